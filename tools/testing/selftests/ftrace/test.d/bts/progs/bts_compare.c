@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bts_compare - is each user branch in the trace, in order, and none extra?
+ *
+ *   bts_compare [-p PID[,PID...]] EXPECTED TRACE
+ *   bts_compare [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *
+ * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
+ * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
+ * -r reads the ring buffer's own pages from per_cpu/cpu<N>/trace_pipe_raw instead,
+ * and merges the CPUs by time stamp: a million branches take seconds, and the
+ * kernel's printing is not trusted.
+ *
+ * The tasks of EXPECTED are the given PIDs in order; without -p they are the
+ * PIDs of the trace by rising number. With -p the records of other PIDs
+ * are left aside, without it every PID must be expected.
+ *
+ * A record with a kernel address at one end counts as a crossing ("kernel" in
+ * EXPECTED); with both ends in the kernel it is not the program's. A crossing to
+ * the kernel and back to the same instruction is an interrupt, or a fault that
+ * the kernel repaired: it may stand wherever the instruction lies in the straight
+ * line that the program is in, and is counted. A crossing without its return,
+ * or a return without its crossing, is an error like any other.
+ *
+ * A list that begins with "kernel -> X" begins with exec: what the PID did before
+ * belongs to whoever started it. Anything in the trace that is no record of a
+ * branch is an error: nothing lost may pass.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL		(~0UL)
+#define MAX_TASKS	64
+#define MAX_CPUS	64
+#define PAGE_BYTES	4096
+#define HISTORY		8
+
+/* include/linux/ring_buffer.h and kernel/trace/ring_buffer.c */
+#define PAGE_HEADER		16
+#define PAGE_COMMIT_MASK	0xfffffUL
+#define PAGE_MISSED		(1UL << 31)
+#define TYPE_DATA_MAX		28
+#define TYPE_PADDING		29
+#define TYPE_TIME_EXTEND	30
+#define TYPE_TIME_STAMP		31
+
+struct expected {
+	unsigned long from;
+	unsigned long to;
+	unsigned long count;
+};
+
+struct branch {
+	unsigned long from;
+	unsigned long to;
+};
+
+struct task {
+	struct expected *list;
+	size_t n_list;
+	size_t at;		/* list[at] is due next ... */
+	unsigned long done;	/* ... and has come this many times */
+	int pid;
+	bool begun;
+	bool failed;
+	bool held;		/* entry waits to be told from an interrupt */
+	struct branch entry;
+	unsigned long cursor;	/* the program is here or further on */
+	unsigned long matched;
+	unsigned long interrupts;
+	struct branch history[HISTORY];
+	unsigned long n_history;
+};
+
+struct record {
+	unsigned long long time;
+	unsigned long from;
+	unsigned long to;
+	int pid;
+};
+
+/* One CPU's pages, read one record at a time. */
+struct stream {
+	unsigned char *pages;
+	size_t n_pages;
+	size_t page;
+	size_t offset;		/* in the page; 0: its header is still to be read */
+	unsigned long long time;
+	struct record next;
+	bool valid;
+};
+
+static struct task tasks[MAX_TASKS];
+static int n_tasks;		/* tasks that EXPECTED has */
+static int n_pids;		/* of which so many have a PID */
+static bool pids_given;
+static unsigned long n_kernel;
+static unsigned long n_other;
+static int status;
+
+static int field_id = -1, field_from = -1, field_to = -1;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bts_compare: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static void bad_input(const char *what, const char *detail)
+{
+	fprintf(stderr, "bts_compare: %s: %s\n", what, detail);
+	exit(1);
+}
+
+/* ---- what is expected ------------------------------------------------ */
+
+static unsigned long parse_end(const char *text)
+{
+	return strcmp(text, "kernel") ? strtoul(text, NULL, 16) : KERNEL;
+}
+
+static void expect(struct task *task, unsigned long from, unsigned long to,
+		   unsigned long count)
+{
+	struct expected *last = task->list + task->n_list - 1;
+
+	if (task->n_list && last->from == from && last->to == to) {
+		last->count += count;
+		return;
+	}
+	if (!(task->n_list & (task->n_list + 1))) {
+		task->list = realloc(task->list, (task->n_list + 1) * 2 *
+				     sizeof(*task->list));
+		if (!task->list)
+			die("realloc");
+	}
+	task->list[task->n_list++] = (struct expected){ from, to, count };
+}
+
+static void read_expected(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[128], from[32], to[32];
+	unsigned long count;
+	int index;
+
+	if (!file)
+		die(path);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%d %31s %31s %lu", &index, from, to, &count) != 4 ||
+		    index < 0 || index >= MAX_TASKS)
+			bad_input(path, line);
+		if (index >= n_tasks)
+			n_tasks = index + 1;
+		expect(&tasks[index], parse_end(from), parse_end(to), count);
+	}
+	fclose(file);
+	if (!n_tasks)
+		bad_input(path, "nothing expected");
+}
+
+/* ---- the comparison -------------------------------------------------- */
+
+static const char *end_name(unsigned long end, char *buffer, size_t size)
+{
+	if (end == KERNEL)
+		return "kernel";
+	snprintf(buffer, size, "%lx", end);
+	return buffer;
+}
+
+static void print_branch(const char *what, struct branch branch)
+{
+	char from[24], to[24];
+
+	printf("  %-9s %s -> %s\n", what,
+	       end_name(branch.from, from, sizeof(from)),
+	       end_name(branch.to, to, sizeof(to)));
+}
+
+static void task_fail(struct task *task, const struct branch *got, const char *why)
+{
+	unsigned long first = task->n_history > HISTORY ? task->n_history - HISTORY : 0;
+
+	if (task->failed)
+		return;
+	task->failed = true;
+	status = 1;
+	printf("task %td pid %d: %s after %lu branches\n", task - tasks, task->pid,
+	       why, task->matched);
+	for (; first < task->n_history; first++)
+		print_branch("had", task->history[first % HISTORY]);
+	if (task->at < task->n_list)
+		print_branch("expected", (struct branch){ task->list[task->at].from,
+							   task->list[task->at].to });
+	else
+		printf("  expected  the end\n");
+	if (got)
+		print_branch("got", *got);
+}
+
+static bool due(const struct task *task, size_t ahead, unsigned long from,
+		unsigned long to)
+{
+	size_t at = task->at + ahead;
+
+	return at < task->n_list && task->list[at].from == from &&
+		task->list[at].to == to;
+}
+
+static void match(struct task *task, struct branch got)
+{
+	if (task->failed)
+		return;
+	if (!due(task, 0, got.from, got.to)) {
+		task_fail(task, &got, "wrong branch");
+		return;
+	}
+	if (got.from != KERNEL && got.from < task->cursor) {
+		task_fail(task, &got, "interrupt beyond the branch");
+		return;
+	}
+	if (got.to != KERNEL)
+		task->cursor = got.to;
+	task->matched++;
+	if (++task->done == task->list[task->at].count) {
+		task->at++;
+		task->done = 0;
+	}
+}
+
+static void interrupted(struct task *task)
+{
+	if (task->entry.from < task->cursor)
+		task_fail(task, &task->entry, "interrupt outside of the code that ran");
+	task->cursor = task->entry.from;
+	task->interrupts++;
+}
+
+static void release_entry(struct task *task)
+{
+	if (task->held)
+		match(task, task->entry);
+	task->held = false;
+}
+
+static void task_branch(struct task *task, struct branch got)
+{
+	if (!task->begun) {
+		if (task->list[0].from == KERNEL && !due(task, 0, got.from, got.to))
+			return;
+		task->begun = true;
+	}
+	if (task->held && got.from == KERNEL && got.to == task->entry.from &&
+	    !(due(task, 0, got.to, KERNEL) && due(task, 1, KERNEL, got.to))) {
+		task->held = false;
+		interrupted(task);
+	} else {
+		release_entry(task);
+		if (got.to == KERNEL) {
+			task->held = true;
+			task->entry = got;
+		} else {
+			match(task, got);
+		}
+	}
+	task->history[task->n_history++ % HISTORY] = got;
+}
+
+static struct task *find_task(int pid)
+{
+	int i;
+
+	for (i = 0; i < n_pids; i++)
+		if (tasks[i].pid == pid)
+			return &tasks[i];
+	return NULL;
+}
+
+static void one_record(const struct record *record)
+{
+	struct branch branch = {
+		(long)record->from < 0 ? KERNEL : record->from,
+		(long)record->to < 0 ? KERNEL : record->to,
+	};
+	struct task *task = find_task(record->pid);
+
+	if (!task) {
+		if (!pids_given) {
+			printf("unexpected pid %d\n", record->pid);
+			print_branch("got", branch);
+			status = 1;
+		}
+		n_other++;
+		return;
+	}
+	if (branch.from == KERNEL && branch.to == KERNEL) {
+		n_kernel++;
+		return;
+	}
+	task_branch(task, branch);
+}
+
+static void finish(void)
+{
+	struct task *task;
+
+	for (task = tasks; task < tasks + n_tasks; task++) {
+		if (!task->n_list)
+			continue;
+		release_entry(task);
+		if (task->at < task->n_list)
+			task_fail(task, NULL, task->begun ? "ends" : "never begins");
+		if (!task->failed)
+			printf("task %td pid %d: %lu branches in order, %lu interrupts\n",
+			       task - tasks, task->pid, task->matched,
+			       task->interrupts);
+	}
+	printf("kernel branches %lu, other tasks' %lu\n", n_kernel, n_other);
+}
+
+/* ---- PIDs ------------------------------------------------------------ */
+
+static void give_pids(char *list)
+{
+	char *pid;
+
+	pids_given = true;
+	for (pid = strtok(list, ","); pid; pid = strtok(NULL, ",")) {
+		if (n_pids == MAX_TASKS)
+			bad_input("-p", "too many");
+		tasks[n_pids++].pid = atoi(pid);
+	}
+}
+
+/* Keep the lowest PIDs, in order: tasks are numbered as they were created. */
+static void note_pid(int pid)
+{
+	int i;
+
+	if (pids_given || find_task(pid) || n_pids == MAX_TASKS)
+		return;
+	for (i = n_pids++; i > 0 && tasks[i - 1].pid > pid; i--)
+		tasks[i].pid = tasks[i - 1].pid;
+	tasks[i].pid = pid;
+}
+
+static void pids_noted(void)
+{
+	if (n_pids > n_tasks && !pids_given)
+		n_pids = n_tasks;
+}
+
+/* ---- text ------------------------------------------------------------ */
+
+static bool parse_line(const char *line, struct record *record)
+{
+	int cpu, length = 0;
+
+	return sscanf(line, "%d %d %llu %lx %lx %n", &record->pid, &cpu,
+		      &record->time, &record->from, &record->to, &length) == 5 &&
+		!line[length];
+}
+
+static void each_line(const char *path, void (*action)(const struct record *record))
+{
+	FILE *file = fopen(path, "r");
+	struct record record;
+	char line[512];
+
+	if (!file)
+		die(path);
+	while (fgets(line, sizeof(line), file)) {
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		if (!parse_line(line, &record))
+			bad_input("not a branch", line);
+		action(&record);
+	}
+	fclose(file);
+}
+
+static void note_record_pid(const struct record *record)
+{
+	note_pid(record->pid);
+}
+
+static void compare_text(const char *path)
+{
+	each_line(path, note_record_pid);
+	pids_noted();
+	each_line(path, one_record);
+}
+
+/* ---- pages ----------------------------------------------------------- */
+
+static void read_format(const char *tracefs)
+{
+	char path[512], line[256], name[64];
+	int offset;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/events/ftrace/bts_branch/format", tracefs);
+	file = fopen(path, "r");
+	if (!file)
+		die(path);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "ID: %d", &field_id) == 1)
+			continue;
+		if (sscanf(line, " field:%*[^;]; offset:%d;", &offset) != 1)
+			continue;
+		*strchr(line, ';') = '\0';
+		if (sscanf(strrchr(line, ' '), " %63s", name) != 1)
+			continue;
+		if (!strcmp(name, "from"))
+			field_from = offset;
+		else if (!strcmp(name, "to"))
+			field_to = offset;
+	}
+	fclose(file);
+	if (field_id < 0 || field_from < 0 || field_to < 0)
+		bad_input(path, "no ID, from or to");
+}
+
+static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
+{
+	size_t room = 0;
+	char path[512];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/trace_pipe_raw", tracefs, cpu);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	for (;;) {
+		if (stream->n_pages == room) {
+			room = room ? room * 2 : 64;
+			stream->pages = realloc(stream->pages, room * PAGE_BYTES);
+			if (!stream->pages)
+				die("realloc");
+		}
+		got = read(fd, stream->pages + stream->n_pages * PAGE_BYTES, PAGE_BYTES);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		if (got != PAGE_BYTES)
+			bad_input(path, "half a page");
+		stream->n_pages++;
+	}
+	if (got < 0 && errno != EAGAIN)
+		die(path);
+	close(fd);
+	return true;
+}
+
+static void parse_record(struct stream *stream, const unsigned char *data,
+			 size_t length)
+{
+	unsigned short id;
+
+	memcpy(&id, data, sizeof(id));
+	if (id != field_id || length < (size_t)field_to + sizeof(stream->next.to)) {
+		printf("event %d in the trace\n", id);
+		bad_input("not a branch", "trace_pipe_raw");
+	}
+	memcpy(&stream->next.pid, data + 4, sizeof(stream->next.pid));
+	memcpy(&stream->next.from, data + field_from, sizeof(stream->next.from));
+	memcpy(&stream->next.to, data + field_to, sizeof(stream->next.to));
+	stream->next.time = stream->time;
+	stream->valid = true;
+}
+
+/* One event of the page at stream->offset; returns its size, 0 for "no more". */
+static size_t one_event(struct stream *stream, const unsigned char *event)
+{
+	uint32_t header, array;
+	unsigned long long delta;
+	unsigned int type;
+
+	memcpy(&header, event, sizeof(header));
+	memcpy(&array, event + 4, sizeof(array));
+	type = header & 31;
+	delta = header >> 5;
+
+	switch (type) {
+	case TYPE_PADDING:
+		stream->time += delta;
+		return delta ? array + 4 : 0;
+	case TYPE_TIME_EXTEND:
+		stream->time += delta + ((unsigned long long)array << 27);
+		return 8;
+	case TYPE_TIME_STAMP:
+		stream->time = delta + ((unsigned long long)array << 27);
+		return 8;
+	case 0:
+		stream->time += delta;
+		parse_record(stream, event + 8, array - 4);
+		return array + 4;
+	default:
+		stream->time += delta;
+		parse_record(stream, event + 4, type * 4);
+		return type * 4 + 4;
+	}
+}
+
+static void page_header(struct stream *stream, const unsigned char *page,
+			uint64_t *commit)
+{
+	memcpy(commit, page + 8, sizeof(*commit));
+	if (stream->offset)
+		return;
+	memcpy(&stream->time, page, sizeof(stream->time));
+	if (*commit & PAGE_MISSED)
+		bad_input("trace_pipe_raw", "events were overwritten");
+	stream->offset = PAGE_HEADER;
+}
+
+/* The next record of a CPU, into stream->next. */
+static void advance(struct stream *stream)
+{
+	unsigned char *page;
+	uint64_t commit;
+	size_t size;
+
+	stream->valid = false;
+	while (!stream->valid && stream->page < stream->n_pages) {
+		page = stream->pages + stream->page * PAGE_BYTES;
+		page_header(stream, page, &commit);
+		size = 0;
+		if (stream->offset < PAGE_HEADER + (commit & PAGE_COMMIT_MASK))
+			size = one_event(stream, page + stream->offset);
+		stream->offset += size;
+		if (!size) {
+			stream->page++;
+			stream->offset = 0;
+		}
+	}
+}
+
+static void each_merged(struct stream *streams, int n,
+			void (*action)(const struct record *record))
+{
+	struct stream *first;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		streams[i].page = 0;
+		streams[i].offset = 0;
+		advance(&streams[i]);
+	}
+	for (;;) {
+		first = NULL;
+		for (i = 0; i < n; i++)
+			if (streams[i].valid &&
+			    (!first || streams[i].next.time < first->next.time))
+				first = &streams[i];
+		if (!first)
+			return;
+		action(&first->next);
+		advance(first);
+	}
+}
+
+static void compare_pages(const char *tracefs)
+{
+	static struct stream streams[MAX_CPUS];
+	int n = 0;
+
+	read_format(tracefs);
+	while (n < MAX_CPUS && read_pages(&streams[n], tracefs, n))
+		n++;
+	if (!n)
+		die(tracefs);
+	each_merged(streams, n, note_record_pid);
+	pids_noted();
+	each_merged(streams, n, one_record);
+}
+
+int main(int argc, char **argv)
+{
+	const char *tracefs = NULL;
+	int option;
+
+	while ((option = getopt(argc, argv, "p:r:")) != -1) {
+		if (option == 'p')
+			give_pids(optarg);
+		else if (option == 'r')
+			tracefs = optarg;
+		else
+			goto usage;
+	}
+	if (argc - optind != (tracefs ? 1 : 2))
+		goto usage;
+	read_expected(argv[optind]);
+	if (tracefs)
+		compare_pages(tracefs);
+	else
+		compare_text(argv[optind + 1]);
+	finish();
+	return status;
+usage:
+	fprintf(stderr, "usage: bts_compare [-p PID[,PID...]] EXPECTED TRACE\n"
+		"       bts_compare [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
+	return 2;
+}

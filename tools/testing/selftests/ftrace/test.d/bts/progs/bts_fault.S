@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page faults: PAGES pages of .bss written for the first time, each a trip to
+ * the kernel from, and back to, the instruction that writes. The address of
+ * that trip is known, so these pairs are stated. The last page is crossed by a
+ * write that touches two.
+ */
+#include "prog.h"
+
+#define PAGES 16
+
+	.bss
+	.balign	4096
+pages:	.skip	4096 * (PAGES + 1)
+
+	.text
+	.globl	_start
+_start:
+	/* expect: kernel -> _start */
+	mov	$PAGES, %ecx
+	lea	pages(%rip), %rdi
+again:
+touch:	movb	$1, (%rdi)
+	add	$4096, %rdi
+	dec	%ecx
+back:	jnz	again
+	/* expect: repeat 15 */
+	/* expect: touch -> kernel */
+	/* expect: kernel -> touch */
+	/* expect: back -> again */
+	/* expect: end */
+	/* expect: touch -> kernel */
+	/* expect: kernel -> touch */
+cross:	movq	$1, -4(%rdi)
+	/* expect: cross -> kernel */
+	/* expect: kernel -> cross */
+	EXIT	0 x_exit		/* expect: x_exit -> kernel */

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bts_launch - run programs with the tracer on for exactly as long as they live
+ *
+ *   bts_launch [-t TRACEFS] [-n] [-c CPU] PROGRAM [ARGUMENT...]
+ *              [-- [-n] [-c CPU] PROGRAM [ARGUMENT...]]...
+ *
+ * Forks one child for each program, with ASLR off and pinned to CPU if asked.
+ * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
+ * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
+ * exec together. When the last has ended tracing_on is cleared. The PIDs go to
+ * stdout, in order. The status is 0 if each program's is.
+ *
+ * TRACEFS is the working directory by default, as for ftracetest. The first
+ * records of a traced child are the launcher's own, up to the exec; it is linked
+ * to an address of its own, so they cannot be taken for the program's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_PROGRAMS 64
+
+struct program {
+	char **argv;
+	int cpu;		/* -1: any */
+	bool traced;
+	pid_t pid;
+};
+
+static struct program programs[MAX_PROGRAMS];
+static int n_programs;
+static int tracefs;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bts_launch: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void write_file(const char *name, int flags, const char *text)
+{
+	int fd = openat(tracefs, name, O_WRONLY | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		die(name);
+	if (write(fd, text, strlen(text)) < 0)
+		die(name);
+	close(fd);
+}
+
+static void child(const struct program *program, int gate)
+{
+	cpu_set_t cpus;
+	char byte;
+
+	if (personality(ADDR_NO_RANDOMIZE) < 0)
+		die("personality");
+	if (program->cpu >= 0) {
+		CPU_ZERO(&cpus);
+		CPU_SET(program->cpu, &cpus);
+		if (sched_setaffinity(0, sizeof(cpus), &cpus))
+			die("sched_setaffinity");
+	}
+	if (read(gate, &byte, 1) < 0)
+		die("read");
+	execv(program->argv[0], program->argv);
+	die(program->argv[0]);
+}
+
+static void start_all(int gate[2])
+{
+	int i;
+
+	for (i = 0; i < n_programs; i++) {
+		programs[i].pid = fork();
+		if (programs[i].pid < 0)
+			die("fork");
+		if (programs[i].pid)
+			continue;
+		close(gate[1]);
+		child(&programs[i], gate[0]);
+	}
+	close(gate[0]);
+}
+
+static void choose_all(void)
+{
+	int flags = O_TRUNC;
+	char text[16];
+	int i;
+
+	for (i = 0; i < n_programs; i++) {
+		printf("%d\n", programs[i].pid);
+		if (!programs[i].traced)
+			continue;
+		snprintf(text, sizeof(text), "%d", programs[i].pid);
+		write_file("set_ftrace_pid", flags, text);
+		flags = O_APPEND;
+	}
+	fflush(stdout);
+}
+
+static int wait_all(void)
+{
+	int result = 0;
+	int i, status;
+
+	for (i = 0; i < n_programs; i++) {
+		if (waitpid(programs[i].pid, &status, 0) < 0)
+			die("waitpid");
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			continue;
+		fprintf(stderr, "bts_launch: %s: status %#x\n",
+			programs[i].argv[0], status);
+		result = 1;
+	}
+	return result;
+}
+
+/* One program with its options, up to "--". Returns where it ends. */
+static char **parse_program(char **arg)
+{
+	struct program *program = &programs[n_programs];
+
+	if (n_programs == MAX_PROGRAMS)
+		return NULL;
+	program->cpu = -1;
+	program->traced = true;
+	for (; *arg && (*arg)[0] == '-'; arg++) {
+		if (!strcmp(*arg, "-n"))
+			program->traced = false;
+		else if (!strcmp(*arg, "-c") && arg[1])
+			program->cpu = atoi(*++arg);
+		else
+			return NULL;
+	}
+	if (!*arg)
+		return NULL;
+	program->argv = arg;
+	n_programs++;
+	while (*arg && strcmp(*arg, "--"))
+		arg++;
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const char *directory = ".";
+	char **arg = argv + 1;
+	int gate[2];
+	int result;
+
+	if (argc > 2 && !strcmp(*arg, "-t")) {
+		directory = arg[1];
+		arg += 2;
+	}
+	do {
+		arg = parse_program(arg);
+		if (!arg) {
+			fprintf(stderr, "usage: bts_launch [-t TRACEFS] [-n] [-c CPU] PROGRAM [ARGUMENT...] [-- ...]\n");
+			return 2;
+		}
+		if (!*arg)
+			break;
+		*arg++ = NULL;
+	} while (1);
+
+	tracefs = open(directory, O_PATH | O_CLOEXEC);
+	if (tracefs < 0)
+		die(directory);
+	if (pipe2(gate, O_CLOEXEC))
+		die("pipe");
+	start_all(gate);
+	choose_all();
+	write_file("tracing_on", 0, "1");
+	close(gate[1]);
+	result = wait_all();
+	write_file("tracing_on", 0, "0");
+	return result;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program as people write them, with the C library's start, its allocator,
+ * printf, qsort and a signal handler: thousands of branches that only the
+ * single-stepper can list.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signalled;
+
+static void handler(int sig)
+{
+	signalled = sig;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char **)a, *(char **)b);
+}
+
+int main(void)
+{
+	char *words[64], text[32];
+	size_t total = 0;
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		snprintf(text, sizeof(text), "word %d", i * 37 % 64);
+		words[i] = strdup(text);
+		if (!words[i])
+			return 1;
+	}
+	qsort(words, 64, sizeof(words[0]), compare);
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	for (i = 0; i < 64; i++) {
+		total += strlen(words[i]);
+		free(words[i]);
+	}
+	return signalled != SIGUSR1 || total != 64 * 7 - 10;
+}

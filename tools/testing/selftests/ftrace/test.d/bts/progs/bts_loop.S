@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One branch, a known number of times: LOOPS - 1 of it. bts_million is the
+ * same source with a million branches in all; the two are linked at different
+ * addresses, so that a record says whose it is.
+ */
+#include "prog.h"
+
+#ifndef LOOPS
+#define LOOPS 1000
+#endif
+
+	.globl	again_count
+	.set	again_count, LOOPS - 1
+
+	.text
+	.globl	_start
+_start:
+	/* expect: kernel -> _start */
+	mov	$LOOPS, %ecx
+again:	dec	%ecx
+back:	jnz	again			/* expect: back -> again xagain_count */
+	EXIT	0 x_exit		/* expect: x_exit -> kernel */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* System calls: that succeed, that fail, in a loop, and one that does not exist. */
+#include "prog.h"
+
+	.text
+	.globl	_start
+_start:
+	/* expect: kernel -> _start */
+	mov	$10, %ebx
+again:	SYS_CALL	SYS_getpid s_pid
+	SYS_CALL	SYS_getppid s_ppid
+	dec	%ebx
+back:	jnz	again
+	/* expect: repeat 9 */
+	/* expect: s_pid -> kernel */
+	/* expect: kernel -> s_pid_ret */
+	/* expect: s_ppid -> kernel */
+	/* expect: kernel -> s_ppid_ret */
+	/* expect: back -> again */
+	/* expect: end */
+	/* expect: s_pid -> kernel */
+	/* expect: kernel -> s_pid_ret */
+	/* expect: s_ppid -> kernel */
+	/* expect: kernel -> s_ppid_ret */
+	SYS_CALL	9999 s_none
+	/* expect: s_none -> kernel */
+	/* expect: kernel -> s_none_ret */
+	cmp	$-38, %rax		/* -ENOSYS */
+j_ok:	je	ok			/* expect: j_ok -> ok */
+	ud2
+ok:	EXIT	0 x_exit		/* expect: x_exit -> kernel */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two threads, one pinned to CPU 0, one to CPU 1 (where there is one: the
+ * error changes no branch). No thread waits for another by spinning or by a
+ * futex, so each thread's branches do not depend on when it runs.
+ */
+#include "prog.h"
+
+#define CLONE_VM	0x00000100
+#define CLONE_FS	0x00000200
+#define CLONE_FILES	0x00000400
+#define CLONE_SIGHAND	0x00000800
+#define CLONE_THREAD	0x00010000
+#define CLONE_SYSVSEM	0x00040000
+#define FLAGS	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | \
+		 CLONE_THREAD | CLONE_SYSVSEM)
+
+	.bss
+	.balign	16
+	.skip	4096
+stack_a:
+	.skip	4096
+stack_b:
+
+	.section .rodata
+	.balign	8
+cpu_0:	.quad	1
+cpu_1:	.quad	2
+
+	.text
+	.globl	_start
+_start:
+	/* expect: kernel -> _start */
+	mov	$FLAGS, %edi
+	lea	stack_a(%rip), %rsi
+	xor	%edx, %edx
+	xor	%r10d, %r10d
+	xor	%r8d, %r8d
+	SYS_CALL	SYS_clone s_a
+	/* expect: s_a -> kernel */
+	/* expect: kernel -> s_a_ret */
+	test	%eax, %eax
+j_a:	jz	thread_a
+	lea	stack_b(%rip), %rsi
+	SYS_CALL	SYS_clone s_b
+	/* expect: s_b -> kernel */
+	/* expect: kernel -> s_b_ret */
+	test	%eax, %eax
+j_b:	jz	thread_b
+	EXIT	0 x_main		/* expect: x_main -> kernel */
+
+thread_a:
+	/* expect: task 1 */
+	/* expect: kernel -> s_a_ret */
+	/* expect: j_a -> thread_a */
+	lea	cpu_0(%rip), %rdx
+c_a:	call	pin			/* expect: c_a -> pin */
+	/* expect: s_pin -> kernel */
+	/* expect: kernel -> s_pin_ret */
+	/* expect: p_ret -> r_a */
+r_a:	mov	$2000, %ecx
+more_a:	dec	%ecx
+back_a:	jnz	more_a			/* expect: back_a -> more_a x1999 */
+	EXIT	0 x_a			/* expect: x_a -> kernel */
+
+thread_b:
+	/* expect: task 2 */
+	/* expect: kernel -> s_b_ret */
+	/* expect: j_b -> thread_b */
+	lea	cpu_1(%rip), %rdx
+c_b:	call	pin			/* expect: c_b -> pin */
+	/* expect: s_pin -> kernel */
+	/* expect: kernel -> s_pin_ret */
+	/* expect: p_ret -> r_b */
+r_b:	mov	$3000, %ecx
+more_b:	dec	%ecx
+back_b:	jnz	more_b			/* expect: back_b -> more_b x2999 */
+	EXIT	0 x_b			/* expect: x_b -> kernel */
+
+pin:	xor	%edi, %edi
+	mov	$8, %esi
+	SYS_CALL	SYS_sched_setaffinity s_pin
+p_ret:	ret

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The vsyscall page lies in the kernel's half, is called like user code, and is
+ * emulated by a page fault: the call leaves for the kernel, and the kernel comes
+ * back to the caller. Two nops follow each call because a stepper that faults
+ * there cannot stop before the second of them.
+ */
+#include "prog.h"
+
+	.text
+	.globl	_start
+_start:
+	/* expect: kernel -> _start */
+	xor	%edi, %edi
+	mov	$0xffffffffff600400, %rax	/* time(NULL) */
+c_time:	call	*%rax
+	/* expect: c_time -> kernel */
+	/* expect: kernel -> r_time */
+r_time:	nop
+	nop
+	EXIT	0 x_exit		/* expect: x_exit -> kernel */

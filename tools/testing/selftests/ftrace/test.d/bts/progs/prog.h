@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the assembly programs with a known branch sequence share.
+ *
+ * Each program states, in comments beside the branches, the records that it
+ * must leave ("expect: FROM -> TO [xCOUNT]", in the order of execution).
+ * expect.awk resolves the labels with nm. "kernel" is the other side of a
+ * system call, a fault or a signal. "repeat N" ... "end" repeats the lines
+ * between. "task N" starts the list of the Nth task, in order of creation.
+ *
+ * A page fault that only maps a page, and an interrupt, come back to where
+ * they came from: such a pair needs no line here, and may be at any place.
+ */
+#ifndef BTS_PROG_H
+#define BTS_PROG_H
+
+#define SYS_rt_sigaction	13
+#define SYS_rt_sigreturn	15
+#define SYS_sched_yield		24
+#define SYS_getpid		39
+#define SYS_clone		56
+#define SYS_fork		57
+#define SYS_execve		59
+#define SYS_exit		60
+#define SYS_wait4		61
+#define SYS_kill		62
+#define SYS_getppid		110
+#define SYS_sched_setaffinity	203
+
+#define SIGILL		4
+#define SIGUSR1		10
+#define SIGSEGV		11
+#define SIGCHLD		17
+
+/* One system call whose instruction and return address have names. */
+.macro SYS_CALL nr label
+	mov	$\nr, %eax
+\label:	syscall
+\label\()_ret:
+.endm
+
+/* The end: nothing comes back from it. */
+.macro EXIT status label
+	mov	$\status, %edi
+	mov	$SYS_exit, %eax
+\label:	syscall
+.endm
+
+#endif

@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Test the tools that judge the tracer, on a machine without it: KTAP.
+#
+#   selftest.sh DIR         DIR is where the Makefile has built them
+#
+# Two ways to the same list must agree: what each program states about itself
+# (*.expect, from its labels) and what the single-stepper sees it do. Then the
+# comparison must accept a perfect trace and refuse each way of spoiling it.
+
+set -u
+
+dir=$1
+known="bts_jumps bts_loop bts_syscall bts_signal bts_exec bts_fork bts_threads
+       bts_hop bts_vsyscall"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0
+failed=0
+
+result() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		echo "not ok $n $2"
+		sed 's/^/# /' "$tmp/log" 2> /dev/null
+		failed=$((failed + 1))
+	fi
+}
+
+# One line for each branch, a task's lines together.
+expand() { # EXPECTED
+	awk '{ for (i = 0; i < $4; i++) print $1, $2, $3, 1 }' "$1" | sort -s -n -k 1,1
+}
+
+# The trace that a perfect tracer would give, some kernel branches included.
+perfect() { # EXPECTED
+	expand "$1" | awk '
+		{
+			if ($2 == "kernel") $2 = "ffffffff81000010"
+			if ($3 == "kernel") $3 = "ffffffff81000020"
+			print 100 + $1, 0, NR, $2, $3
+			print 100 + $1, 0, NR, "ffffffff81000030", "ffffffff81000040"
+		}'
+}
+
+compare() { # EXPECTED TRACE
+	"$dir/bts_compare" "$1" "$2" > "$tmp/log" 2>&1
+}
+
+accepts() { # NAME: does compare take $tmp/trace?
+	compare "$expected" "$tmp/trace"
+	result $? "compare: accepts $1"
+}
+
+refuses() { # NAME
+	compare "$expected" "$tmp/trace"
+	[ $? -eq 1 ]
+	result $? "compare: refuses $1"
+}
+
+oracle() { # PROGRAM [ARGUMENT...]
+	program=$1
+	shift
+	expand "$dir/$program.expect" > "$tmp/stated"
+	timeout 60 "$dir/bts_step" -o "$tmp/stepped" "$dir/$program" "$@" > "$tmp/log" 2>&1 &&
+		expand "$tmp/stepped" > "$tmp/seen" &&
+		diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
+	result $? "oracle: $program does what it states"
+}
+
+echo "TAP version 13"
+echo "1..27"
+
+for program in $known; do
+	if [ "$program" = bts_vsyscall ] && ! grep -q vsyscall /proc/self/maps; then
+		n=$((n + 1))
+		echo "ok $n oracle: $program # SKIP no vsyscall page here"
+		continue
+	fi
+	case $program in
+	bts_exec) oracle "$program" again ;;
+	*) oracle "$program" ;;
+	esac
+done
+
+# A fault that is only repaired is not the stepper's to see.
+awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
+	awk '{ n += $4 } END { print n }' > "$tmp/stated"
+"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
+	grep -c -v kernel "$tmp/stepped" > "$tmp/seen" &&
+	diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
+result $? "oracle: bts_fault, the branches between its faults"
+
+"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fib" > "$tmp/log" 2>&1
+fib=$(nm "$dir/bts_fib" | awk '$3 == "fib" { sub(/^0+/, "", $1); print $1 }')
+[ "$(awk -v fib="$fib" '$3 == fib' "$tmp/stepped" | wc -l)" -eq 177 ]
+result $? "oracle: fib(10) is called 177 times"
+
+"$dir/bts_step" -o "$tmp/again" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
+	"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
+	cmp "$tmp/again" "$tmp/stepped" > "$tmp/log" &&
+	[ "$(wc -l < "$tmp/stepped")" -gt 1000 ]
+result $? "oracle: a program with a C library gives the same list twice"
+
+expected=$dir/bts_syscall.expect
+perfect "$expected" > "$tmp/perfect"
+lines=$(wc -l < "$tmp/perfect")
+
+cp "$tmp/perfect" "$tmp/trace"
+accepts "a perfect trace"
+
+back=$(awk '$4 !~ /^ffff/ && $5 !~ /^ffff/ { print NR; exit }' "$tmp/perfect")
+sed "${back}d" "$tmp/perfect" > "$tmp/trace"
+refuses "a missing branch"
+
+sed "${back}p" "$tmp/perfect" > "$tmp/trace"
+refuses "a branch twice"
+
+awk -v at="$back" 'NR == at { held = $0; next } { print } NR == at + 2 { print held }' \
+	"$tmp/perfect" > "$tmp/trace"
+refuses "two branches in the wrong order"
+
+sed "$((lines - 1))d" "$tmp/perfect" > "$tmp/trace"
+refuses "a missing last branch"
+
+{ cat "$tmp/perfect"; echo "100 0 999 401000 401002"; } > "$tmp/trace"
+refuses "a branch after the last"
+
+{ cat "$tmp/perfect"; echo "99 0 999 401000 401002"; } > "$tmp/trace"
+refuses "a stranger's branch"
+
+{ echo "CPU:0 [LOST 12 EVENTS]"; cat "$tmp/perfect"; } > "$tmp/trace"
+refuses "a lost event"
+
+: > "$tmp/trace"
+refuses "an empty trace"
+
+# An interrupt before the first instruction of what follows line $back.
+place=$(awk -v at="$back" 'NR == at { print $5 }' "$tmp/perfect")
+awk -v at="$back" -v place="$place" '{ print } NR == at {
+	print 100, 0, NR, place, "ffffffff81000020"
+	print 100, 0, NR, "ffffffff81000010", place }' "$tmp/perfect" > "$tmp/trace"
+accepts "an interrupt that comes back"
+
+awk -v at="$back" -v place="$place" '{ print } NR == at {
+	print 100, 0, NR, place, "ffffffff81000020" }' "$tmp/perfect" > "$tmp/trace"
+refuses "an interrupt that does not come back"
+
+awk -v at="$back" -v place="$place" '{ print } NR == at {
+	print 100, 0, NR, "ffffffff81000010", place }' "$tmp/perfect" > "$tmp/trace"
+refuses "a return from nowhere"
+
+awk -v at="$back" '{ print } NR == at {
+	print 100, 0, NR, "400fff", "ffffffff81000020"
+	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
+refuses "an interrupt where the program was not"
+
+expected=$dir/bts_threads.expect
+perfect "$expected" | sort -s -n -k 3,3 > "$tmp/trace"
+accepts "three threads"
+
+awk '$1 == 101 { $1 = 102; print; next } $1 == 102 { $1 = 101 } { print }' \
+	"$tmp/trace" > "$tmp/swapped"
+mv "$tmp/swapped" "$tmp/trace"
+refuses "two threads' branches exchanged"
+
+[ "$failed" -eq 0 ]
