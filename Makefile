@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Thin: each target is a script in machine/, which says how it works.
+#
+#	make demo	packages, sources, emulator, kernel; then a branch trace to look at
+#	make test	the tests, about a few minutes; test-full: all of them; test-debug: under
+#			KASAN, lockdep and the like
+#	make shell	a shell in the machine;  make run CMD='...'  one command
+#	make bench	what the patches cost
+#	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
+#	make series	the kernel patches as git format-patch has them, in build/series
+#	make deb	a patched kernel as Debian packages, for real hardware
+#	make deps	just the Debian packages that building and testing need
+#
+# KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
+
+export KSRC QEMU_SRC JOBS
+
+MACHINE := $(CURDIR)/machine
+
+.PHONY: all demo test test-full test-debug bench check shell run series deb deps clean
+.NOTPARALLEL:
+
+all:
+	@$(MACHINE)/deps build run
+	@$(MACHINE)/build
+
+demo: all
+	@$(MACHINE)/demo
+
+test test-full test-debug: all
+	@$(MACHINE)/deps test
+	@$(MACHINE)/test $(patsubst test-%,--%,$(filter-out test,$@))
+
+bench: all
+	@$(MACHINE)/bench
+
+check:
+	@$(MACHINE)/deps build check
+	@$(MACHINE)/check
+
+shell: all
+	@$(MACHINE)/run --tty -- "$${SHELL:-/bin/bash}"
+
+run: all
+	@$(MACHINE)/run -- sh -c '$(subst ','\'',$(CMD))'
+
+series:
+	@$(MACHINE)/deps build deb
+	@$(MACHINE)/series
+
+deb:
+	@$(MACHINE)/deps build deb
+	@$(MACHINE)/deb
+
+deps:
+	@$(MACHINE)/deps build run test
+
+# Keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
+clean:
+	rm -rf build

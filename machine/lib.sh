@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# What the scripts of machine/ share: where things are, and how a step is shown.
+# The caller has set $top.
+
+# build is the work directory; $BTS_BUILD moves it. The cache outlives `make clean` and
+# serves every clone.
+build=${BTS_BUILD:-$top/build}
+# shellcheck disable=SC2034
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
+log=$build/log
+quiet=${quiet:-}
+
+# Half the fun of two cores is lost if make uses one.
+# shellcheck disable=SC2034
+jobs=${JOBS:-$(nproc)}
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# A lock over the whole work directory: two builds at once would tread on each other.
+# The descriptor is closed with the script, however that ends.
+lock() {
+	mkdir -p "$build" "$log"
+	exec 9>"$build/.lock"
+	flock -n 9 && return
+	[ -n "$quiet" ] || printf 'waiting for another build in %s\n' "$build"
+	flock 9
+}
+
+# step NAME WORDS COMMAND...: runs COMMAND with its output in build/log/NAME.log and
+# shows one line with the time it took. A failure shows the step, the log's end and what
+# to do, and ends the script.
+#
+# COMMAND may be a function: it runs in a subshell under set -e, so that its first
+# failure is the step's.
+step() {
+	step_name=$1
+	step_words=$2
+	shift 2
+	mkdir -p "$log"
+	step_start=$(date +%s)
+	[ -n "$quiet" ] || printf '  %-58s' "$step_words"
+	set +e
+	(
+		set -e
+		exec 9>&-
+		"$@"
+	) >"$log/$step_name.log" 2>&1 </dev/null
+	step_status=$?
+	set -e
+	step_time=$(($(date +%s) - step_start))
+	if [ "$step_status" -ne 0 ]; then
+		[ -n "$quiet" ] || printf 'FAILED after %d s\n' "$step_time"
+		step_failed >&2
+		exit 1
+	fi
+	[ -n "$quiet" ] || printf '%4d s\n' "$step_time"
+}
+
+step_failed() {
+	printf '\nThis step failed: %s. The end of %s:\n\n' "$step_words" "$log/$step_name.log"
+	tail -n 25 "$log/$step_name.log" | sed 's/^/    /'
+	printf '\n'
+	case $step_name in
+	fetch*)
+		printf 'Is there a way to the Debian mirrors? Try again when there is, or point\n'
+		printf 'KSRC= and QEMU_SRC= at source trees of your own.\n'
+		;;
+	patch*)
+		printf 'A patch does not fit this source (patches apply with no fuzz). If it is a\n'
+		printf 'newer point release than the project knows, please report its version.\n'
+		;;
+	*)
+		printf 'The same command goes on where it stopped. If it looks as if a half-built\n'
+		printf 'file is in its way: make clean, which keeps the downloads and the caches.\n'
+		;;
+	esac
+}
+
+# same_text FILE TEXT: is that what FILE says?
+same_text() {
+	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
+}
+
+# put_text FILE TEXT: never leaves half of it.
+put_text() {
+	printf '%s\n' "$2" >"$1.new"
+	mv "$1.new" "$1"
+}
