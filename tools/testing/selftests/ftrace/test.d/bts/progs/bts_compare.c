@@ -2,8 +2,8 @@
 /*
  * bts_compare - is each user branch in the trace, in order, and none extra?
  *
- *   bts_compare [-p PID[,PID...]] EXPECTED TRACE
- *   bts_compare [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *   bts_compare [-k] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
+ *   bts_compare [-k] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
  * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
@@ -22,6 +22,11 @@
  * line that the program is in, and is counted. A crossing without its return,
  * or a return without its crossing, is an error like any other.
  *
+ * -k, for a trace of both user and kernel: each record of a task must begin where
+ * the one before has ended, or a little further on in a straight line. So a branch
+ * missing anywhere, in the kernel as well, shows, though no list of it exists.
+ * -x: no record may have an end in one of these ranges ("START END NAME" a line).
+ *
  * A list that begins with "kernel -> X" begins with exec: what the PID did before
  * belongs to whoever started it. Anything in the trace that is no record of a
  * branch is an error: nothing lost may pass.
@@ -30,7 +35,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +46,10 @@
 #define MAX_CPUS	64
 #define PAGE_BYTES	4096
 #define HISTORY		8
+#define MAX_RANGES	1024
+
+/* No code runs straight on for longer, not even the kernel's. */
+#define MAX_STRAIGHT	4096
 
 /* include/linux/ring_buffer.h and kernel/trace/ring_buffer.c */
 #define PAGE_HEADER		16
@@ -77,6 +86,14 @@ struct task {
 	unsigned long interrupts;
 	struct branch history[HISTORY];
 	unsigned long n_history;
+	bool chained;		/* last_to is valid */
+	unsigned long last_to;
+};
+
+struct range {
+	unsigned long start;
+	unsigned long end;
+	char name[64];
 };
 
 struct record {
@@ -101,6 +118,9 @@ static struct task tasks[MAX_TASKS];
 static int n_tasks;		/* tasks that EXPECTED has */
 static int n_pids;		/* of which so many have a PID */
 static bool pids_given;
+static bool check_chain;
+static struct range ranges[MAX_RANGES];
+static int n_ranges;
 static unsigned long n_kernel;
 static unsigned long n_other;
 static int status;
@@ -284,6 +304,34 @@ static struct task *find_task(int pid)
 	return NULL;
 }
 
+static void chain(struct task *task, const struct record *record)
+{
+	struct branch got = { record->from, record->to };
+
+	if (task->chained && record->from - task->last_to >= MAX_STRAIGHT) {
+		if (!task->failed)
+			printf("task %td pid %d: a branch is missing after %lx\n",
+			       task - tasks, task->pid, task->last_to);
+		task_fail(task, &got, "broken chain");
+	}
+	task->chained = true;
+	task->last_to = record->to;
+}
+
+static void forbid(const struct record *record)
+{
+	const struct range *range;
+
+	for (range = ranges; range < ranges + n_ranges; range++) {
+		if ((record->from < range->start || record->from >= range->end) &&
+		    (record->to < range->start || record->to >= range->end))
+			continue;
+		printf("pid %d: in the trace: %s: %lx -> %lx\n", record->pid,
+		       range->name, record->from, record->to);
+		status = 1;
+	}
+}
+
 static void one_record(const struct record *record)
 {
 	struct branch branch = {
@@ -301,6 +349,10 @@ static void one_record(const struct record *record)
 		n_other++;
 		return;
 	}
+	if (n_ranges)
+		forbid(record);
+	if (check_chain)
+		chain(task, record);
 	if (branch.from == KERNEL && branch.to == KERNEL) {
 		n_kernel++;
 		return;
@@ -324,6 +376,22 @@ static void finish(void)
 			       task->interrupts);
 	}
 	printf("kernel branches %lu, other tasks' %lu\n", n_kernel, n_other);
+}
+
+static void read_ranges(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	struct range *range = ranges;
+
+	if (!file)
+		die(path);
+	while (range < ranges + MAX_RANGES &&
+	       fscanf(file, "%lx %lx %63s", &range->start, &range->end, range->name) == 3)
+		range++;
+	if (range == ranges || !feof(file))
+		bad_input(path, "ranges");
+	n_ranges = range - ranges;
+	fclose(file);
 }
 
 /* ---- PIDs ------------------------------------------------------------ */
@@ -482,7 +550,7 @@ static void parse_record(struct stream *stream, const unsigned char *data,
 /* One event of the page at stream->offset; returns its size, 0 for "no more". */
 static size_t one_event(struct stream *stream, const unsigned char *event)
 {
-	uint32_t header, array;
+	unsigned int header, array;
 	unsigned long long delta;
 	unsigned int type;
 
@@ -513,7 +581,7 @@ static size_t one_event(struct stream *stream, const unsigned char *event)
 }
 
 static void page_header(struct stream *stream, const unsigned char *page,
-			uint64_t *commit)
+			unsigned long *commit)
 {
 	memcpy(commit, page + 8, sizeof(*commit));
 	if (stream->offset)
@@ -528,7 +596,7 @@ static void page_header(struct stream *stream, const unsigned char *page,
 static void advance(struct stream *stream)
 {
 	unsigned char *page;
-	uint64_t commit;
+	unsigned long commit;
 	size_t size;
 
 	stream->valid = false;
@@ -590,8 +658,12 @@ int main(int argc, char **argv)
 	const char *tracefs = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "p:r:")) != -1) {
-		if (option == 'p')
+	while ((option = getopt(argc, argv, "kx:p:r:")) != -1) {
+		if (option == 'k')
+			check_chain = true;
+		else if (option == 'x')
+			read_ranges(optarg);
+		else if (option == 'p')
 			give_pids(optarg);
 		else if (option == 'r')
 			tracefs = optarg;
@@ -608,7 +680,7 @@ int main(int argc, char **argv)
 	finish();
 	return status;
 usage:
-	fprintf(stderr, "usage: bts_compare [-p PID[,PID...]] EXPECTED TRACE\n"
-		"       bts_compare [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
+	fprintf(stderr, "usage: bts_compare [-k] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
+		"       bts_compare [-k] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
 	return 2;
 }

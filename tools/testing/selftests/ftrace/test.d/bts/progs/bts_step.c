@@ -193,8 +193,8 @@ static void decode(struct task *task, struct insn *slot, unsigned long address)
 	unsigned char bytes[MAX_INSN];
 	struct iovec local = { bytes, sizeof(bytes) };
 	struct iovec remote = { (void *)address, sizeof(bytes) };
-	const uint8_t *code = bytes;
-	uint64_t at = address;
+	const unsigned char *code = bytes;
+	unsigned long at = address;
 	ssize_t got;
 	size_t left;
 

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* System calls: that succeed, that fail, in a loop, and one that does not exist. */
+/*
+ * System calls: that succeed, in a loop, and one that does not exist. bts_busy is
+ * the same source with enough of them to fill the hardware's buffer many times.
+ */
 #include "prog.h"
+
+#ifndef ROUNDS
+#define ROUNDS 10
+#endif
+
+	.globl	again_count
+	.set	again_count, ROUNDS - 1
 
 	.text
 	.globl	_start
 _start:
 	/* expect: kernel -> _start */
-	mov	$10, %ebx
+	mov	$ROUNDS, %ebx
 again:	SYS_CALL	SYS_getpid s_pid
 	SYS_CALL	SYS_getppid s_ppid
 	dec	%ebx
 back:	jnz	again
-	/* expect: repeat 9 */
+	/* expect: repeat xagain_count */
 	/* expect: s_pid -> kernel */
 	/* expect: kernel -> s_pid_ret */
 	/* expect: s_ppid -> kernel */

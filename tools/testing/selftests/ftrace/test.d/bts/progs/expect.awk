@@ -60,7 +60,7 @@ FNR == NR {
 
 /expect: repeat / {
 	sub(/.*expect: repeat */, "")
-	repeating = $1 + 0
+	repeating = number($1)
 	n_held = 0
 	next
 }

@@ -12,7 +12,7 @@
 set -u
 
 dir=$1
-known="bts_jumps bts_loop bts_syscall bts_signal bts_exec bts_fork bts_threads
+known="bts_jumps bts_loop bts_syscall bts_busy bts_signal bts_exec bts_fork bts_threads
        bts_hop bts_vsyscall"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -72,7 +72,7 @@ oracle() { # PROGRAM [ARGUMENT...]
 }
 
 echo "TAP version 13"
-echo "1..27"
+echo "1..30"
 
 for program in $known; do
 	if [ "$program" = bts_vsyscall ] && ! grep -q vsyscall /proc/self/maps; then
@@ -157,6 +157,24 @@ awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "400fff", "ffffffff81000020"
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
 refuses "an interrupt where the program was not"
+
+# The chain: user and kernel, each record from where the last one went.
+expected=$dir/bts_loop.expect
+entry=$(awk 'NR == 1 { print $3 }' "$expected")
+{
+	echo "100 0 1 ffffffff81000010 $entry"
+	echo "100 0 2 $entry ffffffff81000020"
+	echo "100 0 3 ffffffff81000024 ffffffff81200100"
+	echo "100 0 4 ffffffff81200108 $entry"
+	expand "$expected" | sed 1d | awk '{
+		print 100, 0, 5, $2, $3 == "kernel" ? "ffffffff81000020" : $3 }'
+} > "$tmp/perfect"
+"$dir/bts_compare" -k "$expected" "$tmp/perfect" > "$tmp/log" 2>&1
+result $? "compare: accepts an unbroken chain"
+sed 3d "$tmp/perfect" > "$tmp/trace"
+"$dir/bts_compare" -k "$expected" "$tmp/trace" > "$tmp/log" 2>&1
+[ $? -eq 1 ]
+result $? "compare: refuses a chain without a kernel branch"
 
 expected=$dir/bts_threads.expect
 perfect "$expected" | sort -s -n -k 3,3 > "$tmp/trace"
