@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by the bare-metal test image: names of MSRs and bits, what boot.S
+ * offers to C, and the small library of lib.c. See README in this directory's
+ * `run` script for how the image talks to its host.
+ */
+#ifndef BARE_H
+#define BARE_H
+
+/* Segments. The order is what syscall/sysret and sysenter/sysexit want. */
+#define SEL_KCS64	0x08
+#define SEL_KDS		0x10
+#define SEL_UCS32	0x1b
+#define SEL_UDS		0x23
+#define SEL_UCS64	0x2b
+#define SEL_UDS2	0x33
+#define SEL_UCS32_BASED	0x3b
+#define SEL_TSS0	0x40
+#define SEL_TSS1	0x50
+
+/* The base of SEL_UCS32_BASED: a linear address there is EIP plus this. */
+#define CS_BASE		0x10000
+
+#define IA32_MISC_ENABLE	0x1a0
+#define IA32_DEBUGCTL		0x1d9
+#define IA32_DS_AREA		0x600
+#define IA32_SYSENTER_CS	0x174
+#define IA32_SYSENTER_ESP	0x175
+#define IA32_SYSENTER_EIP	0x176
+#define IA32_PMC0		0xc1
+#define IA32_PERFEVTSEL0	0x186
+#define IA32_FIXED_CTR0		0x309
+#define IA32_FIXED_CTR_CTRL	0x38d
+#define IA32_GLOBAL_STATUS	0x38e
+#define IA32_GLOBAL_CTRL	0x38f
+#define IA32_GLOBAL_OVF_CTRL	0x390
+#define IA32_EFER		0xc0000080
+#define IA32_STAR		0xc0000081
+#define IA32_LSTAR		0xc0000082
+#define IA32_FMASK		0xc0000084
+
+#define DEBUGCTL_LBR		(1 << 0)
+#define DEBUGCTL_BTF		(1 << 1)
+#define DEBUGCTL_TR		(1 << 6)
+#define DEBUGCTL_BTS		(1 << 7)
+#define DEBUGCTL_BTINT		(1 << 8)
+#define DEBUGCTL_BTS_OFF_OS	(1 << 9)
+#define DEBUGCTL_BTS_OFF_USR	(1 << 10)
+#define TR_BTS			(DEBUGCTL_TR | DEBUGCTL_BTS)
+
+#define MISC_BTS_UNAVAIL	(1 << 11)
+#define MISC_PEBS_UNAVAIL	(1 << 12)
+
+#define VEC_DB		1
+#define VEC_NMI		2
+#define VEC_GP		13
+#define VEC_PF		14
+#define VEC_USER_EXIT	0x40	/* a CPL 3 body's end */
+#define VEC_INT		0x41	/* what `int n` tests use; DPL 3 */
+#define VEC_TO_KERNEL	0x42	/* back to CPL 0 in the middle of a body; DPL 3 */
+#define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
+#define VEC_PMI		0x50	/* threshold PMI as a fixed vector */
+#define VEC_IRQ		0x51	/* self-IPI */
+
+/* The whole of the low 4 GiB again, at negative addresses. */
+#define ALIAS		0xffffff8000000000
+
+/* 512 pages of 4 KiB, mapped by win_map(); the page tables are lib.c's. */
+#define WIN		0x10000000000
+#define WIN_PAGE(n)	(WIN + (n) * 4096UL)
+
+#define RECORD_SIZE	24
+
+#define AP_TRAMPOLINE	0x8000
+
+/* Flags of a branch test. */
+#define BT_NO_ALIAS	1	/* its addresses have to fit 32 bits */
+#define BT_IRQ		2	/* a self-IPI is pending when it starts */
+#define BT_USER_IF	4	/* CPL 3 starts with interrupts on */
+#define BT_SMI		8	/* it raises an SMI */
+
+#ifndef __ASSEMBLER__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define PAGE_ALIGNED	__attribute__((aligned(4096)))
+
+/* A taken branch that a body will make; laid down beside it by BR. */
+struct branch {
+	u64 from;	/* 0: the interrupted RIP that the handler found */
+	u64 to;
+	u64 cpl_from;
+	u64 cpl_to;
+};
+
+struct body {
+	u64 fn;			/* 0: this CPL has no such test */
+	u64 end;
+	const struct branch *expect;
+	const struct branch *expect_end;
+};
+
+/* One labelled branch test of branches.S. */
+struct branch_test {
+	const char *name;
+	struct body kernel;
+	struct body user;
+	u64 flags;
+};
+
+struct record {
+	u64 from, to, flags;
+};
+
+struct ds_area {
+	u64 base, index, maximum, threshold;
+	u64 pebs[8];
+};
+
+/* What the slow path of an interrupt stub pushes. */
+struct frame {
+	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
+	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
+};
+
+/* boot.S */
+extern u64 fixup, frame_rip, run_rsp, run_debugctl;
+extern u64 pml4[512];
+extern char user_enter[], stub_64[], stub_2[], pmi_iret[];
+extern const char ap_start[], ap_end[];
+int run_kernel(u64 fn);
+int run_user(u64 fn, u64 rsp, u64 rflags);
+void abandon_run(void) __attribute__((noreturn));
+int wrmsr_safe(u32 msr, u64 value);
+int rdmsr_safe(u32 msr, u64 *value);
+int rdpmc_safe(u32 counter, u64 *value);
+void walk(u64 count, u64 seed, u64 debugctl);
+extern char walk_end[];
+extern const u64 walk_mul, walk_add;
+extern const struct pad {
+	u64 start, jmp, jz;
+} pads[64];
+extern u64 gdt[];
+extern const u64 stub_table[256];
+extern char pmi_entry[], syscall_entry[], sysenter_entry[];
+
+/* branches.S */
+extern const struct branch_test branch_tests[], branch_tests_end[];
+extern const char smm_handler[], smm_handler_end[];
+extern volatile u32 smm_count;
+
+/* lib.c: hardware */
+static inline void outb(u8 value, u32 port)
+{
+	asm volatile("outb %0, %w1" : : "a"(value), "Nd"(port));
+}
+
+static inline u8 inb(u32 port)
+{
+	u8 value;
+
+	asm volatile("inb %w1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline void outl(u32 value, u32 port)
+{
+	asm volatile("outl %0, %w1" : : "a"(value), "Nd"(port));
+}
+
+static inline u32 inl(u32 port)
+{
+	u32 value;
+
+	asm volatile("inl %w1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline void wrmsr(u32 msr, u64 value)
+{
+	asm volatile("wrmsr" : : "c"(msr), "a"((u32)value), "d"(value >> 32) : "memory");
+}
+
+static inline u64 rdmsr(u32 msr)
+{
+	u32 lo, hi;
+
+	asm volatile("rdmsr" : "=a"(lo), "=d"(hi) : "c"(msr) : "memory");
+	return lo | (u64)hi << 32;
+}
+
+static inline void cpuid(u32 leaf, u32 *a, u32 *b, u32 *c, u32 *d)
+{
+	asm volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(*d) : "a"(leaf), "c"(0));
+}
+
+static inline u64 rdtsc(void)
+{
+	u32 lo, hi;
+
+	asm volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	return lo | (u64)hi << 32;
+}
+
+static inline void cpu_pause(void)
+{
+	asm volatile("pause" : : : "memory");
+}
+
+static inline u64 read_cr3(void)
+{
+	u64 v;
+
+	asm volatile("mov %%cr3, %0" : "=r"(v));
+	return v;
+}
+
+static inline void write_cr3(u64 v)
+{
+	asm volatile("mov %0, %%cr3" : : "r"(v) : "memory");
+}
+
+static inline u64 read_cr0(void)
+{
+	u64 v;
+
+	asm volatile("mov %%cr0, %0" : "=r"(v));
+	return v;
+}
+
+static inline void write_cr0(u64 v)
+{
+	asm volatile("mov %0, %%cr0" : : "r"(v) : "memory");
+}
+
+#define APIC_ID		0x20
+#define APIC_EOI	0xb0
+#define APIC_SVR	0xf0
+#define APIC_ICR	0x300
+#define APIC_ICR2	0x310
+#define APIC_LVT_PC	0x340
+#define LVT_MASKED	(1 << 16)
+#define LVT_NMI		(4 << 8)
+
+static inline u32 apic_read(u32 reg)
+{
+	return *(volatile u32 *)(0xfee00000UL + reg);
+}
+
+static inline void apic_write(u32 reg, u32 value)
+{
+	*(volatile u32 *)(0xfee00000UL + reg) = value;
+}
+
+/* Page table bits that win_map() takes. */
+#define PTE_P		1
+#define PTE_W		2
+#define PTE_U		4
+
+void win_map(u32 page, const void *frame, u32 bits);
+void win_unmap_all(void);
+u64 win_second_space(u32 page, const void *frame);
+void setup_cpu(u32 cpu);
+void set_gate(u32 vector, u64 address);
+void init_ap(void);
+u32 this_cpu(void);
+void apic_ipi(u32 dest, u32 command);
+void run_on_ap(void (*fn)(void));
+void start_on_ap(void (*fn)(void));
+void wait_for_ap(void);
+extern u32 ap_runs;
+
+/* A handler in C, for a vector that no body expects. */
+extern void (*handlers[256])(struct frame *frame);
+
+/* Called for PMIs with DEBUGCTL cleared; gives back the value to leave with. */
+extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
+
+/* lib.c: what GCC and the tests want of a C library */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+
+/* lib.c: reporting */
+void print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool option(const char *word);
+extern bool failed;		/* of the test that is running */
+extern char reply[8192];
+const char *host(const char *command);
+bool host_replied(void);
+u64 info_bts(u32 cpu, const char *name);
+
+#define CHECK(cond, fmt, ...)						\
+	do {								\
+		if (!(cond))						\
+			fail("%s: " fmt, #cond, ##__VA_ARGS__);		\
+	} while (0)
+
+/*
+ * A test function returns NULL, or why it is skipped. One that stands for
+ * `count` tests gets the number of each, and `title` prints its name.
+ */
+struct test {
+	const char *name;
+	const char *(*fn)(u32 i);
+	u32 (*count)(void);
+	void (*title)(u32 i);
+	const char *alone;	/* runs only if this word is there, and no other then */
+};
+
+#define TEST_ENTRY(id, ...)						\
+	static const struct test test_##id				\
+	__attribute__((section(".tests"), used, aligned(8))) = { __VA_ARGS__ }
+
+#define TEST(id, text, ...)						\
+	static const char *id(u32 i);					\
+	TEST_ENTRY(id, .name = text, .fn = id, ##__VA_ARGS__);		\
+	static const char *id(u32 unused __attribute__((unused)))
+
+#define NEED(cond, reason)						\
+	do {								\
+		if (!(cond))						\
+			return reason;					\
+	} while (0)
+
+#define NEED_DS()	NEED(have_ds, "no Debug Store")
+#define NEED_AP()	NEED(have_ds && option("smp"), "one CPU")
+
+/* ds.c: the Debug Store as the tests use it */
+extern bool have_ds, have_ds_cpl, cpl_after;
+extern struct record records[];
+#define MAX_RECORDS	4096
+void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold);
+void ds_default(void);
+u64 ds_count(const struct ds_area *ds);
+extern struct ds_area ds0;
+bool model_stores(u64 debugctl, const struct branch *branch);
+void compare(const struct branch *expect, u64 n_expect, const struct record *got,
+	     u64 n_got);
+
+
+/* What walk() of boot.S will do next. */
+struct walk {
+	u64 left;
+	u64 state;
+	u32 pad;
+};
+
+void walk_start(struct walk *walk, u64 count, u64 seed);
+struct branch walk_next(struct walk *walk);
+bool walk_check(struct walk *walk, const struct record *got, u64 n);
+
+/* What the reset test leaves behind at an address that no image covers. */
+#define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
+#define SURVIVOR_RESET		0x4254537265736574	/* the reset test asked for it */
+
+struct survivor {
+	u64 magic;
+	u32 test, failures;
+	u64 debugctl, ds_area;	/* of the boot after the reset */
+};
+
+extern struct survivor *survivor;
+
+#endif /* __ASSEMBLER__ */
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs the bodies of branches.S under every setting of the filters, at both
+ * CPLs, at their own addresses and through the alias, each twice: the second
+ * time the translated blocks are there and chained.
+ */
+#include "bare.h"
+
+static u8 user_stack[16384] __attribute__((aligned(16)));
+static struct branch wanted[64];
+
+static const u32 filters[] = {
+	0, DEBUGCTL_BTS_OFF_OS, DEBUGCTL_BTS_OFF_USR,
+	DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR,
+};
+
+static u64 shift(const struct body *body, u64 address, u64 alias)
+{
+	return address >= body->fn && address <= body->end ? address + alias : address;
+}
+
+static void want(u64 *n, u64 debugctl, struct branch branch)
+{
+	if (model_stores(debugctl, &branch))
+		wanted[(*n)++] = branch;
+}
+
+/* What the body must leave in the buffer. Uses frame_rip, so run it first. */
+static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
+{
+	const struct branch *e;
+	struct branch branch;
+	u64 n = 0;
+
+	if (user)
+		want(&n, debugctl, (struct branch){ (u64)user_enter,
+						    body->fn + alias, 0, 3 });
+	for (e = body->expect; e < body->expect_end; e++) {
+		branch = *e;
+		branch.from = e->from ? shift(body, e->from, alias) : frame_rip;
+		branch.to = shift(body, e->to, alias);
+		want(&n, debugctl, branch);
+	}
+	if (user)
+		want(&n, debugctl, (struct branch){ body->end + alias,
+						    (u64)stub_64, 3, 0 });
+	return n;
+}
+
+static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
+{
+	u64 rflags = 2 | (flags & BT_USER_IF ? 0x200 : 0);
+
+	if (flags & BT_IRQ)
+		apic_ipi(0, 0x44000 | VEC_IRQ);
+	/* With interrupts on from the start the body cannot say it itself. */
+	if (flags & BT_USER_IF)
+		fixup = body->expect[1].to + alias;
+	if (user)
+		run_user(body->fn + alias, (u64)user_stack + sizeof(user_stack) - 4096,
+			 rflags);
+	else
+		run_kernel(body->fn + alias);
+	run_rsp = 0;
+	fixup = 0;
+	if (flags & BT_IRQ)
+		apic_write(APIC_EOI, 0);
+}
+
+static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 alias,
+		       bool user)
+{
+	u32 smis = smm_count;
+	u64 n;
+
+	ds_default();
+	run_debugctl = debugctl;
+	run_body(body, flags, alias, user);
+	CHECK(smm_count - smis == !!(flags & BT_SMI), "%u SMIs", smm_count - smis);
+	n = expected_records(body, debugctl, alias, user);
+	compare(wanted, n, records, ds_count(&ds0));
+	if (failed)
+		print("# at CPL %u with DEBUGCTL %lx, body at %lx\n", user ? 3 : 0,
+		      debugctl, body->fn + alias);
+}
+
+/*
+ * Puts our handler where SeaBIOS has relocated SMM to, through the host bridge
+ * of the i440fx machine, which SeaBIOS leaves unlocked: SMRAM (0x72) opens the
+ * memory at 0xa0000. SMIs by port 0xb2 are on already.
+ */
+static void install_smm_handler(void)
+{
+	outl(0x80000070, 0xcf8);
+	outb(0x4a, 0xcfe);
+	memcpy((void *)0xa8000, smm_handler, smm_handler_end - smm_handler);
+	outb(0x0a, 0xcfe);
+}
+
+static void setup_syscalls(void)
+{
+	wrmsr(IA32_STAR, (u64)SEL_UCS32 << 48 | (u64)SEL_KCS64 << 32);
+	wrmsr(IA32_LSTAR, (u64)syscall_entry);
+	wrmsr(IA32_FMASK, 0x200);
+	wrmsr(IA32_SYSENTER_CS, SEL_KCS64);
+	wrmsr(IA32_SYSENTER_ESP, (u64)user_stack + 4096);
+	wrmsr(IA32_SYSENTER_EIP, (u64)sysenter_entry);
+}
+
+static void check_both_places(const struct branch_test *t, u64 debugctl)
+{
+	const struct body *body;
+	u32 user, round;
+
+	for (user = 0; user < 2; user++) {
+		body = user ? &t->user : &t->kernel;
+		if (!body->fn)
+			continue;
+		for (round = 0; round < 2 && !failed; round++)
+			check_body(body, t->flags, debugctl, 0, user);
+		if (!(t->flags & BT_NO_ALIAS) && !failed)
+			check_body(body, t->flags, debugctl, ALIAS, user);
+	}
+}
+
+static const char *branch_test(u32 number)
+{
+	const struct branch_test *t = &branch_tests[number];
+	u32 i;
+
+	NEED_DS();
+	setup_syscalls();
+	if (t->flags & BT_SMI)
+		install_smm_handler();
+	for (i = 0; i < (have_ds_cpl ? ARRAY_SIZE(filters) : 1) && !failed; i++)
+		check_both_places(t, TR_BTS | filters[i]);
+	return NULL;
+}
+
+static u32 branch_count(void)
+{
+	return branch_tests_end - branch_tests;
+}
+
+static void branch_title(u32 i)
+{
+	print("branch: %s", branch_tests[i].name);
+}
+
+TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_title);
+
+/*
+ * The table of what TR, BTS, BTINT, OFF_OS and OFF_USR do, each of its 32
+ * rows, with a body at CPL 0 and one that crosses to CPL 3 and back. BTINT
+ * makes no difference while the buffer has room.
+ */
+static const char *row_test(u32 row)
+{
+	u32 debugctl = row * DEBUGCTL_TR;
+
+	NEED_DS();
+	NEED(have_ds_cpl || !(debugctl & (DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR)),
+	     "no ds_cpl");
+	check_both_places(branch_tests, debugctl);
+	return NULL;
+}
+
+static u32 row_count(void)
+{
+	return 32;
+}
+
+static void row_title(u32 row)
+{
+	print("TR %u BTS %u BTINT %u OFF_OS %u OFF_USR %u", row & 1, row >> 1 & 1,
+	      row >> 2 & 1, row >> 3 & 1, row >> 4 & 1);
+}
+
+TEST_ENTRY(rows, .fn = row_test, .count = row_count, .title = row_title);

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The buffer: full, circular, across pages, and where it cannot be written. */
+#include "bare.h"
+
+#define SMALL	8		/* records in the small buffer */
+#define CANARY	0x5a5a5a5a5a5a5a5a
+
+static u8 frames[4][4096] PAGE_ALIGNED;
+
+static void spoil_records(u64 n)
+{
+	u64 i;
+
+	for (i = 0; i < n; i++)
+		records[i] = (struct record){ CANARY, CANARY, CANARY };
+}
+
+/* Have the records from `first` on been left alone? */
+static void check_canary(u64 first, u64 n)
+{
+	u64 i;
+
+	for (i = first; i < first + n; i++)
+		CHECK(records[i].from == CANARY, "record %lu was overwritten", i);
+}
+
+/* The first records of walk(count, seed), wherever the buffer starts. */
+static void check_walk(u64 count, u64 seed, const struct record *got, u64 n)
+{
+	struct walk w;
+
+	walk_start(&w, count, seed);
+	walk_check(&w, got, n);
+}
+
+TEST(full, "a full buffer stores nothing more")
+{
+	u64 dropped;
+
+	NEED_DS();
+	dropped = info_bts(0, "dropped_full");
+	spoil_records(2 * SMALL);
+	ds_set(&ds0, records, SMALL, SMALL - 2);
+	walk(20, 1, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(ds_count(&ds0) == SMALL, "%lu records", ds_count(&ds0));
+	check_walk(20, 1, records, SMALL);
+	check_canary(SMALL, SMALL);
+	dropped = info_bts(0, "dropped_full") - dropped;
+	CHECK(dropped == 20 - SMALL, "%lu", dropped);
+	return NULL;
+}
+
+TEST(full_reset, "putting the index back lets it store again")
+{
+	NEED_DS();
+	ds_set(&ds0, records, SMALL, SMALL);
+	walk(20, 2, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(ds_count(&ds0) == SMALL, "%lu records", ds_count(&ds0));
+	ds0.index = ds0.base;
+	spoil_records(SMALL);
+	walk(5, 3, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(ds_count(&ds0) == 5, "%lu records", ds_count(&ds0));
+	check_walk(5, 3, records, 5);
+	check_canary(5, SMALL - 5);
+	return NULL;
+}
+
+TEST(exactly_full, "a buffer that is exactly filled drops nothing")
+{
+	u64 dropped;
+
+	NEED_DS();
+	dropped = info_bts(0, "dropped_full");
+	ds_set(&ds0, records, SMALL, SMALL);
+	walk(SMALL, 4, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(ds_count(&ds0) == SMALL, "%lu records", ds_count(&ds0));
+	check_walk(SMALL, 4, records, SMALL);
+	dropped = info_bts(0, "dropped_full") - dropped;
+	CHECK(!dropped, "%lu", dropped);
+	return NULL;
+}
+
+TEST(circular, "with the threshold above the maximum the buffer wraps")
+{
+	struct walk w;
+	u64 i;
+
+	NEED_DS();
+	spoil_records(2 * SMALL);
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	walk(29, 5, TR_BTS);
+	CHECK(ds_count(&ds0) == 29 % SMALL, "index at %lu", ds_count(&ds0));
+	walk_start(&w, 29, 5);
+	for (i = 0; i < 29 - SMALL; i++)
+		walk_next(&w);
+	/* The oldest lies at the index. */
+	walk_check(&w, records + 29 % SMALL, SMALL - 29 % SMALL);
+	walk_check(&w, records, 29 % SMALL);
+	check_canary(SMALL, SMALL);
+	return NULL;
+}
+
+TEST(not_circular, "clearing BTINT alone does not make the buffer circular")
+{
+	NEED_DS();
+	spoil_records(2 * SMALL);
+	ds_set(&ds0, records, SMALL, SMALL - 1);
+	walk(20, 6, TR_BTS);
+	CHECK(ds_count(&ds0) == SMALL, "index at %lu", ds_count(&ds0));
+	check_walk(20, 6, records, SMALL);
+	check_canary(SMALL, SMALL);
+	return NULL;
+}
+
+TEST(index_in_buffer, "records go to the index, not to the base")
+{
+	NEED_DS();
+	spoil_records(SMALL);
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	ds0.index += 3 * RECORD_SIZE;
+	walk(2, 7, TR_BTS);
+	CHECK(ds_count(&ds0) == 5, "index at %lu", ds_count(&ds0));
+	check_canary(0, 3);
+	check_walk(2, 7, records + 3, 2);
+	check_canary(5, SMALL - 5);
+	return NULL;
+}
+
+TEST(stored_count, "info bts counts what is stored and shows the DS area")
+{
+	u64 stored;
+
+	NEED_DS();
+	stored = info_bts(0, "stored");
+	ds_default();
+	walk(100, 8, TR_BTS);
+	stored = info_bts(0, "stored") - stored;
+	CHECK(stored == 100, "%lu", stored);
+	CHECK(info_bts(0, "ds_area") == (u64)&ds0, "%lx", info_bts(0, "ds_area"));
+	CHECK(info_bts(0, "base") == ds0.base, "%lx", info_bts(0, "base"));
+	CHECK(info_bts(0, "index") == ds0.index, "%lx", info_bts(0, "index"));
+	CHECK(info_bts(0, "maximum") == ds0.maximum, "%lx", info_bts(0, "maximum"));
+	CHECK(info_bts(0, "threshold") == ds0.threshold, "%lx",
+	      info_bts(0, "threshold"));
+	wrmsr(IA32_DEBUGCTL, DEBUGCTL_TR);
+	CHECK(info_bts(0, "debugctl") == DEBUGCTL_TR, "%lx", info_bts(0, "debugctl"));
+	return NULL;
+}
+
+/*
+ * Two pages that are neighbours for the CPU and lie the wrong way round in
+ * memory. The second of three records begins 24, 16, 8 and 0 bytes before the
+ * second page. Read back word by word from the frames, not through the window.
+ */
+TEST(straddle, "a record across a page boundary")
+{
+	struct record got[3];
+	u64 offset, i, place;
+
+	NEED_DS();
+	for (offset = 0; offset <= RECORD_SIZE && !failed; offset += 8) {
+		memset(frames, 0x5a, sizeof(frames));
+		win_map(1, frames[1], PTE_P | PTE_W);
+		win_map(2, frames[0], PTE_P | PTE_W);
+		place = 4096 - RECORD_SIZE - offset;
+		ds_set(&ds0, (void *)(WIN_PAGE(1) + place), 3, 4);
+		walk(2, offset, TR_BTS);
+		for (i = 0; i < sizeof(got) / 8; i++, place += 8)
+			((u64 *)got)[i] = *(u64 *)&frames[place < 4096][place % 4096];
+		check_walk(2, offset, got, 2);
+		CHECK(got[2].from == CANARY, "offset %lu", offset);
+	}
+	win_unmap_all();
+	return NULL;
+}
+
+TEST(straddle_area, "a DS management area across a page boundary")
+{
+	struct ds_area *ds = (struct ds_area *)(WIN_PAGE(2) - 16);
+
+	NEED_DS();
+	win_map(1, frames[1], PTE_P | PTE_W);
+	win_map(2, frames[0], PTE_P | PTE_W);
+	ds_set(ds, records, SMALL, SMALL + 1);
+	walk(3, 9, TR_BTS);
+	CHECK(ds_count(ds) == 3, "index at %lu", ds_count(ds));
+	check_walk(3, 9, records, 3);
+	win_unmap_all();
+	return NULL;
+}
+
+/* Does walk(4) at this base fail, all of it, and go on all the same? */
+static void check_failing(void *base, u64 failures)
+{
+	u64 before = info_bts(0, "failed");
+	u64 counted;
+
+	ds_set(&ds0, base, SMALL, SMALL + 1);
+	walk(4, 10, TR_BTS);
+	counted = info_bts(0, "failed") - before;
+	CHECK(counted == failures, "%lu failures", counted);
+}
+
+TEST(unmapped, "a buffer that is not mapped: counted, and no fault")
+{
+	NEED_DS();
+	check_failing((void *)WIN_PAGE(1), 4);
+	return NULL;
+}
+
+TEST(unmapped_area, "a DS management area that is not mapped")
+{
+	u64 before;
+
+	NEED_DS();
+	before = info_bts(0, "failed");
+	wrmsr(IA32_DS_AREA, WIN_PAGE(1));
+	walk(4, 11, TR_BTS);
+	before = info_bts(0, "failed") - before;
+	CHECK(before == 4, "%lu failures", before);
+	return NULL;
+}
+
+TEST(half_unmapped, "a record that straddles into a missing page")
+{
+	NEED_DS();
+	memset(frames, 0x5a, sizeof(frames));
+	win_map(1, frames[0], PTE_P | PTE_W);
+	check_failing((void *)(WIN_PAGE(2) - RECORD_SIZE - 8), 3);
+	check_walk(4, 10, (void *)(WIN_PAGE(2) - RECORD_SIZE - 8), 1);
+	win_unmap_all();
+	return NULL;
+}
+
+TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
+{
+	NEED_DS();
+	memset(frames, 0x5a, sizeof(frames));
+	win_map(1, frames[0], PTE_P);
+	check_failing((void *)WIN_PAGE(1), 4);
+	CHECK(*(u64 *)WIN_PAGE(1) == CANARY, "it was written");
+	write_cr0(read_cr0() & ~(1UL << 16));
+	check_failing((void *)WIN_PAGE(1), 0);
+	write_cr0(read_cr0() | 1UL << 16);
+	check_walk(4, 10, (void *)WIN_PAGE(1), 4);
+	win_unmap_all();
+	return NULL;
+}
+
+/*
+ * The body of the first branch test at CPL 3, the buffer and the management
+ * area in pages that CPL 3 may not touch: stores have supervisor rights.
+ */
+TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
+{
+	struct ds_area *ds = (struct ds_area *)WIN_PAGE(1);
+	const struct body *body = &branch_tests[0].user;
+	struct branch expect[64];
+	const struct branch *e;
+	u64 n = 0;
+
+	NEED_DS();
+	win_map(1, frames[0], PTE_P | PTE_W);
+	win_map(2, frames[1], PTE_P | PTE_W);
+	ds_set(ds, (void *)WIN_PAGE(2), 64, 65);
+	expect[n++] = (struct branch){ (u64)user_enter, body->fn, 0, 3 };
+	for (e = body->expect; e < body->expect_end; e++)
+		expect[n++] = *e;
+	expect[n++] = (struct branch){ body->end, (u64)stub_64, 3, 0 };
+	run_debugctl = TR_BTS;
+	run_user(body->fn, (u64)frames[3] + 4096, 2);
+	compare(expect, n, (void *)WIN_PAGE(2), ds_count(ds));
+	win_unmap_all();
+	return NULL;
+}
+
+/* The address space that is current when the branch retires. */
+TEST(address_space, "a store goes through the current page tables")
+{
+	u64 first = read_cr3();
+	u64 second;
+
+	NEED_DS();
+	memset(frames, 0x5a, sizeof(frames));
+	win_map(1, frames[0], PTE_P | PTE_W);
+	second = win_second_space(1, frames[1]);
+	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
+	walk(2, 12, TR_BTS);
+	write_cr3(second);
+	walk(2, 13, TR_BTS);
+	write_cr3(first);
+	walk(2, 14, TR_BTS);
+	check_walk(2, 12, (void *)frames[0], 2);
+	CHECK(((struct record *)frames[0])[2].from == CANARY, "in the first");
+	check_walk(2, 13, (struct record *)frames[1] + 2, 2);
+	CHECK(((struct record *)frames[1])[4].from == CANARY, "in the second");
+	check_walk(2, 14, (struct record *)frames[0] + 4, 2);
+	win_unmap_all();
+	return NULL;
+}
+
+/* invlpg of the buffer's page while BTS is on: no stale translation. */
+TEST(remapped, "a buffer page that is remapped between two branches")
+{
+	NEED_DS();
+	memset(frames, 0x5a, sizeof(frames));
+	win_map(1, frames[0], PTE_P | PTE_W);
+	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
+	walk(2, 15, TR_BTS);
+	win_map(1, frames[1], PTE_P | PTE_W);
+	walk(2, 16, TR_BTS);
+	check_walk(2, 15, (void *)frames[0], 2);
+	check_walk(2, 16, (struct record *)frames[1] + 2, 2);
+	win_unmap_all();
+	return NULL;
+}
+
+/* By bts-fault-stop=on. Whether the machine ended is for the host to see. */
+TEST(fault_stop, "a store that fails ends the machine", .alone = "only-fault-stop")
+{
+	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
+	host("expect-panic");
+	walk(4, 17, TR_BTS);
+	fail("it goes on");
+	return NULL;
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The threshold interrupt, on one CPU and on two, and a trace that goes on
+ * through INIT of the other CPU, a migration and a reset.
+ *
+ * A stream follows what one CPU records while it runs walk(): its PMI handler
+ * feeds the buffer to it, as a driver would drain it. Only that CPU touches its
+ * stream while it runs, CPU 0 reads it afterwards.
+ */
+#include "bare.h"
+
+#define BUFFER	200		/* records in a stream's buffer */
+#define THRESHOLD 100
+
+enum stream_state {
+	WALKING,		/* next comes a branch of walk() */
+	IN_PMI,			/* next comes the handler's iretq */
+};
+
+static struct stream {
+	struct ds_area ds;
+	struct record buffer[BUFFER];
+	struct walk walk;
+	enum stream_state state;
+	u64 interrupted;	/* where the handler has to return to */
+	u64 fed, pmis, earliest, latest;
+	struct record bad;	/* the first that was not expected, and where */
+	struct branch expected;
+	u64 bad_at;
+	u32 lvt;		/* what LVT_PC was in the handler */
+	bool unmask;		/* the handler opens the LVT entry again */
+	bool eoi;		/* it came by a fixed vector */
+} streams[2] PAGE_ALIGNED;
+
+static void stream_feed(struct stream *s, const struct record *got)
+{
+	struct branch expected = { (u64)pmi_iret, s->interrupted, 0, 0 };
+
+	s->fed++;
+	if (s->bad_at)
+		return;
+	/* NMI or vector: the gate says where; any place may be interrupted. */
+	if (s->state == WALKING && got->to == (u64)pmi_entry) {
+		s->interrupted = got->from;
+		s->state = IN_PMI;
+		return;
+	}
+	if (s->state == WALKING)
+		expected = walk_next(&s->walk);
+	s->state = WALKING;
+	if (expected.from == got->from && expected.to == got->to)
+		return;
+	s->bad = *got;
+	s->expected = expected;
+	s->bad_at = s->fed;
+}
+
+static void stream_drain(struct stream *s)
+{
+	u64 n = ds_count(&s->ds);
+	u64 i;
+
+	for (i = 0; i < n; i++)
+		stream_feed(s, &s->buffer[i]);
+	s->ds.index = s->ds.base;
+}
+
+static u64 stream_pmi(u64 debugctl, struct frame *frame)
+{
+	struct stream *s = &streams[this_cpu()];
+	u64 n = ds_count(&s->ds);
+	const struct record *last = &s->buffer[n - 1];
+
+	s->pmis++;
+	if (!s->earliest || n < s->earliest)
+		s->earliest = n;
+	if (n > s->latest)
+		s->latest = n;
+	s->lvt = apic_read(APIC_LVT_PC);
+	/* The interrupt is a branch as well, from what the frame says. */
+	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
+		s->bad_at = s->fed + n;
+		s->bad = *last;
+		s->expected = (struct branch){ frame->rip, (u64)pmi_entry, 0, 0 };
+	}
+	stream_drain(s);
+	if (s->eoi)
+		apic_write(APIC_EOI, 0);
+	if (s->unmask)
+		apic_write(APIC_LVT_PC, s->lvt & ~LVT_MASKED);
+	return debugctl;
+}
+
+/* Gets this CPU ready for walk(count, seed) under BTINT. */
+static struct stream *stream_start(u32 lvt)
+{
+	struct stream *s = &streams[this_cpu()];
+
+	memset(s, 0, sizeof(*s));
+	s->unmask = true;
+	s->eoi = !(lvt & LVT_NMI);
+	ds_set(&s->ds, s->buffer, BUFFER, THRESHOLD);
+	set_gate(VEC_NMI, (u64)pmi_entry);
+	set_gate(VEC_PMI, (u64)pmi_entry);
+	pmi_handler = stream_pmi;
+	apic_write(APIC_LVT_PC, lvt);
+	return s;
+}
+
+static void stream_walk(struct stream *s, u64 count, u64 seed)
+{
+	walk_start(&s->walk, count, seed);
+	walk(count, seed, TR_BTS | DEBUGCTL_BTINT);
+	stream_drain(s);
+}
+
+static void stream_check(const struct stream *s)
+{
+	CHECK(!s->bad_at, "record %lu is %lx -> %lx, expected %lx -> %lx", s->bad_at,
+	      s->bad.from, s->bad.to, s->expected.from, s->expected.to);
+	CHECK(!s->walk.left, "%lu records are missing", s->walk.left);
+	CHECK(!s->pmis || s->earliest >= THRESHOLD, "a PMI after %lu records",
+	      s->earliest);
+	CHECK(!s->pmis || s->latest < BUFFER, "a PMI after %lu records", s->latest);
+}
+
+static void stream_end(void)
+{
+	set_gate(VEC_NMI, (u64)stub_table[VEC_NMI]);
+	set_gate(VEC_PMI, (u64)stub_table[VEC_PMI]);
+	pmi_handler = NULL;
+}
+
+TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
+{
+	struct stream *s;
+	u64 pmis;
+
+	NEED_DS();
+	pmis = info_bts(0, "pmis");
+	s = stream_start(LVT_NMI);
+	stream_walk(s, 20000, 1);
+	stream_check(s);
+	/* Each PMI adds two records of its own. */
+	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
+	      "%lu PMIs", s->pmis);
+	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVT was %x in the handler", s->lvt);
+	pmis = info_bts(0, "pmis") - pmis;
+	CHECK(pmis == s->pmis, "info bts counts %lu of %lu", pmis, s->pmis);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_vector, "threshold PMI by a fixed vector")
+{
+	struct stream *s;
+
+	NEED_DS();
+	s = stream_start(VEC_PMI);
+	asm volatile("sti");
+	stream_walk(s, 20000, 2);
+	asm volatile("cli");
+	stream_check(s);
+	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
+	      "%lu PMIs", s->pmis);
+	CHECK(s->lvt == (LVT_MASKED | VEC_PMI), "LVT was %x in the handler", s->lvt);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_pending, "a PMI by a fixed vector waits for EFLAGS.IF")
+{
+	struct stream *s;
+
+	NEED_DS();
+	s = stream_start(VEC_PMI);
+	walk_start(&s->walk, 150, 3);
+	walk(150, 3, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(!s->pmis, "%lu PMIs", s->pmis);
+	CHECK(ds_count(&s->ds) == 150, "%lu records", ds_count(&s->ds));
+	CHECK(apic_read(APIC_LVT_PC) & LVT_MASKED, "%x", apic_read(APIC_LVT_PC));
+	asm volatile("sti; nop; nop; cli" : : : "memory");
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	CHECK(s->latest == 150, "%lu records", s->latest);
+	stream_check(s);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
+{
+	struct stream *s;
+
+	NEED_DS();
+	s = stream_start(LVT_NMI);
+	stream_walk(s, THRESHOLD - 1, 4);
+	CHECK(!s->pmis, "%lu PMIs", s->pmis);
+	stream_walk(s, THRESHOLD, 5);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_no_btint, "without BTINT no PMI, with a masked entry neither")
+{
+	struct stream *s;
+
+	NEED_DS();
+	s = stream_start(LVT_NMI);
+	walk(150, 6, TR_BTS);
+	CHECK(!s->pmis, "%lu PMIs without BTINT", s->pmis);
+	CHECK(!(apic_read(APIC_LVT_PC) & LVT_MASKED), "%x", apic_read(APIC_LVT_PC));
+	s = stream_start(LVT_NMI | LVT_MASKED);
+	walk(150, 7, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(!s->pmis, "%lu PMIs with the entry masked", s->pmis);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
+{
+	struct stream *s;
+
+	NEED_DS();
+	s = stream_start(LVT_NMI);
+	s->unmask = false;
+	walk(150, 8, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	CHECK(apic_read(APIC_LVT_PC) & LVT_MASKED, "%x", apic_read(APIC_LVT_PC));
+	s->ds.index = s->ds.base;
+	walk(150, 9, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	s->ds.index = s->ds.base;
+	apic_write(APIC_LVT_PC, LVT_NMI);
+	walk(150, 10, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(s->pmis == 2, "%lu PMIs", s->pmis);
+	stream_end();
+	return NULL;
+}
+
+/* ---- two CPUs ---- */
+
+#define SMP_COUNT	50000
+#define BIG_COUNT	3000
+
+static struct ds_area ds1;
+static struct record records1[MAX_RECORDS];
+static volatile u32 together;
+static u64 ap_value;
+
+/* Both CPUs are here before either goes on. */
+static void meet(void)
+{
+	__atomic_add_fetch(&together, 1, __ATOMIC_SEQ_CST);
+	while (together < 2)
+		cpu_pause();
+}
+
+static void ap_big(void)
+{
+	ds_set(&ds1, records1, MAX_RECORDS, MAX_RECORDS + 1);
+	meet();
+	walk(BIG_COUNT, 21, TR_BTS);
+}
+
+TEST(smp_both, "two CPUs at once, each into its own buffer")
+{
+	struct walk w;
+
+	NEED_AP();
+	together = 0;
+	ds_default();
+	start_on_ap(ap_big);
+	meet();
+	walk(BIG_COUNT, 20, TR_BTS);
+	wait_for_ap();
+	CHECK(ds_count(&ds0) == BIG_COUNT, "CPU 0: %lu records", ds_count(&ds0));
+	CHECK(ds_count(&ds1) == BIG_COUNT, "CPU 1: %lu records", ds_count(&ds1));
+	walk_start(&w, BIG_COUNT, 20);
+	walk_check(&w, records, BIG_COUNT);
+	walk_start(&w, BIG_COUNT, 21);
+	walk_check(&w, records1, BIG_COUNT);
+	return NULL;
+}
+
+static void ap_untraced(void)
+{
+	ds_set(&ds1, records1, MAX_RECORDS, MAX_RECORDS + 1);
+	meet();
+	walk(BIG_COUNT, 23, 0);
+	ap_value = rdmsr(IA32_DEBUGCTL);
+}
+
+TEST(smp_one, "BTS on one CPU records nothing of the other")
+{
+	struct walk w;
+
+	NEED_AP();
+	together = 0;
+	ds_default();
+	start_on_ap(ap_untraced);
+	meet();
+	walk(BIG_COUNT, 22, TR_BTS);
+	wait_for_ap();
+	walk_start(&w, BIG_COUNT, 22);
+	CHECK(ds_count(&ds0) == BIG_COUNT, "CPU 0: %lu records", ds_count(&ds0));
+	walk_check(&w, records, BIG_COUNT);
+	CHECK(!ds_count(&ds1), "CPU 1: %lu records", ds_count(&ds1));
+	return NULL;
+}
+
+static void ap_stream(void)
+{
+	struct stream *s = stream_start(LVT_NMI);
+
+	meet();
+	stream_walk(s, SMP_COUNT, 25);
+}
+
+TEST(smp_pmi, "two CPUs at once, each with its own threshold PMI")
+{
+	struct stream *s;
+
+	NEED_AP();
+	together = 0;
+	start_on_ap(ap_stream);
+	s = stream_start(LVT_NMI);
+	meet();
+	stream_walk(s, SMP_COUNT, 24);
+	wait_for_ap();
+	stream_check(&streams[0]);
+	stream_check(&streams[1]);
+	CHECK(streams[0].pmis && streams[1].pmis, "%lu and %lu PMIs", streams[0].pmis,
+	      streams[1].pmis);
+	stream_end();
+	return NULL;
+}
+
+static void ap_forever(void)
+{
+	ds_set(&ds1, records1, MAX_RECORDS, MAX_RECORDS + 1);
+	walk(-1, 26, TR_BTS);
+}
+
+static void ap_read_debugctl(void)
+{
+	ap_value = rdmsr(IA32_DEBUGCTL);
+}
+
+TEST(smp_init, "INIT switches BTS off")
+{
+	u64 index;
+
+	NEED_AP();
+	ds1.index = 0;
+	start_on_ap(ap_forever);
+	while (*(volatile u64 *)&ds1.index <= (u64)records1)
+		cpu_pause();
+	init_ap();
+	index = *(volatile u64 *)&ds1.index;
+	ap_value = -1;
+	run_on_ap(ap_read_debugctl);
+	CHECK(!ap_value, "DEBUGCTL of CPU 1 is %lx", ap_value);
+	CHECK(*(volatile u64 *)&ds1.index == index, "CPU 1 goes on storing");
+	return NULL;
+}
+
+/* ---- the machine is stopped, written to a file, and goes on elsewhere ---- */
+
+static volatile bool migrated;
+
+static void stream_until_migrated(struct stream *s, u64 seed)
+{
+	do {
+		stream_walk(s, 100000, seed++);
+	} while (!migrated && !s->bad_at);
+}
+
+static void ap_migrate(void)
+{
+	stream_until_migrated(stream_start(LVT_NMI), 1000);
+}
+
+TEST(migrate, "a trace that is migrated three times loses nothing",
+     .alone = "only-migrate")
+{
+	struct stream *s;
+	u64 seed = 30;
+	u32 round;
+
+	migrated = false;
+	if (option("smp"))
+		start_on_ap(ap_migrate);
+	s = stream_start(LVT_NMI);
+	for (round = 0; round < 3 && !s->bad_at; round++) {
+		print("@migrate\n");
+		do {
+			stream_walk(s, 100000, seed++);
+		} while (!host_replied() && !s->bad_at);
+		host(NULL);
+	}
+	stream_walk(s, 100000, seed);
+	migrated = true;
+	if (option("smp"))
+		wait_for_ap();
+	stream_check(&streams[0]);
+	stream_check(&streams[1]);
+	CHECK(rdmsr(IA32_DS_AREA) == (u64)&s->ds, "%lx", rdmsr(IA32_DS_AREA));
+	print("# %lu records and %lu PMIs on CPU 0\n", s->fed, s->pmis);
+	stream_end();
+	return NULL;
+}
+
+TEST(reset, "RESET clears IA32_DEBUGCTL and IA32_DS_AREA")
+{
+	NEED_DS();
+	if (survivor->magic == SURVIVOR_RESET) {
+		survivor->magic = SURVIVOR_RUNNING;
+		CHECK(!survivor->debugctl, "DEBUGCTL is %lx", survivor->debugctl);
+		CHECK(!survivor->ds_area, "DS_AREA is %lx", survivor->ds_area);
+		return NULL;
+	}
+	ds_default();
+	survivor->magic = SURVIVOR_RESET;
+	wrmsr(IA32_DEBUGCTL, TR_BTS);
+	outb(6, 0xcf9);
+	for (;;)
+		cpu_pause();
+}
