@@ -283,6 +283,23 @@ static void __attribute__((format(printf, 2, 3))) add_arg(struct argv *argv, con
 	argv->arg[argv->nr] = NULL;
 }
 
+/* A comma in an option's value is written twice. */
+static char *double_commas(const char *s)
+{
+	char *copy = malloc(2 * strlen(s) + 1);
+	char *to = copy;
+
+	if (!copy)
+		die("%s", s);
+	for (; *s; s++) {
+		*to++ = *s;
+		if (*s == ',')
+			*to++ = ',';
+	}
+	*to = '\0';
+	return copy;
+}
+
 static char **emulator_args(const int *theirs)
 {
 	struct argv argv = { 0 };
@@ -293,7 +310,7 @@ static char **emulator_args(const int *theirs)
 		add_arg(&argv, "%s", *arg);
 	/* Append, because the emulator's standard error goes to the same file. */
 	add_arg(&argv, "-chardev");
-	add_arg(&argv, "file,id=console,append=on,path=%s", opt.console);
+	add_arg(&argv, "file,id=console,append=on,path=%s", double_commas(opt.console));
 	add_arg(&argv, "-serial");
 	add_arg(&argv, "chardev:console");
 	add_arg(&argv, "-device");

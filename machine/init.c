@@ -26,6 +26,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <linux/random.h>
 #include <net/if.h>
@@ -163,21 +164,25 @@ static void add_word(struct words *words, char *word, int max)
 
 /*
  * Ports appear when the kernel's virtio-serial driver has talked to the device, which it
- * does in the background.
+ * does in the background. The X of vportXpN is the number of the virtio device.
  */
 static int open_port(enum wire_port port)
 {
-	char path[32];
+	char pattern[32];
 	int fd, tries;
+	glob_t found;
 
-	snprintf(path, sizeof(path), "/dev/vport0p%d", port);
+	snprintf(pattern, sizeof(pattern), "/dev/vport*p%d", port);
 	for (tries = 0; tries < 5000; tries++) {
-		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
+		if (!glob(pattern, 0, NULL, &found)) {
+			fd = open(found.gl_pathv[0], O_RDWR | O_NONBLOCK | O_CLOEXEC);
+			globfree(&found);
+			if (fd >= 0)
+				return fd;
+		}
 		usleep(2000);
 	}
-	die("%s", path);
+	die("%s", pattern);
 }
 
 static void mount_or_die(const char *src, const char *dir, const char *type,

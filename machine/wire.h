@@ -4,10 +4,10 @@
  *
  * Four virtio-serial ports join host.c (outside) with init.c (process 1 of the guest):
  *
- *	/dev/vport0p1	control, the messages below, both ways
- *	/dev/vport0p2	bytes of the command's standard input, to the guest
- *	/dev/vport0p3	bytes of its standard output, to the host
- *	/dev/vport0p4	bytes of its standard error, to the host
+ *	/dev/vportXp1	control, the messages below, both ways
+ *	/dev/vportXp2	bytes of the command's standard input, to the guest
+ *	/dev/vportXp3	bytes of its standard output, to the host
+ *	/dev/vportXp4	bytes of its standard error, to the host
  *
  * The three streams carry the bytes alone, so nothing has to be escaped and a slow
  * reader outside slows the command down as a pipe would. Where a stream ends is told on
