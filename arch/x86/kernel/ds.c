@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch Trace Store: record every taken branch through the Debug Store
+ *
+ * The CPU writes a record of 24 bytes (from, to, flags) for each taken branch
+ * into a buffer of its own, and raises the performance-monitoring interrupt
+ * (PMI, an NMI in Linux) when the buffer has filled up to a threshold:
+ *
+ *	base                  index       threshold           maximum
+ *	 | rec | rec | ... | rec |            |    (room)        |
+ *	                         ^ the CPU writes here
+ *
+ * "Draining" is: switch BTS off, hand the records between base and index to
+ * the client, put the index back to base, switch BTS on again. It happens
+ *
+ *	- in the PMI;
+ *	- when the client says that the CPU turns to another task, wants to see
+ *	  the records, or changes what is to be recorded;
+ *	- when the CPU goes offline, and when the client gives BTS back.
+ *
+ * Whose hardware this is: perf's. It owns the DS area, of which PEBS uses the
+ * other half, the counters, and the PMI's vector. A claim asks perf for the BTS
+ * half (intel_ds_claim_bts()); perf and this driver then refuse each other with
+ * -EBUSY. perf allocates the buffer, maps it in the cpu_entry_area, where it is
+ * present in the user page tables of KPTI as well, and writes MSR_IA32_DS_AREA,
+ * also for CPUs that come online later. MSR_IA32_DEBUGCTLMSR is shared with
+ * block stepping and perf: only TR, BTS, BTINT and BTS_OFF_* are changed here.
+ * The PMI's LVT entry, which the local APIC masks when it delivers, is unmasked
+ * by perf's handler: a claim keeps that handler active, and it runs on each PMI
+ * after ours.
+ *
+ * Concurrency. Each CPU's state (struct ds_bts_cpu), its DS area and its
+ * DEBUGCTL are touched by that CPU alone, with interrupts off. What is left is
+ * the NMI:
+ *
+ *	- @armed is true while an NMI may drain. A drain elsewhere clears it before
+ *	  it looks at the buffer or at DEBUGCTL, and sets it again after the index
+ *	  is back at base, before BTS goes on. An NMI in between finds !armed and
+ *	  leaves buffer and DEBUGCTL alone, so neither is ever torn. No lock.
+ *	- A drain that finds the index past the threshold knows that a PMI is on its
+ *	  way: @pmi_due has the NMI handler own up to it, so that it does not
+ *	  become an unknown NMI. @pmi_seen says that it came too early for that.
+ *
+ * Other CPUs read @ctl, and the index, as a hint only (ds_bts_flush_all()).
+ * Claim and release are serialized by ds_bts_mutex. CPUs join and leave in the
+ * STARTING section of CPU hotplug, after perf has set DS_AREA and before it
+ * clears it, with interrupts off on the CPU in question.
+ *
+ * The tracer is not shown in its own trace. In a kernel-mode trace the branches
+ * into this driver stand at the end of each batch, those out of it at the
+ * beginning of the next. The first are cut off from the branch that entered the
+ * tracer on: to the caller's function, or, when an interrupt brought us here,
+ * from the interrupted instruction into the entry text. The second are dropped
+ * up to the branch to the caller's return address, or from the entry text back
+ * to the interrupted instruction. A branch with an end in user space ends the
+ * second in any case, for the tracer has none, and so does the entry of what
+ * the kernel does on the way out of an interrupt that is not the tracer's
+ * doing (softirqs, preemption, signals).
+ *
+ * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own; what
+ * a full buffer has no room for, which is reported, though nobody can count it.
+ *
+ * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save
+ * Area", "Writing the DS Interrupt Service Routine".
+ */
+
+#define pr_fmt(fmt) "x86/ds: " fmt
+
+#include <linux/cpuhotplug.h>
+#include <linux/export.h>
+#include <linux/interrupt.h>
+#include <linux/entry-common.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include <asm/apic.h>
+#include <asm/cpu_entry_area.h>
+#include <asm/cpufeature.h>
+#include <asm/debugreg.h>
+#include <asm/ds.h>
+#include <asm/intel_ds.h>
+#include <asm/irq_regs.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+#include <asm/sections.h>
+
+/* The bits of DEBUGCTL that this driver may change. */
+#define DS_BTS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
+			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
+
+/*
+ * Records per interrupt. The handler's time is this many times what the client
+ * takes for a record; an NMI that takes a millisecond is reported as too long.
+ * It also is the room above the threshold, where branches go on arriving
+ * until the handler has switched BTS off: what remains of perf's 2730 records
+ * is many times what an NMI's entry takes, so that an NMI in front of ours,
+ * perf's for instance, does not fill the buffer either.
+ */
+#define DS_BTS_THRESHOLD	1024
+
+/**
+ * struct ds_bts_bounds - which records are the tracer's own
+ * @interrupted: the tracer was entered by an interrupt or NMI
+ * @entry:	first instruction of the tracer; unused if @interrupted
+ * @resume:	first instruction of the traced code after the tracer
+ */
+struct ds_bts_bounds {
+	bool		interrupted;
+	unsigned long	entry;
+	unsigned long	resume;
+};
+
+/**
+ * struct ds_bts_cpu - a CPU's BTS, private to that CPU
+ * @ds:		its DS area, or NULL while BTS on this CPU is not ours
+ * @ctl:	bits that we have set in DEBUGCTL; 0 while nothing is recorded
+ * @mode:	DS_BTS_*, what @ctl stands for
+ * @armed:	the NMI handler may drain
+ * @pmi_due:	a PMI is on its way for records that are drained already
+ * @pmi_seen:	a PMI came while somebody else drained
+ * @leaving:	records up to @way.resume are still to be dropped
+ * @way:	see @leaving
+ * @threshold:	perf's interrupt threshold, put back when BTS is given back
+ */
+struct ds_bts_cpu {
+	struct debug_store	*ds;
+	u64			ctl;
+	unsigned int		mode;
+	bool			armed;
+	bool			pmi_due;
+	bool			pmi_seen;
+	bool			leaving;
+	struct ds_bts_bounds	way;
+	u64			threshold;
+};
+
+static DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
+
+/* Protects ds_bts_client against a second claim; not taken while tracing. */
+static DEFINE_MUTEX(ds_bts_mutex);
+static const struct ds_bts_client *ds_bts_client;
+
+static bool ds_in_entry_text(u64 addr)
+{
+	return addr >= (unsigned long)__entry_text_start &&
+	       addr < (unsigned long)__entry_text_end;
+}
+
+/* User space is the lower half; so is neither end of the tracer's branches. */
+static bool ds_has_user_end(const struct ds_bts_record *rec)
+{
+	return (s64)rec->from >= 0 || (s64)rec->to >= 0;
+}
+
+static bool ds_enters(const struct ds_bts_bounds *way,
+		      const struct ds_bts_record *rec)
+{
+	if (way->interrupted)
+		return rec->from == way->resume && ds_in_entry_text(rec->to);
+	return rec->to == way->entry;
+}
+
+static bool ds_resumes(const struct ds_bts_bounds *way,
+		       const struct ds_bts_record *rec)
+{
+	if (rec->to != way->resume)
+		return false;
+	return !way->interrupted || ds_in_entry_text(rec->from);
+}
+
+/* What an interrupt's exit may turn to, and is not done for the tracer. */
+static bool ds_starts_work(const struct ds_bts_record *rec)
+{
+	if (IS_ENABLED(CONFIG_PREEMPTION) &&
+	    rec->to == (unsigned long)preempt_schedule_irq)
+		return true;
+	return rec->to == (unsigned long)__do_softirq ||
+	       rec->to == (unsigned long)schedule ||
+	       rec->to == (unsigned long)arch_do_signal_or_restart;
+}
+
+/*
+ * How many of the first @nr records were taken on the way out of the tracer.
+ * Ends the leaving where that way ends.
+ */
+static unsigned int ds_own_head(struct ds_bts_cpu *c,
+				const struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int i;
+
+	if (!c->leaving)
+		return 0;
+
+	for (i = 0; i < nr; i++) {
+		bool resumes = ds_resumes(&c->way, &rec[i]);
+
+		if (!resumes && !ds_has_user_end(&rec[i]) &&
+		    !ds_starts_work(&rec[i]))
+			continue;
+		c->leaving = false;
+		return resumes ? i + 1 : i;
+	}
+	return nr;
+}
+
+/*
+ * How many of the last @nr records were taken on the way into the tracer. That
+ * way lies in the kernel, but for the instruction that an interrupt hits.
+ */
+static unsigned int ds_own_tail(const struct ds_bts_bounds *way,
+				const struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = nr; i-- > 0;) {
+		if (ds_enters(way, &rec[i]))
+			return nr - i;
+		if (ds_has_user_end(&rec[i]))
+			return 0;
+	}
+	return 0;
+}
+
+/* The bits of DEBUGCTL for @mode: interrupts, never a circular buffer. */
+static u64 ds_ctl(unsigned int mode)
+{
+	u64 ctl = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT;
+
+	if (!mode)
+		return 0;
+	/* Without DS-CPL everything is stored, and the client filters. */
+	if (!boot_cpu_has(X86_FEATURE_DSCPL))
+		return ctl;
+	if (!(mode & DS_BTS_KERNEL))
+		ctl |= DEBUGCTLMSR_BTS_OFF_OS;
+	if (!(mode & DS_BTS_USER))
+		ctl |= DEBUGCTLMSR_BTS_OFF_USR;
+	return ctl;
+}
+
+/* Context: interrupts off and !armed: no NMI changes DEBUGCTL meanwhile. */
+static void ds_write_ctl(u64 ctl)
+{
+	update_debugctlmsr((get_debugctlmsr() & ~DS_BTS_CTL_MASK) | ctl);
+}
+
+/*
+ * A PMI is on its way if the index has reached the threshold, unless it was
+ * taken since !armed. The NMI handler does the counterpart:
+ *
+ *	drain				NMI
+ *	pmi_due = true			if pmi_due: pmi_due = false, else
+ *	if pmi_seen: pmi_due = false	if past the threshold: pmi_seen = true
+ *
+ * Whenever the NMI comes, one of the two sees the other's store.
+ */
+static void ds_expect_pmi(struct ds_bts_cpu *c)
+{
+	WRITE_ONCE(c->pmi_due, true);
+	/* An NMI on this CPU sees the store before the load below. */
+	barrier();
+	if (READ_ONCE(c->pmi_seen))
+		WRITE_ONCE(c->pmi_due, false);
+}
+
+/*
+ * Hand over what the buffer holds and empty it.
+ * Context: the buffer's CPU, interrupts off, BTS stores nothing, !armed.
+ */
+static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
+		     const struct ds_bts_bounds *way)
+{
+	struct debug_store *ds = c->ds;
+	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
+	u64 index = READ_ONCE(ds->bts_index);
+	struct ds_bts_batch batch = { .cause = cause };
+	unsigned int nr, head, tail;
+
+	if (cause != DS_DRAIN_INTERRUPT && index >= ds->bts_interrupt_threshold)
+		ds_expect_pmi(c);
+
+	nr = (index - ds->bts_buffer_base) / sizeof(*rec);
+	batch.full = index + sizeof(*rec) > ds->bts_absolute_maximum;
+	head = ds_own_head(c, rec, nr);
+	tail = ds_own_tail(way, rec + head, nr - head);
+	batch.rec = rec + head;
+	batch.nr = nr - head - tail;
+	batch.own = head + tail;
+	/* The branch that was waited for may be among those not stored. */
+	if (batch.full)
+		c->leaving = false;
+
+	if (nr || cause == DS_DRAIN_INTERRUPT)
+		ds_bts_client->records(&batch);
+	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
+}
+
+/* @way is how the tracer is left again; an outer way out goes on. */
+static void ds_leave(struct ds_bts_cpu *c, enum ds_drain_cause cause,
+		     const struct ds_bts_bounds *way)
+{
+	if (c->leaving && cause == DS_DRAIN_INTERRUPT)
+		return;
+	c->way = *way;
+	c->leaving = true;
+}
+
+/*
+ * Drain, and go on in @mode. DEBUGCTL is written only where that changes it or
+ * where branches of the kernel, ours among them, are being stored.
+ * Context: this CPU, interrupts off; from NMI only if armed.
+ */
+static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
+		      enum ds_drain_cause cause,
+		      const struct ds_bts_bounds *way)
+{
+	u64 ctl = c->ds ? ds_ctl(mode) : 0;
+	bool write = ctl != c->ctl || !(ctl & DEBUGCTLMSR_BTS_OFF_OS);
+
+	if (!ctl && !c->ctl)
+		return;
+
+	WRITE_ONCE(c->pmi_seen, false);
+	WRITE_ONCE(c->armed, false);
+	/* From here on an NMI on this CPU leaves DEBUGCTL and the buffer alone. */
+	barrier();
+
+	if (write && c->ctl)
+		ds_write_ctl(0);
+	if (c->ctl)
+		ds_drain(c, cause, way);
+
+	c->mode = mode;
+	WRITE_ONCE(c->ctl, ctl);
+	if (!ctl) {
+		c->leaving = false;
+		return;
+	}
+
+	ds_leave(c, cause, way);
+	/* The index is at base before an NMI may look at it. */
+	barrier();
+	WRITE_ONCE(c->armed, true);
+	if (write)
+		ds_write_ctl(ctl);
+}
+
+/*
+ * The PMI, one of several sources behind one NMI. Runs before perf's handler,
+ * so that BTS is off early; perf's handler unmasks the LVT entry.
+ * Context: NMI. Bounded by the size of the buffer.
+ */
+static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct ds_bts_bounds way = { .interrupted = true, .resume = regs->ip };
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+	struct debug_store *ds = READ_ONCE(c->ds);
+	bool due = READ_ONCE(c->pmi_due);
+	bool over;
+
+	over = ds && READ_ONCE(ds->bts_index) >= ds->bts_interrupt_threshold;
+	WRITE_ONCE(c->pmi_due, false);
+
+	if (over && READ_ONCE(c->armed)) {
+		ds_update(c, c->mode, DS_DRAIN_INTERRUPT, &way);
+		return NMI_HANDLED;
+	}
+	if (due)
+		return NMI_HANDLED;
+	if (!over)
+		return NMI_DONE;
+
+	WRITE_ONCE(c->pmi_seen, true);
+	return NMI_HANDLED;
+}
+
+/**
+ * ds_bts_update - drain this CPU's buffer, then record in another mode
+ * @mode:	DS_BTS_*, what to record from now on
+ * @cause:	why
+ * @caller:	which records are the caller's own, and not to be handed over
+ *
+ * Does nothing, and costs next to nothing, if BTS is off and stays off. It stays
+ * off on a CPU that is going offline.
+ *
+ * Context: Interrupts off, not NMI. @client.records is called from here.
+ */
+void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
+		   const struct ds_bts_caller *caller)
+{
+	struct ds_bts_bounds way = {
+		.entry	= caller->entry,
+		.resume	= caller->resume,
+	};
+
+	lockdep_assert_irqs_disabled();
+	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
+}
+
+/*
+ * A function call from another CPU: through an interrupt; or called directly,
+ * by the CPU that asked or by one that was idle.
+ */
+static void ds_ipi_update(unsigned int mode, enum ds_drain_cause cause,
+			  unsigned long entry, unsigned long resume)
+{
+	struct pt_regs *regs = in_hardirq() ? get_irq_regs() : NULL;
+	struct ds_bts_bounds way = { .entry = entry, .resume = resume };
+
+	if (regs) {
+		way.interrupted = true;
+		way.resume = regs->ip;
+	}
+	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
+}
+
+static void ds_ipi_set(void *cause)
+{
+	ds_ipi_update(ds_bts_client->mode(), (uintptr_t)cause,
+		      (unsigned long)ds_ipi_set, _RET_IP_);
+}
+
+static void ds_ipi_flush(void *unused)
+{
+	ds_ipi_update(this_cpu_read(ds_bts_cpu.mode), DS_DRAIN_FLUSH,
+		      (unsigned long)ds_ipi_flush, _RET_IP_);
+}
+
+/**
+ * ds_bts_update_all - have every CPU ask the client anew what to record
+ * @cause:	why the buffers are drained on the way
+ *
+ * When this returns, each CPU has handed over what it had recorded and records
+ * in the mode that client.mode() told it, or not at all.
+ *
+ * Context: Process context, interrupts on. BTS is claimed.
+ */
+void ds_bts_update_all(enum ds_drain_cause cause)
+{
+	on_each_cpu(ds_ipi_set, (void *)(uintptr_t)cause, 1);
+}
+
+static bool ds_has_records(int cpu, void *unused)
+{
+	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
+	struct debug_store *ds = READ_ONCE(c->ds);
+
+	/* perf's buffers stay while BTS is claimed, and so does @ds. */
+	return ds && READ_ONCE(c->ctl) &&
+	       READ_ONCE(ds->bts_index) != ds->bts_buffer_base;
+}
+
+/**
+ * ds_bts_flush_all - have the client given what the CPUs have recorded so far
+ *
+ * CPUs that have nothing to give are not disturbed.
+ *
+ * Context: Process context, interrupts on. BTS is claimed.
+ */
+void ds_bts_flush_all(void)
+{
+	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
+}
+
+/**
+ * ds_bts_running - is a CPU recording right now?
+ * @cpu:	the CPU
+ *
+ * Context: Any. The answer may be stale when it arrives.
+ */
+bool ds_bts_running(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
+}
+
+/* Did perf set this CPU up? Context: the CPU in question, interrupts off. */
+static struct debug_store *ds_of_this_cpu(void)
+{
+	struct debug_store *ds;
+	u64 area;
+
+	ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
+	rdmsrl(MSR_IA32_DS_AREA, area);
+	if (area != (unsigned long)ds || !ds->bts_buffer_base)
+		return NULL;
+	return ds;
+}
+
+static void ds_check_cpu(void *failed)
+{
+	if (!ds_of_this_cpu())
+		atomic_inc(failed);
+}
+
+/* Context: hotplug's STARTING section, interrupts off, on @cpu. */
+static int ds_cpu_starting(unsigned int cpu)
+{
+	struct ds_bts_caller caller = {
+		.entry	= (unsigned long)ds_cpu_starting,
+		.resume	= _RET_IP_,
+	};
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+	struct debug_store *ds = ds_of_this_cpu();
+
+	if (!ds) {
+		pr_warn_once("CPU %u has no DS area, its branches are not recorded\n",
+			     cpu);
+		return 0;
+	}
+
+	c->threshold = ds->bts_interrupt_threshold;
+	ds->bts_interrupt_threshold = ds->bts_buffer_base +
+		DS_BTS_THRESHOLD * sizeof(struct ds_bts_record);
+	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
+	WRITE_ONCE(c->pmi_due, false);
+	WRITE_ONCE(c->ds, ds);
+
+	ds_bts_update(ds_bts_client->mode(), DS_DRAIN_FLUSH, &caller);
+	return 0;
+}
+
+/*
+ * The last of BTS on this CPU. Whatever else may have put our bits back into
+ * DEBUGCTL, a hypervisor that restores what it saved for instance: from here
+ * on nothing is stored, because the buffer may go away.
+ * Context: hotplug's STARTING section, interrupts off, on @cpu.
+ */
+static int ds_cpu_dying(unsigned int cpu)
+{
+	struct ds_bts_caller caller = {
+		.entry	= (unsigned long)ds_cpu_dying,
+		.resume	= _RET_IP_,
+	};
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	if (!c->ds)
+		return 0;
+
+	ds_bts_update(DS_BTS_OFF, DS_DRAIN_OFFLINE, &caller);
+	ds_write_ctl(0);
+	c->ds->bts_interrupt_threshold = c->threshold;
+	WRITE_ONCE(c->ds, NULL);
+
+	/* A PMI that came after perf's last event has left the entry masked. */
+	if (apic_read(APIC_LVTPC) & APIC_LVT_MASKED)
+		apic_write(APIC_LVTPC, APIC_DM_NMI);
+	return 0;
+}
+
+/* Context: process context, ds_bts_mutex held; BTS is granted by perf. */
+static int ds_start_cpus(void)
+{
+	atomic_t failed = ATOMIC_INIT(0);
+	int ret;
+
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, NMI_FLAG_FIRST, "bts");
+	if (ret)
+		return ret;
+
+	cpus_read_lock();
+	on_each_cpu(ds_check_cpu, &failed, 1);
+	if (atomic_read(&failed))
+		ret = -EIO;
+	else
+		ret = cpuhp_setup_state_cpuslocked(CPUHP_AP_X86_DS_STARTING,
+						   "x86/ds:starting",
+						   ds_cpu_starting, ds_cpu_dying);
+	cpus_read_unlock();
+
+	if (ret)
+		unregister_nmi_handler(NMI_LOCAL, "bts");
+	return ret;
+}
+
+/**
+ * ds_bts_available - does this machine have BTS, in the form that we know?
+ *
+ * Context: Any, once perf has looked at the CPU (early_initcall()).
+ * Return: true if ds_bts_claim() may succeed.
+ */
+bool ds_bts_available(void)
+{
+	return intel_ds_has_bts();
+}
+
+/**
+ * ds_bts_claim - take BTS on all CPUs, those that come online later included
+ * @client:	whom to ask and whom to tell; must stay until the release
+ *
+ * client.mode() is asked on each CPU before this returns.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EBUSY if somebody has it, perf with BTS or LBR events among them;
+ * -ENODEV if there is no BTS; -ENOMEM if perf could not allocate the buffers;
+ * -EIO if a CPU is not set up. On error nothing is left on.
+ */
+int ds_bts_claim(const struct ds_bts_client *client)
+{
+	int ret;
+
+	guard(mutex)(&ds_bts_mutex);
+
+	if (ds_bts_client)
+		return -EBUSY;
+
+	ret = intel_ds_claim_bts();
+	if (ret)
+		return ret;
+
+	ds_bts_client = client;
+	ret = ds_start_cpus();
+	if (ret) {
+		ds_bts_client = NULL;
+		intel_ds_release_bts();
+	}
+	return ret;
+}
+
+/**
+ * ds_bts_release - stop BTS on all CPUs and give it back to perf
+ *
+ * What the CPUs have recorded is handed over first.
+ *
+ * Context: Process context, may sleep. Nobody calls ds_bts_update() any more.
+ */
+void ds_bts_release(void)
+{
+	guard(mutex)(&ds_bts_mutex);
+
+	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
+	unregister_nmi_handler(NMI_LOCAL, "bts");
+	ds_bts_client = NULL;
+	intel_ds_release_bts();
+}
