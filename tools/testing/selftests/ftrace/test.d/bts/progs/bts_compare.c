@@ -2,8 +2,8 @@
 /*
  * bts_compare - is each user branch in the trace, in order, and none extra?
  *
- *   bts_compare [-k] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
- *   bts_compare [-k] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *   bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
+ *   bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
  * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
@@ -22,6 +22,8 @@
  * line that the program is in, and is counted. A crossing without its return,
  * or a return without its crossing, is an error like any other.
  *
+ * -c, for a trace without the user's own branches: only crossings are expected, and
+ * where the program is between them is not known.
  * -k, for a trace of both user and kernel: each record of a task must begin where
  * the one before has ended, or a little further on in a straight line. So a branch
  * missing anywhere, in the kernel as well, shows, though no list of it exists.
@@ -119,6 +121,7 @@ static int n_tasks;		/* tasks that EXPECTED has */
 static int n_pids;		/* of which so many have a PID */
 static bool pids_given;
 static bool check_chain;
+static bool crossings_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
 static unsigned long n_kernel;
@@ -243,7 +246,7 @@ static void match(struct task *task, struct branch got)
 		task_fail(task, &got, "wrong branch");
 		return;
 	}
-	if (got.from != KERNEL && got.from < task->cursor) {
+	if (!crossings_only && got.from != KERNEL && got.from < task->cursor) {
 		task_fail(task, &got, "interrupt beyond the branch");
 		return;
 	}
@@ -258,7 +261,7 @@ static void match(struct task *task, struct branch got)
 
 static void interrupted(struct task *task)
 {
-	if (task->entry.from < task->cursor)
+	if (!crossings_only && task->entry.from < task->cursor)
 		task_fail(task, &task->entry, "interrupt outside of the code that ran");
 	task->cursor = task->entry.from;
 	task->interrupts++;
@@ -658,8 +661,10 @@ int main(int argc, char **argv)
 	const char *tracefs = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "kx:p:r:")) != -1) {
-		if (option == 'k')
+	while ((option = getopt(argc, argv, "ckx:p:r:")) != -1) {
+		if (option == 'c')
+			crossings_only = true;
+		else if (option == 'k')
 			check_chain = true;
 		else if (option == 'x')
 			read_ranges(optarg);
@@ -680,7 +685,7 @@ int main(int argc, char **argv)
 	finish();
 	return status;
 usage:
-	fprintf(stderr, "usage: bts_compare [-k] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
-		"       bts_compare [-k] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
+	fprintf(stderr, "usage: bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
+		"       bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
 	return 2;
 }

@@ -24,22 +24,22 @@ static int compare(const void *a, const void *b)
 
 int main(void)
 {
-	char *words[64], text[32];
+	char *words[16], text[32];
 	size_t total = 0;
 	int i;
 
-	for (i = 0; i < 64; i++) {
-		snprintf(text, sizeof(text), "word %d", i * 37 % 64);
+	for (i = 0; i < 16; i++) {
+		snprintf(text, sizeof(text), "word %d", i * 5 % 16);
 		words[i] = strdup(text);
 		if (!words[i])
 			return 1;
 	}
-	qsort(words, 64, sizeof(words[0]), compare);
+	qsort(words, 16, sizeof(words[0]), compare);
 	signal(SIGUSR1, handler);
 	raise(SIGUSR1);
-	for (i = 0; i < 64; i++) {
+	for (i = 0; i < 16; i++) {
 		total += strlen(words[i]);
 		free(words[i]);
 	}
-	return signalled != SIGUSR1 || total != 64 * 7 - 10;
+	return signalled != SIGUSR1 || total != 16 * 7 - 10;
 }
