@@ -36,7 +36,8 @@
  *	- @armed is true while an NMI may drain. A drain elsewhere clears it before
  *	  it looks at the buffer or at DEBUGCTL, and sets it again after the index
  *	  is back at base, before BTS goes on. An NMI in between finds !armed and
- *	  leaves buffer and DEBUGCTL alone, so neither is ever torn. No lock.
+ *	  leaves the buffer alone. All that it may do is to switch BTS off if that
+ *	  is not done yet, which is what the drain is about to do. No lock.
  *	- A drain that finds the index past the threshold knows that a PMI is on its
  *	  way: @pmi_due has the NMI handler own up to it, so that it does not
  *	  become an unknown NMI. @pmi_seen says that it came too early for that.
@@ -240,7 +241,10 @@ static u64 ds_ctl(unsigned int mode)
 	return ctl;
 }
 
-/* Context: interrupts off and !armed: no NMI changes DEBUGCTL meanwhile. */
+/*
+ * Context: interrupts off. An NMI between the read and the write changes none
+ * of the bits but those that are overwritten: see ds_bts_nmi().
+ */
 static void ds_write_ctl(u64 ctl)
 {
 	update_debugctlmsr((get_debugctlmsr() & ~DS_BTS_CTL_MASK) | ctl);
@@ -324,7 +328,7 @@ static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
 
 	WRITE_ONCE(c->pmi_seen, false);
 	WRITE_ONCE(c->armed, false);
-	/* From here on an NMI on this CPU leaves DEBUGCTL and the buffer alone. */
+	/* From here on an NMI on this CPU leaves the buffer alone. */
 	barrier();
 
 	if (write && c->ctl)
@@ -372,6 +376,13 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	if (!over)
 		return NMI_DONE;
 
+	/*
+	 * In front of or amid a drain. If the kernel's branches are stored, so
+	 * are those of this NMI, and each may raise the next PMI until the
+	 * buffer is full. The drain writes DEBUGCTL in any case then.
+	 */
+	if (!(c->ctl & DEBUGCTLMSR_BTS_OFF_OS))
+		ds_write_ctl(0);
 	WRITE_ONCE(c->pmi_seen, true);
 	return NMI_HANDLED;
 }
