@@ -27,7 +27,7 @@ all:
 	@$(MACHINE)/build
 
 demo: all
-	@$(MACHINE)/demo
+	@$(MACHINE)/demo/run
 
 test: all
 	@$(MACHINE)/deps test

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Replaces the addresses of a program in a bts trace by symbol+offset.
+#
+# Usage: awk -v symbols=FILE -f symbols.awk, with FILE the output of nm -n. The program
+# is linked at the addresses where it runs, below 2^52, so that awk's numbers hold them.
+
+function hex(s,    i, n) {
+	n = 0
+	for (i = 1; i <= length(s); i++)
+		n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+	return n
+}
+
+# The last symbol at or below an address; the table is sorted.
+function name(addr,    lo, hi, mid) {
+	if (!count || addr < start[1] || addr > start[count] + 4096)
+		return ""
+	lo = 1
+	hi = count
+	while (lo < hi) {
+		mid = int((lo + hi + 1) / 2)
+		if (start[mid] <= addr)
+			lo = mid
+		else
+			hi = mid - 1
+	}
+	return sprintf("%s+0x%x", symbol[lo], addr - start[lo])
+}
+
+BEGIN {
+	while ((getline line < symbols) > 0) {
+		split(line, field, " ")
+		if (field[2] !~ /[tT]/)
+			continue
+		start[++count] = hex(tolower(field[1]))
+		symbol[count] = field[3]
+	}
+}
+
+{
+	out = ""
+	rest = $0
+	while (match(rest, /0x[0-9a-f]+/)) {
+		before = substr(rest, 1, RSTART - 1)
+		addr = substr(rest, RSTART, RLENGTH)
+		rest = substr(rest, RSTART + RLENGTH)
+		# sym+0x12/0x34 is an offset and a size, not an address.
+		sym = before ~ /[+\/]$/ ? "" : name(hex(substr(addr, 3)))
+		out = out before (sym == "" ? addr : sym)
+	}
+	print out rest
+}
