@@ -21,8 +21,8 @@
  * name (no PID: all), on the CPUs of tracing_cpumask. A probe at sched_switch
  * drains what the leaving task did, so that each entry carries the right PID,
  * and turns the hardware on or off for the task that comes. There is nothing
- * per task. What: options bts-user and bts-kernel; the hardware filters where
- * it can, and bts_wanted() does always.
+ * per task. What: options bts-user and bts-kernel, which bts_wanted() applies
+ * to addresses; with bts-cpl-filter the hardware leaves out the other side.
  *
  * Time and context columns of a row are those of the drain, not the branch's.
  *
@@ -100,6 +100,7 @@ static bool bts_tracing;
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
+	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
 };
 
 static struct tracer_opt bts_opts[] = {
@@ -107,6 +108,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
 	/* Branches with an end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
+	/* The hardware leaves the other side out; see asm/ds.h for the price */
+	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
 	{ }
 };
 

@@ -229,10 +229,10 @@ static u64 ds_ctl(unsigned int mode)
 {
 	u64 ctl = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT;
 
-	if (!mode)
+	if (!(mode & (DS_BTS_USER | DS_BTS_KERNEL)))
 		return 0;
-	/* Without DS-CPL everything is stored, and the client filters. */
-	if (!boot_cpu_has(X86_FEATURE_DSCPL))
+	/* Everything is stored, and the client filters. */
+	if (!(mode & DS_BTS_CPL_FILTER) || !boot_cpu_has(X86_FEATURE_DSCPL))
 		return ctl;
 	if (!(mode & DS_BTS_KERNEL))
 		ctl |= DEBUGCTLMSR_BTS_OFF_OS;

@@ -24,10 +24,18 @@ struct ds_bts_record {
 	u64	flags;
 };
 
-/* What a CPU records; a branch that crosses the boundary belongs to both. */
-#define DS_BTS_OFF	0
-#define DS_BTS_USER	BIT(0)
-#define DS_BTS_KERNEL	BIT(1)
+/*
+ * What a CPU records. A branch that crosses the boundary belongs to both sides.
+ * Unless both are wanted, the client has to filter, because by default both are
+ * recorded: whether BTS_OFF_OS and BTS_OFF_USR look at the privilege level
+ * before a branch or after it is up to the CPU, so that with them one direction
+ * of the crossings is missing. DS_BTS_CPL_FILTER is for those who would rather
+ * have the speed.
+ */
+#define DS_BTS_OFF		0
+#define DS_BTS_USER		BIT(0)
+#define DS_BTS_KERNEL		BIT(1)
+#define DS_BTS_CPL_FILTER	BIT(2)
 
 /* Why the records were taken out of the hardware's buffer. */
 enum ds_drain_cause {
