@@ -61,7 +61,7 @@
 enum port { CONTROL, STDIN, STDOUT, STDERR, MONITOR, NR_PORTS };
 
 /* Why the loop was left. */
-enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, ESCAPED };
+enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
 
 /* Bytes that go one way. buf[off..len) is read and not yet written. */
 struct stream {
@@ -672,6 +672,10 @@ static void write_info(const char *reply)
 		die("%s", opt.info);
 }
 
+static const char info_command[] =
+	"{\"execute\": \"human-monitor-command\", \"id\": \"info\", "
+	"\"arguments\": {\"command-line\": \"info bts\"}}\n";
+
 static void ask_info(void)
 {
 	struct pollfd fd = { .fd = ports[MONITOR], .events = POLLIN };
@@ -679,8 +683,7 @@ static void ask_info(void)
 
 	if (!opt.info)
 		return;
-	monitor_say("{\"execute\": \"human-monitor-command\", \"id\": \"info\", "
-		    "\"arguments\": {\"command-line\": \"info bts\"}}\n");
+	monitor_say(info_command);
 	while (poll(&fd, 1, 5000) > 0) {
 		while ((line = monitor_line())) {
 			if (!strstr(line, "\"id\": \"info\""))
@@ -757,7 +760,7 @@ static enum end serve_once(long deadline)
 	was_full = stream_full(&in);
 	stream_run(&in, &fds[0]);
 	if (opt.tty && !was_full && stream_full(&in) && escape_seen(in.buf, in.len))
-		return ESCAPED;
+		return LEFT;
 	stream_run(&out, &fds[2]);
 	stream_run(&err, &fds[4]);
 	if (fds[6].revents)
@@ -860,7 +863,7 @@ static int report(enum end end)
 		say("not finished after %ld s", opt.timeout);
 		show_console_tail();
 		return STATUS_TIMEOUT;
-	case ESCAPED:
+	case LEFT:
 		say("left by Ctrl-]");
 		return STATUS_LOST;
 	default:
@@ -868,6 +871,17 @@ static int report(enum end end)
 		show_console_tail();
 		return STATUS_LOST;
 	}
+}
+
+/* The way a shell wants to hear that we were interrupted. */
+static void die_of_signal(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(last_signal, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	raise(last_signal);
 }
 
 static int finish(enum end end)
@@ -885,16 +899,12 @@ static int finish(enum end end)
 	if (end == SIGNALLED) {
 		if (opt.temporary)
 			unlink(opt.console);
-		signal(last_signal, SIG_DFL);
-		sigset_t set;
-		sigemptyset(&set);
-		sigprocmask(SIG_SETMASK, &set, NULL);
-		raise(last_signal);
+		die_of_signal();
 	}
 	status = report(end);
 	if (opt.strict && console_has_trouble())
 		return STATUS_TROUBLE;
-	if (opt.temporary && (end == COMMAND_ENDED || end == ESCAPED))
+	if (opt.temporary && (end == COMMAND_ENDED || end == LEFT))
 		unlink(opt.console);
 	return status;
 }
