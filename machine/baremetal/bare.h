@@ -246,7 +246,11 @@ static inline void write_cr0(u64 v)
 #define APIC_SVR	0xf0
 #define APIC_ICR	0x300
 #define APIC_ICR2	0x310
+#define APIC_LVT_TIMER	0x320
 #define APIC_LVT_PC	0x340
+#define APIC_TIMER_COUNT	0x380
+#define APIC_TIMER_DIVIDE	0x3e0
+#define TIMER_DIVIDE_1	0xb
 #define LVT_MASKED	(1 << 16)
 #define LVT_NMI		(4 << 8)
 

@@ -8,10 +8,16 @@
 #define COUNT_OS_USR	3
 #define COUNT_PMI	8
 #define EVENT_CYCLES	0x3c
+#define EVENT_BRANCHES	0xc4
 #define EVENT_USR	(1 << 16)
 #define EVENT_OS	(1 << 17)
 #define EVENT_INT	(1 << 20)
 #define EVENT_EN	(1 << 22)
+
+/* The emulated PMU: 48 bits, one cycle a nanosecond, GLOBAL_CTRL after RESET */
+#define COUNTER_MASK	((1UL << 48) - 1)
+#define CYCLES_PER_MS	1000000
+#define GLOBAL_AT_RESET	0xf
 
 #define NEED_PMU()	NEED(option("pmu"), "no PMU")
 
@@ -82,6 +88,75 @@ TEST(pmu_leaf, "CPUID leaf 0xA: version 2 with cycle counters")
 	CHECK(!(b & 1), "no core cycles: ebx %x", b);
 	CHECK((d & 0x1f) > FIXED_CYCLES, "edx %x", d);
 	CHECK(fixed_width() >= 32, "edx %x", d);
+	return NULL;
+}
+
+TEST(pmu_at_reset, "RESET enables the general counters, and sets nothing else")
+{
+	u32 i;
+
+	NEED_PMU();
+	CHECK(rdmsr(IA32_GLOBAL_CTRL) == GLOBAL_AT_RESET, "%lx",
+	      rdmsr(IA32_GLOBAL_CTRL));
+	CHECK(!rdmsr(IA32_GLOBAL_STATUS), "%lx", rdmsr(IA32_GLOBAL_STATUS));
+	CHECK(!rdmsr(IA32_FIXED_CTR_CTRL), "%lx", rdmsr(IA32_FIXED_CTR_CTRL));
+	for (i = 0; i < 4; i++) {
+		CHECK(!rdmsr(IA32_PERFEVTSEL0 + i), "%u", i);
+		CHECK(!rdmsr(IA32_PMC0 + i), "%u", i);
+	}
+	for (i = 0; i < 3; i++)
+		CHECK(!rdmsr(IA32_FIXED_CTR0 + i), "%u", i);
+	return NULL;
+}
+
+TEST(pmu_width, "writes: bit 31 extends a general counter, 48 bits fill a fixed one")
+{
+	static const struct {
+		u64 written, general, fixed;
+	} cases[] = {
+		{ 0x7fffffff, 0x7fffffff, 0x7fffffff },
+		{ 0x80000000, 0xffff80000000, 0x80000000 },
+		{ 0x100000001, 1, 0x100000001 },
+		{ 0xffffffffffffffff, 0xffffffffffff, 0xffffffffffff },
+		{ 0x1234000000000000, 0, 0 },
+	};
+	u32 i;
+
+	NEED_PMU();
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		wrmsr(IA32_PMC0 + 3, cases[i].written);
+		CHECK(rdmsr(IA32_PMC0 + 3) == cases[i].general, "%lx gave %lx",
+		      cases[i].written, rdmsr(IA32_PMC0 + 3));
+		wrmsr(IA32_FIXED_CTR0 + 2, cases[i].written);
+		CHECK(rdmsr(IA32_FIXED_CTR0 + 2) == cases[i].fixed, "%lx gave %lx",
+		      cases[i].written, rdmsr(IA32_FIXED_CTR0 + 2));
+	}
+	return NULL;
+}
+
+TEST(pmu_reserved, "reserved bits and the read-only status raise #GP")
+{
+	static const struct {
+		u32 msr, bit;
+	} bad[] = {
+		{ IA32_PERFEVTSEL0, 21 }, { IA32_PERFEVTSEL0 + 3, 32 },
+		{ IA32_PERFEVTSEL0, 63 }, { IA32_FIXED_CTR_CTRL, 2 },
+		{ IA32_FIXED_CTR_CTRL, 12 }, { IA32_GLOBAL_CTRL, 4 },
+		{ IA32_GLOBAL_CTRL, 31 }, { IA32_GLOBAL_CTRL, 35 },
+		{ IA32_GLOBAL_STATUS, 0 }, { IA32_GLOBAL_OVF_CTRL, 4 },
+		{ IA32_GLOBAL_OVF_CTRL, 35 },
+	};
+	u64 before;
+	u32 i;
+
+	NEED_PMU();
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		before = rdmsr(bad[i].msr);
+		CHECK(wrmsr_safe(bad[i].msr, 1UL << bad[i].bit), "%x bit %u",
+		      bad[i].msr, bad[i].bit);
+		CHECK(rdmsr(bad[i].msr) == before, "%x became %lx", bad[i].msr,
+		      rdmsr(bad[i].msr));
+	}
 	return NULL;
 }
 
@@ -168,6 +243,146 @@ TEST(pmu_silent, "an overflow without its PMI bit only sets the status")
 	CHECK(!pmis, "%u PMIs", pmis);
 	CHECK(rdmsr(IA32_GLOBAL_STATUS) == FIXED_ENABLE, "%lx",
 	      rdmsr(IA32_GLOBAL_STATUS));
+	pmu_off();
+	return NULL;
+}
+
+/* 1000 of them, all but the last one taken, and no other branch. */
+static void branches_1000(u64 evtsel)
+{
+	u64 count = 1000;
+
+	wrmsr(IA32_PERFEVTSEL0, evtsel);
+	wrmsr(IA32_GLOBAL_CTRL, 1);
+	asm volatile("1: dec %0; jnz 1b" : "+r"(count));
+	wrmsr(IA32_GLOBAL_CTRL, 0);
+}
+
+TEST(pmu_branches, "branches are counted exactly, at the CPLs asked for")
+{
+	u64 evtsel = EVENT_BRANCHES | EVENT_EN;
+
+	NEED_PMU();
+	pmu_off();
+	wrmsr(IA32_PMC0, 0);
+	branches_1000(evtsel | EVENT_OS);
+	CHECK(rdmsr(IA32_PMC0) == 1000, "%lu at CPL 0", rdmsr(IA32_PMC0));
+	branches_1000(evtsel | EVENT_OS | EVENT_USR);
+	CHECK(rdmsr(IA32_PMC0) == 2000, "%lu at any", rdmsr(IA32_PMC0));
+	branches_1000(evtsel | EVENT_USR);
+	CHECK(rdmsr(IA32_PMC0) == 2000, "%lu at CPL 3", rdmsr(IA32_PMC0));
+	pmu_off();
+	return NULL;
+}
+
+TEST(pmu_branch_pmi, "the last branch of a period raises the PMI")
+{
+	NEED_PMU();
+	pmu_start(LVT_NMI);
+	wrmsr(IA32_PMC0, (u32)-1001);
+	branches_1000(EVENT_BRANCHES | EVENT_EN | EVENT_INT | EVENT_OS);
+	CHECK(!pmis && !rdmsr(IA32_GLOBAL_STATUS), "too early");
+	wrmsr(IA32_PMC0, (u32)-1000);
+	branches_1000(EVENT_BRANCHES | EVENT_EN | EVENT_INT | EVENT_OS);
+	CHECK(pmis == 1, "%u PMIs", pmis);
+	CHECK(status_seen == 1, "GLOBAL_STATUS %lx", status_seen);
+	pmu_off();
+	return NULL;
+}
+
+static u64 user_stack[512] PAGE_ALIGNED;
+
+TEST(pmu_cpl, "cycles at CPL 0 and at CPL 3 add up to all of them")
+{
+	const struct branch_test *test = branch_tests;
+	u64 evtsel = EVENT_CYCLES | EVENT_EN;
+	u64 all, os, usr;
+
+	NEED_PMU();
+	while (!test->user.fn || test->flags)
+		test++;
+	pmu_off();
+	wrmsr(IA32_PERFEVTSEL0, evtsel | EVENT_OS | EVENT_USR);
+	wrmsr(IA32_PERFEVTSEL0 + 1, evtsel | EVENT_OS);
+	wrmsr(IA32_PERFEVTSEL0 + 2, evtsel | EVENT_USR);
+	wrmsr(IA32_PMC0, 0);
+	wrmsr(IA32_PMC0 + 1, 0);
+	wrmsr(IA32_PMC0 + 2, 0);
+	wrmsr(IA32_GLOBAL_CTRL, 7);
+	run_user(test->user.fn, (u64)(user_stack + ARRAY_SIZE(user_stack)), 2);
+	wrmsr(IA32_GLOBAL_CTRL, 0);
+	all = rdmsr(IA32_PMC0);
+	os = rdmsr(IA32_PMC0 + 1);
+	usr = rdmsr(IA32_PMC0 + 2);
+	CHECK(os && usr, "%lu and %lu", os, usr);
+	CHECK(os + usr == all, "%lu and %lu, but %lu", os, usr, all);
+	wrmsr(IA32_PERFEVTSEL0 + 1, 0);
+	wrmsr(IA32_PERFEVTSEL0 + 2, 0);
+	pmu_off();
+	return NULL;
+}
+
+static void timer_handler(struct frame *frame)
+{
+	(void)frame;
+	apic_write(APIC_EOI, 0);
+}
+
+TEST(pmu_halted, "a halted CPU counts no cycles")
+{
+	const u32 ms = 100;
+	u64 cycles;
+
+	NEED_PMU();
+	pmu_off();
+	handlers[VEC_IRQ] = timer_handler;
+	wrmsr(IA32_FIXED_CTR0 + FIXED_CYCLES, 0);
+	wrmsr(IA32_FIXED_CTR_CTRL, FIXED_CTRL(COUNT_OS_USR));
+	apic_write(APIC_TIMER_DIVIDE, TIMER_DIVIDE_1);
+	apic_write(APIC_LVT_TIMER, VEC_IRQ);
+	wrmsr(IA32_GLOBAL_CTRL, FIXED_ENABLE);
+	apic_write(APIC_TIMER_COUNT, ms * CYCLES_PER_MS);
+	asm volatile("sti; hlt; cli" : : : "memory");
+	wrmsr(IA32_GLOBAL_CTRL, 0);
+	apic_write(APIC_LVT_TIMER, LVT_MASKED);
+	handlers[VEC_IRQ] = NULL;
+	cycles = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
+	CHECK(cycles, "nothing at all");
+	CHECK(cycles < ms * CYCLES_PER_MS / 2, "%lu", cycles);
+	pmu_off();
+	return NULL;
+}
+
+/* BTS is on so that the host finds a trace to stop in the middle of. */
+TEST(pmu_migrate, "counters go on after a migration, and the PMI comes",
+     .alone = "only-migrate")
+{
+	u64 before, after;
+
+	NEED_PMU();
+	NEED_DS();
+	pmu_start(LVT_NMI);
+	ds_set(&ds0, records, 200, 300);
+	wrmsr(IA32_FIXED_CTR0 + FIXED_CYCLES, 0);
+	wrmsr(IA32_FIXED_CTR_CTRL, FIXED_CTRL(COUNT_OS_USR));
+	wrmsr(IA32_PERFEVTSEL0, EVENT_CYCLES | EVENT_OS | EVENT_INT | EVENT_EN);
+	wrmsr(IA32_PMC0, (u32)-1500 * CYCLES_PER_MS);
+	wrmsr(IA32_GLOBAL_CTRL, FIXED_ENABLE | 1);
+	wrmsr(IA32_DEBUGCTL, TR_BTS);
+	before = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
+	print("@migrate\n");
+	while (!host_replied())
+		cpu_pause();
+	wrmsr(IA32_DEBUGCTL, 0);
+	host(NULL);
+	after = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
+	CHECK(after > before, "%lu, then %lu", before, after);
+	while (!pmis && after < 5000UL * CYCLES_PER_MS)
+		after = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
+	CHECK(pmis == 1, "%u PMIs", pmis);
+	CHECK(status_seen == 1, "GLOBAL_STATUS %lx", status_seen);
+	after = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
+	CHECK(after >= 1500UL * CYCLES_PER_MS, "after %lu cycles", after);
 	pmu_off();
 	return NULL;
 }
