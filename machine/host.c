@@ -823,7 +823,7 @@ static const char * const troubles[] = {
 	"BUG:", "WARNING:", "Oops", "INFO: task", "INFO: rcu", "INFO: trying to register",
 	"general protection fault", "Call Trace:", "kernel BUG at", "LOCKUP", "soft lockup",
 	"Kernel panic", "KASAN:", "UBSAN:", "KCSAN:", "ODEBUG:", "kmemleak:", "recursion",
-	"unchecked MSR access", "suspicious RCU", "bts: store",
+	"unchecked MSR access", "suspicious RCU", "Debug Store: no memory",
 };
 
 /* Prints the console's complaints; true if there is one. */
