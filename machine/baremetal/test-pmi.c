@@ -116,8 +116,9 @@ static void stream_walk(struct stream *s, u64 count, u64 seed)
 
 static void stream_check(const struct stream *s)
 {
-	CHECK(!s->bad_at, "record %lu is %lx -> %lx, expected %lx -> %lx", s->bad_at,
-	      s->bad.from, s->bad.to, s->expected.from, s->expected.to);
+	CHECK(!s->bad_at, "CPU %u: record %lu is %lx -> %lx, expected %lx -> %lx",
+	      (u32)(s - streams), s->bad_at, s->bad.from, s->bad.to,
+	      s->expected.from, s->expected.to);
 	CHECK(!s->walk.left, "%lu records are missing", s->walk.left);
 	CHECK(!s->pmis || s->earliest >= THRESHOLD, "a PMI after %lu records",
 	      s->earliest);

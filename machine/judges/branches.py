@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the judges know about x86-64: which instructions are branches.
+
+An instruction is its bytes. A judge knows where the CPU was and where it went;
+these tell whether that was a taken branch. Nothing here comes from the emulator.
+"""
+
+NONE = 0	# goes to the next instruction, or faults
+STRING = 1	# may stay where it is, which is no branch
+CONDITIONAL = 2	# a branch if it does not go to the next instruction
+ALWAYS = 3	# a branch wherever it goes
+MAYBE = 4	# conditional, and taken or not it goes to the next instruction
+
+PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
+REP = {0xf2, 0xf3}
+STRING_OPCODES = {0x6c, 0x6d, 0x6e, 0x6f, 0xa4, 0xa5, 0xa6, 0xa7,
+                  0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf}
+# call, jmp near and short; ret near and far; iret
+ALWAYS_OPCODES = {0xe8, 0xe9, 0xeb, 0xc2, 0xc3, 0xca, 0xcb, 0xcf}
+# syscall, sysret, sysenter, sysexit
+ALWAYS_0F = {0x05, 0x07, 0x34, 0x35}
+
+
+def classify(code):
+    """The kind of the instruction that these bytes, 64-bit code, begin with."""
+    i = 0
+    rep = False
+    while code[i] in PREFIXES:
+        rep = rep or code[i] in REP
+        i += 1
+    if code[i] & 0xf0 == 0x40:
+        i += 1
+    opcode = code[i]
+    if opcode == 0x0f:
+        return classify_0f(code, i + 1)
+    if 0x70 <= opcode <= 0x7f or 0xe0 <= opcode <= 0xe3:
+        return CONDITIONAL if code[i + 1] else MAYBE
+    if opcode in ALWAYS_OPCODES:
+        return ALWAYS
+    # call and jmp, near and far, through a register or memory
+    if opcode == 0xff and 2 <= code[i + 1] >> 3 & 7 <= 5:
+        return ALWAYS
+    return STRING if rep and opcode in STRING_OPCODES else NONE
+
+
+def classify_0f(code, i):
+    if 0x80 <= code[i] <= 0x8f:
+        return CONDITIONAL if any(code[i + 1:i + 5]) else MAYBE
+    return ALWAYS if code[i] in ALWAYS_0F else NONE
