@@ -45,7 +45,8 @@
  * Other CPUs read @ctl, and the index, as a hint only (ds_bts_flush_all()).
  * Claim and release are serialized by ds_bts_mutex. CPUs join and leave in the
  * STARTING section of CPU hotplug, after perf has set DS_AREA and before it
- * clears it, with interrupts off on the CPU in question.
+ * clears it, with interrupts off on the CPU in question. For the last CPU of a
+ * suspend the syscore operations do the same.
  *
  * The tracer is not shown in its own trace. In a kernel-mode trace the branches
  * into this driver stand at the end of each batch, those out of it at the
@@ -75,8 +76,10 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/syscore_ops.h>
 
 #include <asm/apic.h>
+#include <asm/cpu_device_id.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/cpufeature.h>
 #include <asm/debugreg.h>
@@ -560,6 +563,79 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
+/*
+ * Suspend, hibernation, and the end: the CPU forgets DEBUGCTL, or the next
+ * kernel has something else where the buffer is.
+ * Context: the last CPU, interrupts off.
+ */
+static int ds_suspend(void *unused)
+{
+	struct ds_bts_caller caller = {
+		.entry	= (unsigned long)ds_suspend,
+		.resume	= _RET_IP_,
+	};
+
+	ds_bts_update(DS_BTS_OFF, DS_DRAIN_OFFLINE, &caller);
+	ds_write_ctl(0);
+	return 0;
+}
+
+static void ds_shutdown(void *unused)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ds_suspend(NULL);
+	local_irq_restore(flags);
+}
+
+/* perf has restored DS_AREA. Context: the only CPU, interrupts off. */
+static void ds_resume(void *unused)
+{
+	struct ds_bts_caller caller = {
+		.entry	= (unsigned long)ds_resume,
+		.resume	= _RET_IP_,
+	};
+
+	if (this_cpu_read(ds_bts_cpu.ds))
+		ds_bts_update(ds_bts_client->mode(), DS_DRAIN_FLUSH, &caller);
+}
+
+static const struct syscore_ops ds_syscore_ops = {
+	.suspend	= ds_suspend,
+	.resume		= ds_resume,
+	.shutdown	= ds_shutdown,
+};
+
+static struct syscore ds_syscore = {
+	.ops = &ds_syscore_ops,
+};
+
+/*
+ * AAJ122 and its like on the models that follow: after a change of the power
+ * state the first record's "from" may be wrong.
+ */
+static const struct x86_cpu_id ds_erratum_aaj122[] = {
+	X86_MATCH_VFM(INTEL_NEHALEM, NULL),
+	X86_MATCH_VFM(INTEL_NEHALEM_G, NULL),
+	X86_MATCH_VFM(INTEL_NEHALEM_EP, NULL),
+	X86_MATCH_VFM(INTEL_NEHALEM_EX, NULL),
+	X86_MATCH_VFM(INTEL_WESTMERE, NULL),
+	X86_MATCH_VFM(INTEL_WESTMERE_EP, NULL),
+	X86_MATCH_VFM(INTEL_WESTMERE_EX, NULL),
+	X86_MATCH_VFM(INTEL_SANDYBRIDGE, NULL),
+	X86_MATCH_VFM(INTEL_SANDYBRIDGE_X, NULL),
+	X86_MATCH_VFM(INTEL_IVYBRIDGE, NULL),
+	X86_MATCH_VFM(INTEL_IVYBRIDGE_X, NULL),
+	{ }
+};
+
+static void ds_tell_erratum(void)
+{
+	if (x86_match_cpu(ds_erratum_aaj122))
+		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
+}
+
 /* Context: process context, ds_bts_mutex held; BTS is granted by perf. */
 static int ds_start_cpus(void)
 {
@@ -625,8 +701,12 @@ int ds_bts_claim(const struct ds_bts_client *client)
 	if (ret) {
 		ds_bts_client = NULL;
 		intel_ds_release_bts();
+		return ret;
 	}
-	return ret;
+
+	register_syscore(&ds_syscore);
+	ds_tell_erratum();
+	return 0;
 }
 
 /**
@@ -640,6 +720,7 @@ void ds_bts_release(void)
 {
 	guard(mutex)(&ds_bts_mutex);
 
+	unregister_syscore(&ds_syscore);
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 	ds_bts_client = NULL;
