@@ -2,8 +2,8 @@
 /*
  * bts_compare - is each user branch in the trace, in order, and none extra?
  *
- *   bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
- *   bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
+ *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
  * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
@@ -24,13 +24,14 @@
  *
  * -c, for a trace without the user's own branches: only crossings are expected, and
  * where the program is between them is not known.
+ * -u: only branches with both ends in user space, of the list and of the trace.
  * -k, for a trace of both user and kernel: each record of a task must begin where
  * the one before has ended, or a little further on in a straight line. So a branch
  * missing anywhere, in the kernel as well, shows, though no list of it exists.
  * -x: no record may have an end in one of these ranges ("START END NAME" a line).
  *
  * A list that begins with "kernel -> X" begins with exec: what the PID did before
- * belongs to whoever started it. Anything in the trace that is no record of a
+ * belongs to whoever started it. So it is with -u. Anything in the trace that is no record of a
  * branch is an error: nothing lost may pass.
  */
 #define _GNU_SOURCE
@@ -121,7 +122,8 @@ static int n_tasks;		/* tasks that EXPECTED has */
 static int n_pids;		/* of which so many have a PID */
 static bool pids_given;
 static bool check_chain;
-static bool crossings_only;
+static bool partly;		/* where the program is between rows is not known */
+static bool user_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
 static unsigned long n_kernel;
@@ -180,6 +182,8 @@ static void read_expected(const char *path)
 		if (sscanf(line, "%d %31s %31s %lu", &index, from, to, &count) != 4 ||
 		    index < 0 || index >= MAX_TASKS)
 			bad_input(path, line);
+		if (user_only && strstr(line, "kernel"))
+			continue;
 		if (index >= n_tasks)
 			n_tasks = index + 1;
 		expect(&tasks[index], parse_end(from), parse_end(to), count);
@@ -246,7 +250,7 @@ static void match(struct task *task, struct branch got)
 		task_fail(task, &got, "wrong branch");
 		return;
 	}
-	if (!crossings_only && got.from != KERNEL && got.from < task->cursor) {
+	if (!partly && got.from != KERNEL && got.from < task->cursor) {
 		task_fail(task, &got, "interrupt beyond the branch");
 		return;
 	}
@@ -261,7 +265,7 @@ static void match(struct task *task, struct branch got)
 
 static void interrupted(struct task *task)
 {
-	if (!crossings_only && task->entry.from < task->cursor)
+	if (!partly && task->entry.from < task->cursor)
 		task_fail(task, &task->entry, "interrupt outside of the code that ran");
 	task->cursor = task->entry.from;
 	task->interrupts++;
@@ -277,7 +281,8 @@ static void release_entry(struct task *task)
 static void task_branch(struct task *task, struct branch got)
 {
 	if (!task->begun) {
-		if (task->list[0].from == KERNEL && !due(task, 0, got.from, got.to))
+		if ((user_only || task->list[0].from == KERNEL) &&
+		    !due(task, 0, got.from, got.to))
 			return;
 		task->begun = true;
 	}
@@ -356,6 +361,8 @@ static void one_record(const struct record *record)
 		forbid(record);
 	if (check_chain)
 		chain(task, record);
+	if (user_only && (branch.from == KERNEL || branch.to == KERNEL))
+		return;
 	if (branch.from == KERNEL && branch.to == KERNEL) {
 		n_kernel++;
 		return;
@@ -661,9 +668,11 @@ int main(int argc, char **argv)
 	const char *tracefs = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "ckx:p:r:")) != -1) {
+	while ((option = getopt(argc, argv, "ckux:p:r:")) != -1) {
 		if (option == 'c')
-			crossings_only = true;
+			partly = true;
+		else if (option == 'u')
+			partly = user_only = true;
 		else if (option == 'k')
 			check_chain = true;
 		else if (option == 'x')
@@ -685,7 +694,7 @@ int main(int argc, char **argv)
 	finish();
 	return status;
 usage:
-	fprintf(stderr, "usage: bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
-		"       bts_compare [-ck] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
+	fprintf(stderr, "usage: bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
+		"       bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
 	return 2;
 }

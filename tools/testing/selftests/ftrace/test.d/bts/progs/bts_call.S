@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls getpid until it is killed: a short way into the kernel, and back. */
+#include "prog.h"
+
+	.text
+	.globl	_start
+_start:
+again:	SYS_CALL SYS_getpid s_pid
+j_again: jmp	again
