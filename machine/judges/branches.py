@@ -47,3 +47,11 @@ def classify_0f(code, i):
     if 0x80 <= code[i] <= 0x8f:
         return CONDITIONAL if any(code[i + 1:i + 5]) else MAYBE
     return ALWAYS if code[i] in ALWAYS_0F else NONE
+
+
+def conditional_length(code):
+    """Of an instruction that is CONDITIONAL."""
+    i = 0
+    while code[i] in PREFIXES:
+        i += 1
+    return i + (6 if code[i] == 0x0f else 2)

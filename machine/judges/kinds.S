@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * kinds: each kind of branch that a program can take, a few of them often, with
+ * system calls, page faults and string instructions between them.
+ *
+ * The judge knows two labels: after_syscall, where SYSCALLS getppid() calls return
+ * to, and je_0, a conditional branch to the next instruction that is taken.
+ */
+#define SYSCALLS	100
+#define PAGES		32
+
+	.bss
+	.balign	4096
+fresh:	.skip	PAGES * 4096
+
+	.text
+	.globl	_start, after_syscall, je_0
+_start:
+	movl	$SYSCALLS, %ebx
+next:	movl	$110, %eax
+	syscall
+after_syscall:
+	decl	%ebx
+	jnz	next
+
+	/* A page fault each: the store is interrupted, and is no branch. */
+	leaq	fresh(%rip), %rdi
+	movl	$PAGES, %ecx
+touch:	movq	%rcx, (%rdi)
+	addq	$4096, %rdi
+	loop	touch
+
+	movl	$300, %r12d
+round:	leaq	leaf(%rip), %rax
+	call	*%rax
+	push	%rax
+	call	*(%rsp)
+	leaq	1f(%rip), %rax
+	movq	%rax, (%rsp)
+	jmp	*(%rsp)
+	ud2
+1:	pop	%rax
+	call	leaf
+	push	%rax
+	call	leaf_8
+	xorl	%eax, %eax
+je_0:	je	1f
+1:	jne	1f
+	jecxz	1f
+	movl	$3, %ecx
+	loop	2f
+	ud2
+2:	jrcxz	1f
+	jmp	3f
+1:	jmp	4f
+3:	xorl	%ecx, %ecx
+	jrcxz	1b
+	ud2
+4:	leaq	fresh(%rip), %rdi
+	movq	%rdi, %rsi
+	movl	$10, %ecx
+	rep movsb
+	movl	$10, %ecx
+	repne scasb
+	movl	$5, %edi
+	call	recurse
+	testl	$1, %r12d
+	jz	1f
+	jmp	far_away
+back:	nop
+1:	decl	%r12d
+	jnz	round
+
+	movl	$231, %eax
+	xorl	%edi, %edi
+	syscall
+	ud2
+
+leaf:	ret
+leaf_8:	ret	$8
+
+recurse:
+	decl	%edi
+	jz	1f
+	call	recurse
+1:	rep ret
+
+	.skip	70000, 0x90
+far_away:
+	jmp	back
