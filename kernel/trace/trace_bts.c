@@ -51,6 +51,7 @@
 
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -264,11 +265,6 @@ static void bts_records(const struct ds_bts_batch *batch)
 	}
 }
 
-static const struct ds_bts_client bts_client = {
-	.records	= bts_records,
-	.mode		= bts_mode,
-};
-
 /*
  * Context: in the scheduler, with the runqueue locked and interrupts off;
  * current is still @prev. No lock is taken but the PID lists' own.
@@ -278,13 +274,15 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 				   struct task_struct *next,
 				   unsigned int prev_state)
 {
-	struct ds_bts_caller caller = {
-		.entry	= (unsigned long)bts_probe_sched_switch,
-		.resume	= _RET_IP_,
-	};
-
-	ds_bts_update(bts_mode_of(data, next), DS_DRAIN_SWITCH, &caller);
+	ds_bts_enter();
+	ds_bts_update(bts_mode_of(data, next), DS_DRAIN_SWITCH, _RET_IP_);
 }
+
+static const struct ds_bts_client bts_client = {
+	.entry		= (unsigned long)bts_probe_sched_switch,
+	.records	= bts_records,
+	.mode		= bts_mode,
+};
 
 /* The rest is called by ftrace with trace_types_lock held. */
 
@@ -401,6 +399,16 @@ static void bts_flush(struct trace_array *tr)
 	ds_bts_flush_all();
 }
 
+/*
+ * Oops or panic: what the CPUs have recorded is what somebody will want to see.
+ * Context: any; the ring buffer is switched off next.
+ */
+static void bts_crash(struct trace_array *tr)
+{
+	WRITE_ONCE(bts_tracing, false);
+	ds_bts_crash();
+}
+
 static void bts_print_header(struct seq_file *m)
 {
 	seq_puts(m, "# a row is a taken branch, FROM -> TO; TIMESTAMP tells when it was drained\n");
@@ -415,6 +423,7 @@ static struct tracer bts_tracer __read_mostly = {
 	.stop		 = bts_stop,
 	.targets_changed = bts_targets_changed,
 	.flush		 = bts_flush,
+	.crash		 = bts_crash,
 	.print_header	 = bts_print_header,
 	.flags		 = &bts_flags,
 	.set_flag	 = bts_set_flag,
@@ -436,15 +445,33 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
+/* File and offset in the mapping, as user stack traces have it. */
+static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
+			   unsigned long addr)
+{
+	struct vm_area_struct *vma;
+	bool found;
+
+	mmap_read_lock(mm);
+	vma = vma_lookup(mm, addr);
+	found = vma && vma->vm_file;
+	if (found && trace_seq_path(s, file_user_path(vma->vm_file)))
+		trace_seq_printf(s, "[+0x%lx]", addr - vma->vm_start);
+	mmap_read_unlock(mm);
+	return found;
+}
+
 static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr, unsigned long flags)
 {
-	if (!bts_is_user(addr))
+	if (!bts_is_user(addr)) {
 		seq_print_ip_sym(s, addr, flags | TRACE_ITER_SYM_OFFSET);
-	else if (mm)
-		seq_print_user_ip(s, mm, addr, flags);
-	else
+		return;
+	}
+	if (!mm || !bts_print_file(s, mm, addr))
 		trace_seq_printf(s, "0x%lx", addr);
+	else if (flags & TRACE_ITER_SYM_ADDR)
+		trace_seq_printf(s, " <0x%lx>", addr);
 }
 
 static enum print_line_t bts_branch_print(struct trace_iterator *iter, int flags,
@@ -456,7 +483,7 @@ static enum print_line_t bts_branch_print(struct trace_iterator *iter, int flags
 
 	trace_assign_type(field, iter->ent);
 
-	if (flags & TRACE_ITER_SYM_USEROBJ)
+	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
 		mm = bts_get_mm(iter);
 
 	bts_print_addr(s, mm, field->from, flags);
@@ -540,9 +567,36 @@ static enum print_line_t bts_lost_raw(struct trace_iterator *iter, int flags,
 	return trace_handle_return(&iter->seq);
 }
 
+/* Two words like a branch, so that a reader of pairs stays in step: 0 and count. */
+static enum print_line_t bts_lost_hex(struct trace_iterator *iter, int flags,
+				      struct trace_event *event)
+{
+	struct bts_lost_entry *field;
+	unsigned long none = 0;
+
+	trace_assign_type(field, iter->ent);
+	SEQ_PUT_HEX_FIELD(&iter->seq, none);
+	SEQ_PUT_HEX_FIELD(&iter->seq, field->count);
+	return trace_handle_return(&iter->seq);
+}
+
+static enum print_line_t bts_lost_bin(struct trace_iterator *iter, int flags,
+				      struct trace_event *event)
+{
+	struct bts_lost_entry *field;
+	unsigned long none = 0;
+
+	trace_assign_type(field, iter->ent);
+	SEQ_PUT_FIELD(&iter->seq, none);
+	SEQ_PUT_FIELD(&iter->seq, field->count);
+	return trace_handle_return(&iter->seq);
+}
+
 static struct trace_event_functions bts_lost_funcs = {
 	.trace		= bts_lost_print,
 	.raw		= bts_lost_raw,
+	.hex		= bts_lost_hex,
+	.binary		= bts_lost_bin,
 };
 
 static struct trace_event bts_lost_event = {
@@ -569,6 +623,7 @@ static const struct {
 	{ "drains_stop",	offsetof(struct bts_cpu, drains[DS_DRAIN_STOP]) },
 	{ "drains_offline",
 	  offsetof(struct bts_cpu, drains[DS_DRAIN_OFFLINE]) },
+	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
 };
 
 static u64 bts_stat(int cpu, size_t offset)

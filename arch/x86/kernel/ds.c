@@ -16,7 +16,8 @@
  *	- in the PMI;
  *	- when the client says that the CPU turns to another task, wants to see
  *	  the records, or changes what is to be recorded;
- *	- when the CPU goes offline, and when the client gives BTS back.
+ *	- when the CPU goes offline, and when the client gives BTS back;
+ *	- when the kernel crashes, on all CPUs, by NMI on the others.
  *
  * Whose hardware this is: perf's. It owns the DS area, of which PEBS uses the
  * other half, the counters, and the PMI's vector. A claim asks perf for the BTS
@@ -38,6 +39,8 @@
  *	  is back at base, before BTS goes on. An NMI in between finds !armed and
  *	  leaves the buffer alone. All that it may do is to switch BTS off if that
  *	  is not done yet, which is what the drain is about to do. No lock.
+ *	- ds_bts_inside is true from the client's first instruction on until its
+ *	  drain has cleared @armed. To an NMI it is the same as !armed.
  *	- A drain that finds the index past the threshold knows that a PMI is on its
  *	  way: @pmi_due has the NMI handler own up to it, so that it does not
  *	  become an unknown NMI. @pmi_seen says that it came too early for that.
@@ -52,12 +55,17 @@
  * into this driver stand at the end of each batch, those out of it at the
  * beginning of the next. The first are cut off from the branch that entered the
  * tracer on: to the caller's function, or, when an interrupt brought us here,
- * from the interrupted instruction into the entry text. The second are dropped
+ * from the interrupted instruction into the entry text. If that branch is not
+ * there, a PMI in between has taken it away, and the whole batch is the tracer's.
+ * A PMI right at the client's first instruction cuts off the branch to it, too.
+ * The second are dropped
  * up to the branch to the caller's return address, or from the entry text back
  * to the interrupted instruction. A branch with an end in user space ends the
  * second in any case, for the tracer has none, and so does the entry of what
  * the kernel does on the way out of an interrupt that is not the tracer's
- * doing (softirqs, preemption, signals).
+ * doing (softirqs, preemption, signals). When the kernel crashes, what follows
+ * the branch into panic() or into the exception is left out: a trace that is
+ * dumped then ends where the crash began.
  *
  * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own; what
  * a full buffer has no room for, which is reported, though nobody can count it.
@@ -69,10 +77,12 @@
 #define pr_fmt(fmt) "x86/ds: " fmt
 
 #include <linux/cpuhotplug.h>
-#include <linux/export.h>
-#include <linux/interrupt.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/entry-common.h>
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
+#include <linux/panic.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -104,14 +114,21 @@
  */
 #define DS_BTS_THRESHOLD	1024
 
+enum ds_bts_entry {
+	DS_CALLED,	/* the tracer was called, at bounds.entry */
+	DS_INTERRUPTED,	/* an interrupt or NMI came to the tracer */
+	DS_CRASHED,	/* an exception or panic() did */
+};
+
 /**
  * struct ds_bts_bounds - which records are the tracer's own
- * @interrupted: the tracer was entered by an interrupt or NMI
- * @entry:	first instruction of the tracer; unused if @interrupted
- * @resume:	first instruction of the traced code after the tracer
+ * @how:	how the tracer was entered
+ * @entry:	first instruction of the tracer, if it was called
+ * @resume:	first instruction of the traced code after the tracer; there is
+ *		none after a crash
  */
 struct ds_bts_bounds {
-	bool		interrupted;
+	enum ds_bts_entry how;
 	unsigned long	entry;
 	unsigned long	resume;
 };
@@ -141,6 +158,7 @@ struct ds_bts_cpu {
 };
 
 static DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
+DEFINE_PER_CPU(bool, ds_bts_inside);
 
 /* Protects ds_bts_client against a second claim; not taken while tracing. */
 static DEFINE_MUTEX(ds_bts_mutex);
@@ -161,7 +179,7 @@ static bool ds_has_user_end(const struct ds_bts_record *rec)
 static bool ds_enters(const struct ds_bts_bounds *way,
 		      const struct ds_bts_record *rec)
 {
-	if (way->interrupted)
+	if (way->how == DS_INTERRUPTED)
 		return rec->from == way->resume && ds_in_entry_text(rec->to);
 	return rec->to == way->entry;
 }
@@ -171,7 +189,7 @@ static bool ds_resumes(const struct ds_bts_bounds *way,
 {
 	if (rec->to != way->resume)
 		return false;
-	return !way->interrupted || ds_in_entry_text(rec->from);
+	return way->how == DS_CALLED || ds_in_entry_text(rec->from);
 }
 
 /* What an interrupt's exit may turn to, and is not done for the tracer. */
@@ -211,7 +229,8 @@ static unsigned int ds_own_head(struct ds_bts_cpu *c,
 
 /*
  * How many of the last @nr records were taken on the way into the tracer. That
- * way lies in the kernel, but for the instruction that an interrupt hits.
+ * way lies in the kernel, but for the instruction that an interrupt hits. If
+ * that one is in user space, the branch from there may have been filtered out.
  */
 static unsigned int ds_own_tail(const struct ds_bts_bounds *way,
 				const struct ds_bts_record *rec, unsigned int nr)
@@ -222,7 +241,32 @@ static unsigned int ds_own_tail(const struct ds_bts_bounds *way,
 		if (ds_enters(way, &rec[i]))
 			return nr - i;
 		if (ds_has_user_end(&rec[i]))
-			return 0;
+			return (s64)way->resume >= 0 ? nr - i - 1 : 0;
+	}
+	/* The beginning went with an earlier batch. */
+	return nr;
+}
+
+/* The PMI hit the client before ds_bts_enter(): its call is not shown. */
+static unsigned int ds_entry_tail(const struct ds_bts_record *rec,
+				  unsigned int nr)
+{
+	return nr && rec[nr - 1].to == ds_bts_client->entry;
+}
+
+/*
+ * How many of the last @nr records followed a crash: what came after the branch
+ * out of the kernel code that crashed, which is shown.
+ */
+static unsigned int ds_crash_tail(const struct ds_bts_record *rec,
+				  unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = nr; i-- > 0;) {
+		if (rec[i].to == (unsigned long)panic ||
+		    ((s64)rec[i].from < 0 && ds_in_entry_text(rec[i].to)))
+			return nr - i - 1;
 	}
 	return 0;
 }
@@ -283,7 +327,7 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 	u64 index = READ_ONCE(ds->bts_index);
 	struct ds_bts_batch batch = { .cause = cause };
-	unsigned int nr, head, tail;
+	unsigned int nr, head, tail = 0;
 
 	if (cause != DS_DRAIN_INTERRUPT && index >= ds->bts_interrupt_threshold)
 		ds_expect_pmi(c);
@@ -291,7 +335,12 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 	nr = (index - ds->bts_buffer_base) / sizeof(*rec);
 	batch.full = index + sizeof(*rec) > ds->bts_absolute_maximum;
 	head = ds_own_head(c, rec, nr);
-	tail = ds_own_tail(way, rec + head, nr - head);
+	if (way->how == DS_CRASHED)
+		tail = ds_crash_tail(rec + head, nr - head);
+	else if (!batch.full)
+		tail = ds_own_tail(way, rec + head, nr - head);
+	if (cause == DS_DRAIN_INTERRUPT)
+		tail += ds_entry_tail(rec + head, nr - head - tail);
 	batch.rec = rec + head;
 	batch.nr = nr - head - tail;
 	batch.own = head + tail;
@@ -302,6 +351,9 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 	if (nr || cause == DS_DRAIN_INTERRUPT)
 		ds_bts_client->records(&batch);
 	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
+	/* From here on an NMI finds nothing to have seen. */
+	barrier();
+	WRITE_ONCE(c->pmi_seen, false);
 }
 
 /* @way is how the tracer is left again; an outer way out goes on. */
@@ -326,13 +378,13 @@ static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
 	u64 ctl = c->ds ? ds_ctl(mode) : 0;
 	bool write = ctl != c->ctl || !(ctl & DEBUGCTLMSR_BTS_OFF_OS);
 
+	/* From here on an NMI on this CPU leaves the buffer alone. */
+	WRITE_ONCE(c->armed, false);
+	barrier();
+	this_cpu_write(ds_bts_inside, false);
+
 	if (!ctl && !c->ctl)
 		return;
-
-	WRITE_ONCE(c->pmi_seen, false);
-	WRITE_ONCE(c->armed, false);
-	/* From here on an NMI on this CPU leaves the buffer alone. */
-	barrier();
 
 	if (write && c->ctl)
 		ds_write_ctl(0);
@@ -354,6 +406,15 @@ static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
 		ds_write_ctl(ctl);
 }
 
+/* Context: this CPU, NMI or as one: nobody else is amid a drain, or about to. */
+static bool ds_may_drain(struct ds_bts_cpu *c)
+{
+	return READ_ONCE(c->armed) && !this_cpu_read(ds_bts_inside);
+}
+
+/* CPUs that are to give their records and stop, by NMI, because of a crash. */
+static struct cpumask ds_crash_cpus;
+
 /*
  * The PMI, one of several sources behind one NMI. Runs before perf's handler,
  * so that BTS is off early; perf's handler unmasks the LVT entry.
@@ -361,16 +422,22 @@ static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
  */
 static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {
-	struct ds_bts_bounds way = { .interrupted = true, .resume = regs->ip };
+	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = regs->ip };
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct debug_store *ds = READ_ONCE(c->ds);
 	bool due = READ_ONCE(c->pmi_due);
 	bool over;
 
+	if (cpumask_test_and_clear_cpu(smp_processor_id(), &ds_crash_cpus)) {
+		if (ds_may_drain(c))
+			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
+		return NMI_HANDLED;
+	}
+
 	over = ds && READ_ONCE(ds->bts_index) >= ds->bts_interrupt_threshold;
 	WRITE_ONCE(c->pmi_due, false);
 
-	if (over && READ_ONCE(c->armed)) {
+	if (over && ds_may_drain(c)) {
 		ds_update(c, c->mode, DS_DRAIN_INTERRUPT, &way);
 		return NMI_HANDLED;
 	}
@@ -394,7 +461,7 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
  * ds_bts_update - drain this CPU's buffer, then record in another mode
  * @mode:	DS_BTS_*, what to record from now on
  * @cause:	why
- * @caller:	which records are the caller's own, and not to be handed over
+ * @resume:	the return address of @client.entry, where traced code goes on
  *
  * Does nothing, and costs next to nothing, if BTS is off and stays off. It stays
  * off on a CPU that is going offline.
@@ -402,11 +469,11 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
  * Context: Interrupts off, not NMI. @client.records is called from here.
  */
 void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
-		   const struct ds_bts_caller *caller)
+		   unsigned long resume)
 {
 	struct ds_bts_bounds way = {
-		.entry	= caller->entry,
-		.resume	= caller->resume,
+		.entry	= ds_bts_client->entry,
+		.resume	= resume,
 	};
 
 	lockdep_assert_irqs_disabled();
@@ -424,7 +491,7 @@ static void ds_ipi_update(unsigned int mode, enum ds_drain_cause cause,
 	struct ds_bts_bounds way = { .entry = entry, .resume = resume };
 
 	if (regs) {
-		way.interrupted = true;
+		way.how = DS_INTERRUPTED;
 		way.resume = regs->ip;
 	}
 	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
@@ -478,6 +545,51 @@ void ds_bts_flush_all(void)
 	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
 }
 
+/* How long a crash waits for the other CPUs' records, in steps of 100 us. */
+#define DS_CRASH_STEPS	100
+
+/* Context: as ds_bts_crash(). A CPU that does not answer is left alone. */
+static void ds_crash_others(void)
+{
+	unsigned int i;
+
+	cpumask_copy(&ds_crash_cpus, cpu_online_mask);
+	cpumask_clear_cpu(smp_processor_id(), &ds_crash_cpus);
+	if (cpumask_empty(&ds_crash_cpus))
+		return;
+
+	__apic_send_IPI_mask(&ds_crash_cpus, NMI_VECTOR);
+	for (i = 0; i < DS_CRASH_STEPS && !cpumask_empty(&ds_crash_cpus); i++)
+		udelay(100);
+	cpumask_clear(&ds_crash_cpus);
+}
+
+/**
+ * ds_bts_crash - the kernel oopses or panics: drain everything and stop
+ *
+ * What this CPU did after the branch out of the code that crashed is left out.
+ * A CPU that crashed in the middle of a drain keeps its records. Nothing is
+ * recorded any more until client.mode() is asked again.
+ *
+ * Context: Any, NMI and a stack overflow's exception among them. No lock, no
+ * allocation; waits up to 10 ms for the others.
+ */
+void ds_bts_crash(void)
+{
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+	struct ds_bts_bounds way = { .how = DS_CRASHED };
+	unsigned long flags;
+
+	if (!READ_ONCE(ds_bts_client))
+		return;
+
+	raw_local_irq_save(flags);
+	if (ds_may_drain(c))
+		ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
+	ds_crash_others();
+	raw_local_irq_restore(flags);
+}
+
 /**
  * ds_bts_running - is a CPU recording right now?
  * @cpu:	the CPU
@@ -511,7 +623,7 @@ static void ds_check_cpu(void *failed)
 /* Context: hotplug's STARTING section, interrupts off, on @cpu. */
 static int ds_cpu_starting(unsigned int cpu)
 {
-	struct ds_bts_caller caller = {
+	struct ds_bts_bounds way = {
 		.entry	= (unsigned long)ds_cpu_starting,
 		.resume	= _RET_IP_,
 	};
@@ -531,7 +643,7 @@ static int ds_cpu_starting(unsigned int cpu)
 	WRITE_ONCE(c->pmi_due, false);
 	WRITE_ONCE(c->ds, ds);
 
-	ds_bts_update(ds_bts_client->mode(), DS_DRAIN_FLUSH, &caller);
+	ds_update(c, ds_bts_client->mode(), DS_DRAIN_FLUSH, &way);
 	return 0;
 }
 
@@ -543,7 +655,7 @@ static int ds_cpu_starting(unsigned int cpu)
  */
 static int ds_cpu_dying(unsigned int cpu)
 {
-	struct ds_bts_caller caller = {
+	struct ds_bts_bounds way = {
 		.entry	= (unsigned long)ds_cpu_dying,
 		.resume	= _RET_IP_,
 	};
@@ -552,7 +664,7 @@ static int ds_cpu_dying(unsigned int cpu)
 	if (!c->ds)
 		return 0;
 
-	ds_bts_update(DS_BTS_OFF, DS_DRAIN_OFFLINE, &caller);
+	ds_update(c, DS_BTS_OFF, DS_DRAIN_OFFLINE, &way);
 	ds_write_ctl(0);
 	c->ds->bts_interrupt_threshold = c->threshold;
 	WRITE_ONCE(c->ds, NULL);
@@ -570,12 +682,12 @@ static int ds_cpu_dying(unsigned int cpu)
  */
 static int ds_suspend(void *unused)
 {
-	struct ds_bts_caller caller = {
+	struct ds_bts_bounds way = {
 		.entry	= (unsigned long)ds_suspend,
 		.resume	= _RET_IP_,
 	};
 
-	ds_bts_update(DS_BTS_OFF, DS_DRAIN_OFFLINE, &caller);
+	ds_update(this_cpu_ptr(&ds_bts_cpu), DS_BTS_OFF, DS_DRAIN_OFFLINE, &way);
 	ds_write_ctl(0);
 	return 0;
 }
@@ -592,13 +704,13 @@ static void ds_shutdown(void *unused)
 /* perf has restored DS_AREA. Context: the only CPU, interrupts off. */
 static void ds_resume(void *unused)
 {
-	struct ds_bts_caller caller = {
+	struct ds_bts_bounds way = {
 		.entry	= (unsigned long)ds_resume,
 		.resume	= _RET_IP_,
 	};
 
-	if (this_cpu_read(ds_bts_cpu.ds))
-		ds_bts_update(ds_bts_client->mode(), DS_DRAIN_FLUSH, &caller);
+	ds_update(this_cpu_ptr(&ds_bts_cpu), ds_bts_client->mode(),
+		  DS_DRAIN_FLUSH, &way);
 }
 
 static const struct syscore_ops ds_syscore_ops = {

@@ -2,6 +2,7 @@
 #ifndef _ASM_X86_DS_H
 #define _ASM_X86_DS_H
 
+#include <linux/percpu-defs.h>
 #include <linux/types.h>
 
 /*
@@ -44,6 +45,7 @@ enum ds_drain_cause {
 	DS_DRAIN_FLUSH,		/* somebody wants to see them, or other targets */
 	DS_DRAIN_STOP,		/* recording ends */
 	DS_DRAIN_OFFLINE,	/* the CPU goes away */
+	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
 
@@ -67,6 +69,7 @@ struct ds_bts_batch {
 
 /**
  * struct ds_bts_client - who gets the records
+ * @entry:	the function from which ds_bts_update() is called
  * @records:	takes a batch of this CPU. Called with interrupts off, in any
  *		context up to NMI, while the CPU records nothing; calls for one
  *		CPU never nest.
@@ -74,29 +77,38 @@ struct ds_bts_batch {
  *		runs on it. Called with interrupts off, not from NMI.
  */
 struct ds_bts_client {
+	unsigned long	entry;
 	void		(*records)(const struct ds_bts_batch *batch);
 	unsigned int	(*mode)(void);
 };
 
+/* The client is on its way to ds_bts_update(); private to this CPU and its NMIs. */
+DECLARE_PER_CPU(bool, ds_bts_inside);
+
 /**
- * struct ds_bts_caller - how the traced code came to the driver
- * @entry:	the function by which it was left; what the hardware recorded
- *		from the branch to @entry on is the tracer's
- * @resume:	where it goes on; what is recorded up to the branch to @resume
- *		is the tracer's
+ * ds_bts_enter - this CPU is about to call ds_bts_update()
+ *
+ * From here on a PMI leaves the records to that call, so that what is recorded
+ * of the tracer stands in one batch, and can be told from the rest. To be called
+ * at the very start of @client.entry, before any branch.
+ *
+ * Context: Interrupts off.
  */
-struct ds_bts_caller {
-	unsigned long	entry;
-	unsigned long	resume;
-};
+static __always_inline void ds_bts_enter(void)
+{
+	this_cpu_write(ds_bts_inside, true);
+	/* An NMI on this CPU sees it before anything that follows is done. */
+	barrier();
+}
 
 bool ds_bts_available(void);
 int ds_bts_claim(const struct ds_bts_client *client);
 void ds_bts_release(void);
 void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
-		   const struct ds_bts_caller *caller);
+		   unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
+void ds_bts_crash(void);
 bool ds_bts_running(int cpu);
 
 #endif /* _ASM_X86_DS_H */
