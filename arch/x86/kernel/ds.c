@@ -545,8 +545,8 @@ void ds_bts_flush_all(void)
 	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
 }
 
-/* How long a crash waits for the other CPUs' records, in steps of 100 us. */
-#define DS_CRASH_STEPS	100
+/* How long a crash waits for the other CPUs' records, in ms. */
+#define DS_CRASH_WAIT_MS	10
 
 /* Context: as ds_bts_crash(). A CPU that does not answer is left alone. */
 static void ds_crash_others(void)
@@ -559,8 +559,8 @@ static void ds_crash_others(void)
 		return;
 
 	__apic_send_IPI_mask(&ds_crash_cpus, NMI_VECTOR);
-	for (i = 0; i < DS_CRASH_STEPS && !cpumask_empty(&ds_crash_cpus); i++)
-		udelay(100);
+	for (i = 0; i < DS_CRASH_WAIT_MS && !cpumask_empty(&ds_crash_cpus); i++)
+		mdelay(1);
 	cpumask_clear(&ds_crash_cpus);
 }
 
