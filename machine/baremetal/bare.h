@@ -300,6 +300,8 @@ extern bool failed;		/* of the test that is running */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
+#define EOT	4		/* ends what the host says */
+u8 read_character(void);
 u64 info_bts(u32 cpu, const char *name);
 
 #define CHECK(cond, fmt, ...)						\

@@ -20,7 +20,6 @@
 #define EXIT_FAILED	0x11
 
 #define COM1		0x3f8
-#define EOT		4
 
 extern const struct test tests[], tests_end[];
 
@@ -163,15 +162,20 @@ bool host_replied(void)
 	return inb(COM1 + 5) & 1;
 }
 
+u8 read_character(void)
+{
+	while (!host_replied())
+		cpu_pause();
+	return inb(COM1);
+}
+
 static void read_reply(void)
 {
 	size_t n = 0;
 	u8 c;
 
 	for (;;) {
-		while (!host_replied())
-			cpu_pause();
-		c = inb(COM1);
+		c = read_character();
 		if (c == EOT)
 			break;
 		if (n < sizeof(reply) - 1)

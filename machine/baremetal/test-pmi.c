@@ -239,6 +239,26 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 	return NULL;
 }
 
+/*
+ * COM1 takes a character when the one before was read: so the emulator's main
+ * thread is at work for this CPU's interrupt controller during each walk.
+ */
+TEST(pmi_device, "threshold PMIs while a device is at work")
+{
+	struct stream *s;
+	u64 seed = 100;
+
+	NEED_DS();
+	s = stream_start(LVT_NMI);
+	print("@chatter 300\n");
+	do {
+		stream_walk(s, 1000, seed++);
+	} while (!s->bad_at && read_character() != EOT);
+	stream_check(s);
+	stream_end();
+	return NULL;
+}
+
 /* ---- two CPUs ---- */
 
 #define SMP_COUNT	50000
