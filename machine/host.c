@@ -988,8 +988,22 @@ static void parse_options(int argc, char **argv)
 	opt.command = split(opt.emulator);
 }
 
+/* Whoever started us with one of the three closed must not have it become a socket. */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			die("/dev/null");
+	} while (fd <= STDERR_FILENO);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_files();
 	parse_options(argc, argv);
 	watch_signals();
 	tell_job();
