@@ -94,8 +94,8 @@
 #include <asm/cpufeature.h>
 #include <asm/debugreg.h>
 #include <asm/ds.h>
+#include <asm/idtentry.h>
 #include <asm/intel_ds.h>
-#include <asm/irq_regs.h>
 #include <asm/nmi.h>
 #include <asm/perf_event.h>
 #include <asm/sections.h>
@@ -112,11 +112,12 @@
  * is many times what an NMI's entry takes, so that an NMI in front of ours,
  * perf's for instance, does not fill the buffer either.
  */
-#define DS_BTS_THRESHOLD	1024
+#define DS_BTS_THRESHOLD	512
 
 enum ds_bts_entry {
 	DS_CALLED,	/* the tracer was called, at bounds.entry */
-	DS_INTERRUPTED,	/* an interrupt or NMI came to the tracer */
+	DS_INTERRUPTED,	/* an NMI did, at bounds.resume */
+	DS_IPI,		/* a function call interrupt did, who knows where */
 	DS_CRASHED,	/* an exception or panic() did */
 };
 
@@ -179,9 +180,15 @@ static bool ds_has_user_end(const struct ds_bts_record *rec)
 static bool ds_enters(const struct ds_bts_bounds *way,
 		      const struct ds_bts_record *rec)
 {
-	if (way->how == DS_INTERRUPTED)
+	switch (way->how) {
+	case DS_INTERRUPTED:
 		return rec->from == way->resume && ds_in_entry_text(rec->to);
-	return rec->to == way->entry;
+	case DS_IPI:
+		return rec->to == (unsigned long)asm_sysvec_call_function ||
+		       rec->to == (unsigned long)asm_sysvec_call_function_single;
+	default:
+		return rec->to == way->entry;
+	}
 }
 
 static bool ds_resumes(const struct ds_bts_bounds *way,
@@ -189,7 +196,7 @@ static bool ds_resumes(const struct ds_bts_bounds *way,
 {
 	if (rec->to != way->resume)
 		return false;
-	return way->how == DS_CALLED || ds_in_entry_text(rec->from);
+	return way->how != DS_INTERRUPTED || ds_in_entry_text(rec->from);
 }
 
 /* What an interrupt's exit may turn to, and is not done for the tracer. */
@@ -231,20 +238,29 @@ static unsigned int ds_own_head(struct ds_bts_cpu *c,
  * How many of the last @nr records were taken on the way into the tracer. That
  * way lies in the kernel, but for the instruction that an interrupt hits. If
  * that one is in user space, the branch from there may have been filtered out.
+ * Tells @way where an IPI has interrupted the traced code.
  */
-static unsigned int ds_own_tail(const struct ds_bts_bounds *way,
+static unsigned int ds_own_tail(struct ds_bts_bounds *way,
 				const struct ds_bts_record *rec, unsigned int nr)
 {
+	bool from_user = way->how == DS_IPI || (s64)way->resume >= 0;
 	unsigned int i;
 
 	for (i = nr; i-- > 0;) {
 		if (ds_enters(way, &rec[i]))
-			return nr - i;
+			break;
 		if (ds_has_user_end(&rec[i]))
-			return (s64)way->resume >= 0 ? nr - i - 1 : 0;
+			return from_user ? nr - i - 1 : 0;
 	}
-	/* The beginning went with an earlier batch. */
-	return nr;
+	/* Not there: the beginning went with an earlier batch. */
+	if (i == -1U)
+		return nr;
+
+	if (way->how == DS_IPI) {
+		way->how = DS_INTERRUPTED;
+		way->resume = rec[i].from;
+	}
+	return nr - i;
 }
 
 /* The PMI hit the client before ds_bts_enter(): its call is not shown. */
@@ -321,7 +337,7 @@ static void ds_expect_pmi(struct ds_bts_cpu *c)
  * Context: the buffer's CPU, interrupts off, BTS stores nothing, !armed.
  */
 static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
-		     const struct ds_bts_bounds *way)
+		     struct ds_bts_bounds *way)
 {
 	struct debug_store *ds = c->ds;
 	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
@@ -372,8 +388,7 @@ static void ds_leave(struct ds_bts_cpu *c, enum ds_drain_cause cause,
  * Context: this CPU, interrupts off; from NMI only if armed.
  */
 static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
-		      enum ds_drain_cause cause,
-		      const struct ds_bts_bounds *way)
+		      enum ds_drain_cause cause, struct ds_bts_bounds *way)
 {
 	u64 ctl = c->ds ? ds_ctl(mode) : 0;
 	bool write = ctl != c->ctl || !(ctl & DEBUGCTLMSR_BTS_OFF_OS);
@@ -487,13 +502,12 @@ void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
 static void ds_ipi_update(unsigned int mode, enum ds_drain_cause cause,
 			  unsigned long entry, unsigned long resume)
 {
-	struct pt_regs *regs = in_hardirq() ? get_irq_regs() : NULL;
-	struct ds_bts_bounds way = { .entry = entry, .resume = resume };
+	struct ds_bts_bounds way = {
+		.how	= in_hardirq() ? DS_IPI : DS_CALLED,
+		.entry	= entry,
+		.resume	= resume,
+	};
 
-	if (regs) {
-		way.how = DS_INTERRUPTED;
-		way.resume = regs->ip;
-	}
 	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
 }
 
