@@ -100,6 +100,19 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 	return NULL;
 }
 
+TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps first")
+{
+	NEED_DS();
+	spoil_records(SMALL);
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	ds0.index = ds0.maximum;
+	walk(2, 18, TR_BTS);
+	CHECK(ds_count(&ds0) == 2, "index at %lu", ds_count(&ds0));
+	check_walk(2, 18, records, 2);
+	check_canary(2, SMALL - 2);
+	return NULL;
+}
+
 TEST(not_circular, "clearing BTINT alone does not make the buffer circular")
 {
 	NEED_DS();
