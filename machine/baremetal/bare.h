@@ -21,6 +21,8 @@
 /* The base of SEL_UCS32_BASED: a linear address there is EIP plus this. */
 #define CS_BASE		0x10000
 
+#define BIT(n)			(1U << (n))
+
 #define IA32_MISC_ENABLE	0x1a0
 #define IA32_DEBUGCTL		0x1d9
 #define IA32_DS_AREA		0x600
@@ -39,17 +41,17 @@
 #define IA32_LSTAR		0xc0000082
 #define IA32_FMASK		0xc0000084
 
-#define DEBUGCTL_LBR		(1 << 0)
-#define DEBUGCTL_BTF		(1 << 1)
-#define DEBUGCTL_TR		(1 << 6)
-#define DEBUGCTL_BTS		(1 << 7)
-#define DEBUGCTL_BTINT		(1 << 8)
-#define DEBUGCTL_BTS_OFF_OS	(1 << 9)
-#define DEBUGCTL_BTS_OFF_USR	(1 << 10)
+#define DEBUGCTL_LBR		BIT(0)
+#define DEBUGCTL_BTF		BIT(1)
+#define DEBUGCTL_TR		BIT(6)
+#define DEBUGCTL_BTS		BIT(7)
+#define DEBUGCTL_BTINT		BIT(8)
+#define DEBUGCTL_BTS_OFF_OS	BIT(9)
+#define DEBUGCTL_BTS_OFF_USR	BIT(10)
 #define TR_BTS			(DEBUGCTL_TR | DEBUGCTL_BTS)
 
-#define MISC_BTS_UNAVAIL	(1 << 11)
-#define MISC_PEBS_UNAVAIL	(1 << 12)
+#define MISC_BTS_UNAVAIL	BIT(11)
+#define MISC_PEBS_UNAVAIL	BIT(12)
 
 #define VEC_DB		1
 #define VEC_NMI		2
@@ -89,6 +91,11 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef void (*ap_function)(void);
+
+/* Of words that an interrupt handler, another CPU or a device has to do with. */
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PAGE_ALIGNED	__attribute__((aligned(4096)))
@@ -138,7 +145,7 @@ extern char user_enter[], stub_64[], stub_2[], pmi_iret[];
 extern const char ap_start[], ap_end[];
 int run_kernel(u64 fn);
 int run_user(u64 fn, u64 rsp, u64 rflags);
-void abandon_run(void) __attribute__((noreturn));
+void abandon_run(void);		/* does not return */
 int wrmsr_safe(u32 msr, u64 value);
 int rdmsr_safe(u32 msr, u64 *value);
 int rdpmc_safe(u32 counter, u64 *value);
@@ -155,15 +162,15 @@ extern char pmi_entry[], syscall_entry[], sysenter_entry[];
 /* branches.S */
 extern const struct branch_test branch_tests[], branch_tests_end[];
 extern const char smm_handler[], smm_handler_end[];
-extern volatile u32 smm_count;
+extern u32 smm_count;
 
 /* lib.c: hardware */
-static inline void outb(u8 value, u32 port)
+static inline void out8(u8 value, u32 port)
 {
 	asm volatile("outb %0, %w1" : : "a"(value), "Nd"(port));
 }
 
-static inline u8 inb(u32 port)
+static inline u8 in8(u32 port)
 {
 	u8 value;
 
@@ -171,12 +178,12 @@ static inline u8 inb(u32 port)
 	return value;
 }
 
-static inline void outl(u32 value, u32 port)
+static inline void out32(u32 value, u32 port)
 {
 	asm volatile("outl %0, %w1" : : "a"(value), "Nd"(port));
 }
 
-static inline u32 inl(u32 port)
+static inline u32 in32(u32 port)
 {
 	u32 value;
 
@@ -251,17 +258,17 @@ static inline void write_cr0(u64 v)
 #define APIC_TIMER_COUNT	0x380
 #define APIC_TIMER_DIVIDE	0x3e0
 #define TIMER_DIVIDE_1	0xb
-#define LVT_MASKED	(1 << 16)
+#define LVT_MASKED	BIT(16)
 #define LVT_NMI		(4 << 8)
 
 static inline u32 apic_read(u32 reg)
 {
-	return *(volatile u32 *)(0xfee00000UL + reg);
+	return READ_ONCE(*(u32 *)(0xfee00000UL + reg));
 }
 
 static inline void apic_write(u32 reg, u32 value)
 {
-	*(volatile u32 *)(0xfee00000UL + reg) = value;
+	WRITE_ONCE(*(u32 *)(0xfee00000UL + reg), value);
 }
 
 /* Page table bits that win_map() takes. */
@@ -277,8 +284,8 @@ void set_gate(u32 vector, u64 address);
 void init_ap(void);
 u32 this_cpu(void);
 void apic_ipi(u32 dest, u32 command);
-void run_on_ap(void (*fn)(void));
-void start_on_ap(void (*fn)(void));
+void run_on_ap(ap_function fn);
+void start_on_ap(ap_function fn);
 void wait_for_ap(void);
 extern u32 ap_runs;
 
@@ -323,25 +330,25 @@ struct test {
 };
 
 #define TEST_ENTRY(id, ...)						\
-	static const struct test test_##id				\
+	static const struct test entry_##id				\
 	__attribute__((section(".tests"), used, aligned(8))) = { __VA_ARGS__ }
 
-#define TEST(id, text, ...)						\
-	static const char *id(u32 i);					\
-	TEST_ENTRY(id, .name = text, .fn = id, ##__VA_ARGS__);		\
-	static const char *id(u32 unused __attribute__((unused)))
+#define TEST(id, text)		TEST_ALONE(id, NULL, text)
 
-#define NEED(cond, reason)						\
-	do {								\
-		if (!(cond))						\
-			return reason;					\
-	} while (0)
+#define TEST_ALONE(id, word, text)					\
+	static const char *test_##id(u32 i);				\
+	TEST_ENTRY(id, .name = text, .fn = test_##id, .alone = word);	\
+	static const char *test_##id(u32 unused __attribute__((unused)))
 
-#define NEED_DS()	NEED(have_ds, "no Debug Store")
-#define NEED_AP()	NEED(have_ds && option("smp"), "one CPU")
+extern const struct test tests[], tests_end[];
+
+/* Why a test is skipped. */
+#define NO_DS	"no Debug Store"
+#define NO_AP	"one CPU"
+#define NO_PMU	"no PMU"
 
 /* ds.c: the Debug Store as the tests use it */
-extern bool have_ds, have_ds_cpl, cpl_after;
+extern bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 extern struct record records[];
 #define MAX_RECORDS	4096
 void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold);
@@ -351,7 +358,6 @@ extern struct ds_area ds0;
 bool model_stores(u64 debugctl, const struct branch *branch);
 void compare(const struct branch *expect, u64 n_expect, const struct record *got,
 	     u64 n_got);
-
 
 /* What walk() of boot.S will do next. */
 struct walk {

@@ -357,7 +357,7 @@ slow:
 	movq	%rsp, %rdi
 	movq	%rsp, %rbp
 	andq	$-16, %rsp
-	call	exception
+	call	unexpected
 	movq	%rbp, %rsp
 	POP_REGS
 	addq	$16, %rsp

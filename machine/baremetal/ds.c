@@ -5,7 +5,7 @@
  */
 #include "bare.h"
 
-bool have_ds, have_ds_cpl, cpl_after;
+bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 struct record records[MAX_RECORDS] PAGE_ALIGNED;
 struct ds_area ds0 PAGE_ALIGNED;
 

@@ -21,14 +21,12 @@
 
 #define COM1		0x3f8
 
-extern const struct test tests[], tests_end[];
-
 bool failed;
 char reply[8192];
 static char cmdline[512];
 
 /* Where CPU 1 is; CPU 0 waits for it. */
-static void (*volatile ap_fn)(void);
+static ap_function ap_fn;
 u32 ap_runs;
 
 void (*handlers[256])(struct frame *frame);
@@ -38,7 +36,7 @@ u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 static void put_char(char c)
 {
-	outb(c, 0xe9);
+	out8(c, 0xe9);
 }
 
 static void put_string(const char *s)
@@ -109,7 +107,7 @@ void fail(const char *fmt, ...)
 static void __attribute__((noreturn)) leave(u32 code)
 {
 	for (;;)
-		outl(code, 0xf4);
+		out32(code, 0xf4);
 }
 
 /* GCC wants these even of a freestanding program. */
@@ -159,14 +157,14 @@ bool option(const char *word)
 /* Whether the host has said something that nobody has read. */
 bool host_replied(void)
 {
-	return inb(COM1 + 5) & 1;
+	return in8(COM1 + 5) & 1;
 }
 
 u8 read_character(void)
 {
 	while (!host_replied())
 		cpu_pause();
-	return inb(COM1);
+	return in8(COM1);
 }
 
 static void read_reply(void)
@@ -344,12 +342,15 @@ static void delay(u64 cycles)
 
 void ap_main(void)
 {
+	ap_function fn;
+
 	setup_cpu(1);
 	__atomic_add_fetch(&ap_runs, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
-		if (ap_fn) {
-			ap_fn();
-			ap_fn = NULL;
+		fn = READ_ONCE(ap_fn);
+		if (fn) {
+			fn();
+			WRITE_ONCE(ap_fn, NULL);
 		}
 		cpu_pause();
 	}
@@ -361,32 +362,32 @@ static bool start_ap(void)
 	u32 tries = 1000;
 
 	memcpy((void *)(u64)AP_TRAMPOLINE, ap_start, ap_end - ap_start);
-	ap_fn = NULL;
+	WRITE_ONCE(ap_fn, NULL);
 	apic_ipi(1, 0x4500);
 	delay(100000);
 	apic_ipi(1, 0x4600 | AP_TRAMPOLINE >> 12);
-	while (*(volatile u32 *)&ap_runs == before && tries--)
+	while (READ_ONCE(ap_runs) == before && tries--)
 		delay(1000000);
-	return *(volatile u32 *)&ap_runs != before;
+	return READ_ONCE(ap_runs) != before;
 }
 
 /* Gives CPU 1 a function; with none running it is started anew. */
-void start_on_ap(void (*fn)(void))
+void start_on_ap(ap_function fn)
 {
 	if (!ap_runs && !start_ap()) {
 		print("Bail out! CPU 1 does not start\n");
 		leave(EXIT_FAILED);
 	}
-	ap_fn = fn;
+	WRITE_ONCE(ap_fn, fn);
 }
 
 void wait_for_ap(void)
 {
-	while (ap_fn)
+	while (READ_ONCE(ap_fn))
 		cpu_pause();
 }
 
-void run_on_ap(void (*fn)(void))
+void run_on_ap(ap_function fn)
 {
 	start_on_ap(fn);
 	wait_for_ap();
@@ -407,14 +408,14 @@ static u64 read_cr2(void)
 	return v;
 }
 
-void exception(struct frame *frame)
+void unexpected(struct frame *frame)
 {
 	wrmsr(IA32_DEBUGCTL, 0);
 	if (handlers[frame->vector]) {
 		handlers[frame->vector](frame);
 		return;
 	}
-	fail("unexpected vector %lu, error %lx at %lx:%lx, cr2 %lx", frame->vector,
+	fail("vector %lu, error %lx at %lx:%lx, cr2 %lx", frame->vector,
 	     frame->error, frame->cs, frame->rip, read_cr2());
 	if (run_rsp)
 		abandon_run();
@@ -491,14 +492,16 @@ void c_main(const u32 *multiboot)
 	parse_cmdline(multiboot);
 	have_ds = !option("no-ds");
 	have_ds_cpl = have_ds && !option("no-ds-cpl");
+	have_ap = have_ds && option("smp");
+	have_pmu = option("pmu");
 	cpl_after = option("cpl-after");
 	alone = option("only-migrate") || option("only-fault-stop");
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
 	/* The legacy interrupt controllers would use the exceptions' vectors. */
-	outb(0xff, 0x21);
-	outb(0xff, 0xa1);
+	out8(0xff, 0x21);
+	out8(0xff, 0xa1);
 	win_init();
 	if (survivor->magic == SURVIVOR_RUNNING) {
 		print("Bail out! the machine was reset\n");

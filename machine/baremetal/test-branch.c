@@ -28,13 +28,14 @@ static void want(u64 *n, u64 debugctl, struct branch branch)
 /* What the body must leave in the buffer. Uses frame_rip, so run it first. */
 static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
 {
+	const struct branch enter = { (u64)user_enter, body->fn + alias, 0, 3 };
+	const struct branch leave = { body->end + alias, (u64)stub_64, 3, 0 };
 	const struct branch *e;
 	struct branch branch;
 	u64 n = 0;
 
 	if (user)
-		want(&n, debugctl, (struct branch){ (u64)user_enter,
-						    body->fn + alias, 0, 3 });
+		want(&n, debugctl, enter);
 	for (e = body->expect; e < body->expect_end; e++) {
 		branch = *e;
 		branch.from = e->from ? shift(body, e->from, alias) : frame_rip;
@@ -42,8 +43,7 @@ static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bo
 		want(&n, debugctl, branch);
 	}
 	if (user)
-		want(&n, debugctl, (struct branch){ body->end + alias,
-						    (u64)stub_64, 3, 0 });
+		want(&n, debugctl, leave);
 	return n;
 }
 
@@ -70,13 +70,14 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 alias,
 		       bool user)
 {
-	u32 smis = smm_count;
+	u32 smis = READ_ONCE(smm_count);
 	u64 n;
 
 	ds_default();
 	run_debugctl = debugctl;
 	run_body(body, flags, alias, user);
-	CHECK(smm_count - smis == !!(flags & BT_SMI), "%u SMIs", smm_count - smis);
+	smis = READ_ONCE(smm_count) - smis;
+	CHECK(smis == !!(flags & BT_SMI), "%u SMIs", smis);
 	n = expected_records(body, debugctl, alias, user);
 	compare(wanted, n, records, ds_count(&ds0));
 	if (failed)
@@ -91,10 +92,10 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
  */
 static void install_smm_handler(void)
 {
-	outl(0x80000070, 0xcf8);
-	outb(0x4a, 0xcfe);
+	out32(0x80000070, 0xcf8);
+	out8(0x4a, 0xcfe);
 	memcpy((void *)0xa8000, smm_handler, smm_handler_end - smm_handler);
-	outb(0x0a, 0xcfe);
+	out8(0x0a, 0xcfe);
 }
 
 static void setup_syscalls(void)
@@ -128,7 +129,8 @@ static const char *branch_test(u32 number)
 	const struct branch_test *t = &branch_tests[number];
 	u32 i;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	setup_syscalls();
 	if (t->flags & BT_SMI)
 		install_smm_handler();
@@ -158,9 +160,10 @@ static const char *row_test(u32 row)
 {
 	u32 debugctl = row * DEBUGCTL_TR;
 
-	NEED_DS();
-	NEED(have_ds_cpl || !(debugctl & (DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR)),
-	     "no ds_cpl");
+	if (!have_ds)
+		return NO_DS;
+	if (!(have_ds_cpl || !(debugctl & (DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR))))
+		return "no ds_cpl";
 	check_both_places(branch_tests, debugctl);
 	return NULL;
 }

@@ -37,7 +37,8 @@ TEST(full, "a full buffer stores nothing more")
 {
 	u64 dropped;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	dropped = info_bts(0, "dropped_full");
 	spoil_records(2 * SMALL);
 	ds_set(&ds0, records, SMALL, SMALL - 2);
@@ -52,7 +53,8 @@ TEST(full, "a full buffer stores nothing more")
 
 TEST(full_reset, "putting the index back lets it store again")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	ds_set(&ds0, records, SMALL, SMALL);
 	walk(20, 2, TR_BTS | DEBUGCTL_BTINT);
 	CHECK(ds_count(&ds0) == SMALL, "%lu records", ds_count(&ds0));
@@ -69,7 +71,8 @@ TEST(exactly_full, "a buffer that is exactly filled drops nothing")
 {
 	u64 dropped;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	dropped = info_bts(0, "dropped_full");
 	ds_set(&ds0, records, SMALL, SMALL);
 	walk(SMALL, 4, TR_BTS | DEBUGCTL_BTINT);
@@ -85,7 +88,8 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 	struct walk w;
 	u64 i;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	spoil_records(2 * SMALL);
 	ds_set(&ds0, records, SMALL, SMALL + 1);
 	walk(29, 5, TR_BTS);
@@ -102,7 +106,8 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 
 TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps first")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	spoil_records(SMALL);
 	ds_set(&ds0, records, SMALL, SMALL + 1);
 	ds0.index = ds0.maximum;
@@ -115,7 +120,8 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 
 TEST(not_circular, "clearing BTINT alone does not make the buffer circular")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	spoil_records(2 * SMALL);
 	ds_set(&ds0, records, SMALL, SMALL - 1);
 	walk(20, 6, TR_BTS);
@@ -127,7 +133,8 @@ TEST(not_circular, "clearing BTINT alone does not make the buffer circular")
 
 TEST(index_in_buffer, "records go to the index, not to the base")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	spoil_records(SMALL);
 	ds_set(&ds0, records, SMALL, SMALL + 1);
 	ds0.index += 3 * RECORD_SIZE;
@@ -143,7 +150,8 @@ TEST(stored_count, "info bts counts what is stored and shows the DS area")
 {
 	u64 stored;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	stored = info_bts(0, "stored");
 	ds_default();
 	walk(100, 8, TR_BTS);
@@ -170,7 +178,8 @@ TEST(straddle, "a record across a page boundary")
 	struct record got[3];
 	u64 offset, i, place;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	for (offset = 0; offset <= RECORD_SIZE && !failed; offset += 8) {
 		memset(frames, 0x5a, sizeof(frames));
 		win_map(1, frames[1], PTE_P | PTE_W);
@@ -191,7 +200,8 @@ TEST(straddle_area, "a DS management area across a page boundary")
 {
 	struct ds_area *ds = (struct ds_area *)(WIN_PAGE(2) - 16);
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	win_map(1, frames[1], PTE_P | PTE_W);
 	win_map(2, frames[0], PTE_P | PTE_W);
 	ds_set(ds, records, SMALL, SMALL + 1);
@@ -216,7 +226,8 @@ static void check_failing(void *base, u64 failures)
 
 TEST(unmapped, "a buffer that is not mapped: counted, and no fault")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	check_failing((void *)WIN_PAGE(1), 4);
 	return NULL;
 }
@@ -225,7 +236,8 @@ TEST(unmapped_area, "a DS management area that is not mapped")
 {
 	u64 before;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	before = info_bts(0, "failed");
 	wrmsr(IA32_DS_AREA, WIN_PAGE(1));
 	walk(4, 11, TR_BTS);
@@ -236,7 +248,8 @@ TEST(unmapped_area, "a DS management area that is not mapped")
 
 TEST(half_unmapped, "a record that straddles into a missing page")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	memset(frames, 0x5a, sizeof(frames));
 	win_map(1, frames[0], PTE_P | PTE_W);
 	check_failing((void *)(WIN_PAGE(2) - RECORD_SIZE - 8), 3);
@@ -247,7 +260,8 @@ TEST(half_unmapped, "a record that straddles into a missing page")
 
 TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	memset(frames, 0x5a, sizeof(frames));
 	win_map(1, frames[0], PTE_P);
 	check_failing((void *)WIN_PAGE(1), 4);
@@ -272,7 +286,8 @@ TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 	const struct branch *e;
 	u64 n = 0;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	win_map(1, frames[0], PTE_P | PTE_W);
 	win_map(2, frames[1], PTE_P | PTE_W);
 	ds_set(ds, (void *)WIN_PAGE(2), 64, 65);
@@ -293,7 +308,8 @@ TEST(address_space, "a store goes through the current page tables")
 	u64 first = read_cr3();
 	u64 second;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	memset(frames, 0x5a, sizeof(frames));
 	win_map(1, frames[0], PTE_P | PTE_W);
 	second = win_second_space(1, frames[1]);
@@ -315,7 +331,8 @@ TEST(address_space, "a store goes through the current page tables")
 /* invlpg of the buffer's page while BTS is on: no stale translation. */
 TEST(remapped, "a buffer page that is remapped between two branches")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	memset(frames, 0x5a, sizeof(frames));
 	win_map(1, frames[0], PTE_P | PTE_W);
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
@@ -329,7 +346,7 @@ TEST(remapped, "a buffer page that is remapped between two branches")
 }
 
 /* By bts-fault-stop=on. Whether the machine ended is for the host to see. */
-TEST(fault_stop, "a store that fails ends the machine", .alone = "only-fault-stop")
+TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
 	host("expect-panic");

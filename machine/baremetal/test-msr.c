@@ -26,7 +26,8 @@ TEST(misc_enable_read_only, "the UNAVAIL bits cannot be changed")
 {
 	u64 misc = rdmsr(IA32_MISC_ENABLE);
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	wrmsr_safe(IA32_MISC_ENABLE, misc ^ MISC_BTS_UNAVAIL ^ MISC_PEBS_UNAVAIL);
 	CHECK(rdmsr(IA32_MISC_ENABLE) == misc, "%lx became %lx", misc,
 	      rdmsr(IA32_MISC_ENABLE));
@@ -35,7 +36,8 @@ TEST(misc_enable_read_only, "the UNAVAIL bits cannot be changed")
 
 TEST(at_boot, "IA32_DEBUGCTL and IA32_DS_AREA are 0 at boot")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	CHECK(!rdmsr(IA32_DEBUGCTL), "%lx", rdmsr(IA32_DEBUGCTL));
 	CHECK(!rdmsr(IA32_DS_AREA), "%lx", rdmsr(IA32_DS_AREA));
 	return NULL;
@@ -45,7 +47,8 @@ TEST(without_ds, "without ds nothing can be switched on")
 {
 	u64 value = 0;
 
-	NEED(!have_ds, "there is a Debug Store");
+	if (have_ds)
+		return "there is a Debug Store";
 	wrmsr_safe(IA32_DEBUGCTL, TR_BTS);
 	rdmsr_safe(IA32_DEBUGCTL, &value);
 	CHECK(!(value & TR_BTS), "DEBUGCTL is %lx", value);
@@ -60,7 +63,8 @@ TEST(debugctl_bits, "IA32_DEBUGCTL keeps each of its bits")
 	};
 	u32 i;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	for (i = 0; i < ARRAY_SIZE(bits); i++) {
 		if (bits[i] >= DEBUGCTL_BTS_OFF_OS && !have_ds_cpl)
 			continue;
@@ -75,7 +79,8 @@ TEST(debugctl_rmw, "switching BTS on and off leaves LBR and BTF alone")
 {
 	u64 others = DEBUGCTL_LBR | DEBUGCTL_BTF;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	ds_default();
 	wrmsr(IA32_DEBUGCTL, others);
 	wrmsr(IA32_DEBUGCTL, rdmsr(IA32_DEBUGCTL) | TR_BTS | DEBUGCTL_BTINT);
@@ -91,7 +96,8 @@ TEST(debugctl_reserved, "reserved bits of IA32_DEBUGCTL raise #GP")
 	static const u32 bits[] = { 3, 4, 5, 16, 20, 31, 32, 63 };
 	u32 i;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	wrmsr(IA32_DEBUGCTL, DEBUGCTL_LBR);
 	for (i = 0; i < ARRAY_SIZE(bits); i++) {
 		CHECK(wrmsr_safe(IA32_DEBUGCTL, 1UL << bits[i]), "bit %u", bits[i]);
@@ -103,8 +109,10 @@ TEST(debugctl_reserved, "reserved bits of IA32_DEBUGCTL raise #GP")
 
 TEST(debugctl_no_ds_cpl, "without ds_cpl the CPL filters are reserved bits")
 {
-	NEED_DS();
-	NEED(!have_ds_cpl, "there is ds_cpl");
+	if (!have_ds)
+		return NO_DS;
+	if (have_ds_cpl)
+		return "there is ds_cpl";
 	CHECK(wrmsr_safe(IA32_DEBUGCTL, DEBUGCTL_BTS_OFF_OS), "accepted");
 	CHECK(wrmsr_safe(IA32_DEBUGCTL, DEBUGCTL_BTS_OFF_USR), "accepted");
 	CHECK(!rdmsr(IA32_DEBUGCTL), "%lx", rdmsr(IA32_DEBUGCTL));
@@ -117,7 +125,8 @@ TEST(ds_area, "IA32_DS_AREA takes canonical addresses only")
 	static const u64 bad[] = { 0x800000000000, 0xffff7ffffffff000, 1UL << 63 };
 	u32 i;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
 		CHECK(!wrmsr_safe(IA32_DS_AREA, good[i]), "%lx", good[i]);
 		CHECK(rdmsr(IA32_DS_AREA) == good[i], "%lx", rdmsr(IA32_DS_AREA));

@@ -137,7 +137,8 @@ TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
 	struct stream *s;
 	u64 pmis;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	pmis = info_bts(0, "pmis");
 	s = stream_start(LVT_NMI);
 	stream_walk(s, 20000, 1);
@@ -156,7 +157,8 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 {
 	struct stream *s;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(VEC_PMI);
 	asm volatile("sti");
 	stream_walk(s, 20000, 2);
@@ -173,7 +175,8 @@ TEST(pmi_pending, "a PMI by a fixed vector waits for EFLAGS.IF")
 {
 	struct stream *s;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(VEC_PMI);
 	walk_start(&s->walk, 150, 3);
 	walk(150, 3, TR_BTS | DEBUGCTL_BTINT);
@@ -192,7 +195,8 @@ TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
 {
 	struct stream *s;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(LVT_NMI);
 	stream_walk(s, THRESHOLD - 1, 4);
 	CHECK(!s->pmis, "%lu PMIs", s->pmis);
@@ -206,7 +210,8 @@ TEST(pmi_no_btint, "without BTINT no PMI, with a masked entry neither")
 {
 	struct stream *s;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(LVT_NMI);
 	walk(150, 6, TR_BTS);
 	CHECK(!s->pmis, "%lu PMIs without BTINT", s->pmis);
@@ -222,7 +227,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 {
 	struct stream *s;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(LVT_NMI);
 	s->unmask = false;
 	walk(150, 8, TR_BTS | DEBUGCTL_BTINT);
@@ -248,7 +254,8 @@ TEST(pmi_device, "threshold PMIs while a device is at work")
 	struct stream *s;
 	u64 seed = 100;
 
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	s = stream_start(LVT_NMI);
 	print("@chatter 300\n");
 	do {
@@ -266,14 +273,14 @@ TEST(pmi_device, "threshold PMIs while a device is at work")
 
 static struct ds_area ds1;
 static struct record records1[MAX_RECORDS];
-static volatile u32 together;
+static u32 together;
 static u64 ap_value;
 
 /* Both CPUs are here before either goes on. */
 static void meet(void)
 {
 	__atomic_add_fetch(&together, 1, __ATOMIC_SEQ_CST);
-	while (together < 2)
+	while (READ_ONCE(together) < 2)
 		cpu_pause();
 }
 
@@ -288,8 +295,9 @@ TEST(smp_both, "two CPUs at once, each into its own buffer")
 {
 	struct walk w;
 
-	NEED_AP();
-	together = 0;
+	if (!have_ap)
+		return NO_AP;
+	WRITE_ONCE(together, 0);
 	ds_default();
 	start_on_ap(ap_big);
 	meet();
@@ -316,8 +324,9 @@ TEST(smp_one, "BTS on one CPU records nothing of the other")
 {
 	struct walk w;
 
-	NEED_AP();
-	together = 0;
+	if (!have_ap)
+		return NO_AP;
+	WRITE_ONCE(together, 0);
 	ds_default();
 	start_on_ap(ap_untraced);
 	meet();
@@ -342,8 +351,9 @@ TEST(smp_pmi, "two CPUs at once, each with its own threshold PMI")
 {
 	struct stream *s;
 
-	NEED_AP();
-	together = 0;
+	if (!have_ap)
+		return NO_AP;
+	WRITE_ONCE(together, 0);
 	start_on_ap(ap_stream);
 	s = stream_start(LVT_NMI);
 	meet();
@@ -372,29 +382,30 @@ TEST(smp_init, "INIT switches BTS off")
 {
 	u64 index;
 
-	NEED_AP();
+	if (!have_ap)
+		return NO_AP;
 	ds1.index = 0;
 	start_on_ap(ap_forever);
-	while (*(volatile u64 *)&ds1.index <= (u64)records1)
+	while (READ_ONCE(ds1.index) <= (u64)records1)
 		cpu_pause();
 	init_ap();
-	index = *(volatile u64 *)&ds1.index;
+	index = READ_ONCE(ds1.index);
 	ap_value = -1;
 	run_on_ap(ap_read_debugctl);
 	CHECK(!ap_value, "DEBUGCTL of CPU 1 is %lx", ap_value);
-	CHECK(*(volatile u64 *)&ds1.index == index, "CPU 1 goes on storing");
+	CHECK(READ_ONCE(ds1.index) == index, "CPU 1 goes on storing");
 	return NULL;
 }
 
 /* ---- the machine is stopped, written to a file, and goes on elsewhere ---- */
 
-static volatile bool migrated;
+static bool migrated;
 
 static void stream_until_migrated(struct stream *s, u64 seed)
 {
 	do {
 		stream_walk(s, 100000, seed++);
-	} while (!migrated && !s->bad_at);
+	} while (!READ_ONCE(migrated) && !s->bad_at);
 }
 
 static void ap_migrate(void)
@@ -402,14 +413,13 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-TEST(migrate, "a trace that is migrated three times loses nothing",
-     .alone = "only-migrate")
+TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses nothing")
 {
 	struct stream *s;
 	u64 seed = 30;
 	u32 round;
 
-	migrated = false;
+	WRITE_ONCE(migrated, false);
 	if (option("smp"))
 		start_on_ap(ap_migrate);
 	s = stream_start(LVT_NMI);
@@ -421,7 +431,7 @@ TEST(migrate, "a trace that is migrated three times loses nothing",
 		host(NULL);
 	}
 	stream_walk(s, 100000, seed);
-	migrated = true;
+	WRITE_ONCE(migrated, true);
 	if (option("smp"))
 		wait_for_ap();
 	stream_check(&streams[0]);
@@ -434,7 +444,8 @@ TEST(migrate, "a trace that is migrated three times loses nothing",
 
 TEST(reset, "RESET clears IA32_DEBUGCTL and IA32_DS_AREA")
 {
-	NEED_DS();
+	if (!have_ds)
+		return NO_DS;
 	if (survivor->magic == SURVIVOR_RESET) {
 		survivor->magic = SURVIVOR_RUNNING;
 		CHECK(!survivor->debugctl, "DEBUGCTL is %lx", survivor->debugctl);
@@ -444,7 +455,7 @@ TEST(reset, "RESET clears IA32_DEBUGCTL and IA32_DS_AREA")
 	ds_default();
 	survivor->magic = SURVIVOR_RESET;
 	wrmsr(IA32_DEBUGCTL, TR_BTS);
-	outb(6, 0xcf9);
+	out8(6, 0xcf9);
 	for (;;)
 		cpu_pause();
 }
