@@ -72,6 +72,7 @@
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
 #define RECORD_SIZE	24
+#define USER_LOOPS	1000
 
 #define AP_TRAMPOLINE	0x8000
 
@@ -141,6 +142,7 @@ struct frame {
 /* boot.S */
 extern u64 fixup, frame_rip, run_rsp, run_debugctl;
 extern u64 pml4[512];
+extern char user_loop[], user_loop_branch[];
 extern char user_enter[], stub_64[], stub_2[], pmi_iret[];
 extern const char ap_start[], ap_end[];
 int run_kernel(u64 fn);

@@ -183,6 +183,14 @@ stub_64:
 	wrmsr
 	jmp	run_done
 
+	/* For run_user(): USER_LOOPS taken branches to itself. */
+	.globl	user_loop, user_loop_branch
+user_loop:
+	movl	$USER_LOOPS + 1, %ecx
+user_loop_branch:
+	loop	user_loop_branch
+	int	$VEC_USER_EXIT
+
 	/* A body that went to CPL 3 by itself comes back, its RSP in R12. */
 	.globl	stub_66, stub_66_jmp
 stub_66:

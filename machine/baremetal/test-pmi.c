@@ -171,6 +171,69 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 	return NULL;
 }
 
+/* ---- at CPL 3 ---- */
+
+static u64 user_loops, user_pmis, user_odd;
+static u8 user_stack[4096] __attribute__((aligned(16)));
+
+/* Counts the loop's branches; what else there is has an end in the kernel. */
+static void count_user_loops(void)
+{
+	const struct record *r;
+
+	for (r = records; (u64)r < ds0.index; r++) {
+		if (r->from == (u64)user_loop_branch && r->to == r->from)
+			user_loops++;
+		else if (r->to != (u64)pmi_entry && r->to != (u64)stub_table[VEC_USER_EXIT] &&
+			 r->from != (u64)pmi_iret && r->from != (u64)user_enter)
+			user_odd++;
+	}
+	ds0.index = ds0.base;
+}
+
+static u64 user_pmi(u64 debugctl, struct frame *frame)
+{
+	CHECK(frame->cs == SEL_UCS64 && frame->rip == (u64)user_loop_branch,
+	      "at %lx:%lx", frame->cs, frame->rip);
+	user_pmis++;
+	count_user_loops();
+	apic_write(APIC_LVT_PC, LVT_NMI);
+	return debugctl;
+}
+
+/* The interrupt comes out of CPL 3 and goes back there, with all its branches. */
+static void check_user_pmis(u64 filter)
+{
+	user_loops = 0;
+	user_pmis = 0;
+	user_odd = 0;
+	ds_set(&ds0, records, BUFFER, THRESHOLD);
+	set_gate(VEC_NMI, (u64)pmi_entry);
+	pmi_handler = user_pmi;
+	apic_write(APIC_LVT_PC, LVT_NMI);
+	run_debugctl = TR_BTS | DEBUGCTL_BTINT | filter;
+	run_user((u64)user_loop, (u64)user_stack + sizeof(user_stack), 2);
+	run_rsp = 0;
+	count_user_loops();
+	CHECK(user_loops == USER_LOOPS, "%lu branches", user_loops);
+	CHECK(user_pmis >= USER_LOOPS / BUFFER && user_pmis <= USER_LOOPS / (THRESHOLD - 2),
+	      "%lu PMIs", user_pmis);
+	CHECK(!user_odd, "%lu other records", user_odd);
+	set_gate(VEC_NMI, stub_table[VEC_NMI]);
+}
+
+TEST(pmi_user, "threshold PMIs at CPL 3, with and without CPL 0 filtered out")
+{
+	if (!have_ds)
+		return NO_DS;
+	check_user_pmis(0);
+	if (have_ds_cpl)
+		check_user_pmis(DEBUGCTL_BTS_OFF_OS);
+	return NULL;
+}
+
+/* ---- the LVT entry ---- */
+
 TEST(pmi_pending, "a PMI by a fixed vector waits for EFLAGS.IF")
 {
 	struct stream *s;
@@ -413,18 +476,18 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses nothing")
+/* The trace goes on while the host does what it is asked to. */
+static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;
 	u64 seed = 30;
-	u32 round;
 
 	WRITE_ONCE(migrated, false);
 	if (option("smp"))
 		start_on_ap(ap_migrate);
 	s = stream_start(LVT_NMI);
-	for (round = 0; round < 3 && !s->bad_at; round++) {
-		print("@migrate\n");
+	for (; rounds && !s->bad_at; rounds--) {
+		print("@%s\n", request);
 		do {
 			stream_walk(s, 100000, seed++);
 		} while (!host_replied() && !s->bad_at);
@@ -435,10 +498,22 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 	if (option("smp"))
 		wait_for_ap();
 	stream_check(&streams[0]);
-	stream_check(&streams[1]);
+	if (option("smp"))
+		stream_check(&streams[1]);
 	CHECK(rdmsr(IA32_DS_AREA) == (u64)&s->ds, "%lx", rdmsr(IA32_DS_AREA));
 	print("# %lu records and %lu PMIs on CPU 0\n", s->fed, s->pmis);
 	stream_end();
+}
+
+TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses nothing")
+{
+	trace_during("migrate", 3);
+	return NULL;
+}
+
+TEST_ALONE(snapshot, "only-migrate", "a trace that goes back to a snapshot loses nothing")
+{
+	trace_during("snapshot", 2);
 	return NULL;
 }
 
