@@ -49,51 +49,18 @@
 
 #define pr_fmt(fmt) "bts: " fmt
 
-#include <linux/fs.h>
 #include <linux/init.h>
-#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 
 #include <trace/events/sched.h>
 
-#include <asm/ds.h>
+#include "trace_bts.h"
 
-#include "trace.h"
-#include "trace_output.h"
+DEFINE_PER_CPU(struct bts_cpu, bts_cpu);
 
-/**
- * struct bts_cpu - counters of a CPU since the tracer was chosen, in records
- *			if not said otherwise
- * @records:		read out of the DS buffer
- * @delivered:		written into the ring buffer
- * @filtered:		left out because of bts-user or bts-kernel
- * @own:		left out because the tracer itself took the branch
- * @dropped_ring_buffer: dropped because the ring buffer had no room
- * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
- * @buffer_full:	times the DS buffer was found full; what the hardware did
- *			not store then cannot be counted
- * @drains:		times the DS buffer was drained, by cause
- * @lost:		dropped, and not yet shown in the trace
- */
-struct bts_cpu {
-	u64	records;
-	u64	delivered;
-	u64	filtered;
-	u64	own;
-	u64	dropped_ring_buffer;
-	u64	dropped_off;
-	u64	buffer_full;
-	u64	drains[DS_DRAIN_CAUSES];
-	u64	lost;
-};
-
-static DEFINE_PER_CPU(struct bts_cpu, bts_cpu);
-
-/* The trace array that has chosen bts; NULL if none. Under trace_types_lock. */
-static struct trace_array *bts_trace;
+struct trace_array *bts_trace;
 
 /* Tracing is on: the tracer is chosen, and tracing_on is 1. */
 static bool bts_tracing;
@@ -118,12 +85,6 @@ static struct tracer_flags bts_flags = {
 	.val	= BTS_OPT_USER | BTS_OPT_KERNEL,
 	.opts	= bts_opts,
 };
-
-/* User space is the lower half of the address space. */
-static bool bts_is_user(unsigned long addr)
-{
-	return (long)addr >= 0;
-}
 
 /* A branch that crosses the boundary belongs to both sides. */
 static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
@@ -429,279 +390,13 @@ static struct tracer bts_tracer __read_mostly = {
 	.set_flag	 = bts_set_flag,
 };
 
-/*
- * The memory of the task that took the branch, if it is still there. Looking
- * a mapping up sleeps, and a dump after a crash must not.
- */
-static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
-{
-	struct task_struct *task;
-
-	if (irqs_disabled())
-		return NULL;
-
-	guard(rcu)();
-	task = find_task_by_pid_ns(iter->ent->pid, &init_pid_ns);
-	return task ? get_task_mm(task) : NULL;
-}
-
-/* File and offset in the mapping, as user stack traces have it. */
-static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
-			   unsigned long addr)
-{
-	struct vm_area_struct *vma;
-	bool found;
-
-	mmap_read_lock(mm);
-	vma = vma_lookup(mm, addr);
-	found = vma && vma->vm_file;
-	if (found && trace_seq_path(s, file_user_path(vma->vm_file)))
-		trace_seq_printf(s, "[+0x%lx]", addr - vma->vm_start);
-	mmap_read_unlock(mm);
-	return found;
-}
-
-static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
-			   unsigned long addr, unsigned long flags)
-{
-	if (!bts_is_user(addr)) {
-		seq_print_ip_sym(s, addr, flags | TRACE_ITER_SYM_OFFSET);
-		return;
-	}
-	if (!mm || !bts_print_file(s, mm, addr))
-		trace_seq_printf(s, "0x%lx", addr);
-	else if (flags & TRACE_ITER_SYM_ADDR)
-		trace_seq_printf(s, " <0x%lx>", addr);
-}
-
-static enum print_line_t bts_branch_print(struct trace_iterator *iter, int flags,
-					  struct trace_event *event)
-{
-	struct trace_seq *s = &iter->seq;
-	struct bts_branch_entry *field;
-	struct mm_struct *mm = NULL;
-
-	trace_assign_type(field, iter->ent);
-
-	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
-		mm = bts_get_mm(iter);
-
-	bts_print_addr(s, mm, field->from, flags);
-	trace_seq_puts(s, " -> ");
-	bts_print_addr(s, mm, field->to, flags);
-	trace_seq_putc(s, '\n');
-
-	if (mm)
-		mmput(mm);
-	return trace_handle_return(s);
-}
-
-static enum print_line_t bts_branch_raw(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
-{
-	struct bts_branch_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	trace_seq_printf(&iter->seq, "%llx %llx\n", (u64)field->from,
-			 (u64)field->to);
-	return trace_handle_return(&iter->seq);
-}
-
-static enum print_line_t bts_branch_hex(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
-{
-	struct bts_branch_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	SEQ_PUT_HEX_FIELD(&iter->seq, field->from);
-	SEQ_PUT_HEX_FIELD(&iter->seq, field->to);
-	return trace_handle_return(&iter->seq);
-}
-
-static enum print_line_t bts_branch_bin(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
-{
-	struct bts_branch_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	SEQ_PUT_FIELD(&iter->seq, field->from);
-	SEQ_PUT_FIELD(&iter->seq, field->to);
-	return trace_handle_return(&iter->seq);
-}
-
-static struct trace_event_functions bts_branch_funcs = {
-	.trace		= bts_branch_print,
-	.raw		= bts_branch_raw,
-	.hex		= bts_branch_hex,
-	.binary		= bts_branch_bin,
-};
-
-static struct trace_event bts_branch_event = {
-	.type		= TRACE_BTS,
-	.funcs		= &bts_branch_funcs,
-};
-
-static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
-{
-	struct trace_seq *s = &iter->seq;
-	struct bts_lost_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	if (field->cause == BTS_LOST_DS_BUFFER)
-		trace_seq_puts(s, "LOST branches (DS buffer full)\n");
-	else
-		trace_seq_printf(s, "LOST %llu branches (ring buffer full)\n",
-				 (u64)field->count);
-	return trace_handle_return(s);
-}
-
-static enum print_line_t bts_lost_raw(struct trace_iterator *iter, int flags,
-				      struct trace_event *event)
-{
-	struct bts_lost_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	trace_seq_printf(&iter->seq, "LOST %llu %u\n", (u64)field->count,
-			 field->cause);
-	return trace_handle_return(&iter->seq);
-}
-
-/* Two words like a branch, so that a reader of pairs stays in step: 0 and count. */
-static enum print_line_t bts_lost_hex(struct trace_iterator *iter, int flags,
-				      struct trace_event *event)
-{
-	struct bts_lost_entry *field;
-	unsigned long none = 0;
-
-	trace_assign_type(field, iter->ent);
-	SEQ_PUT_HEX_FIELD(&iter->seq, none);
-	SEQ_PUT_HEX_FIELD(&iter->seq, field->count);
-	return trace_handle_return(&iter->seq);
-}
-
-static enum print_line_t bts_lost_bin(struct trace_iterator *iter, int flags,
-				      struct trace_event *event)
-{
-	struct bts_lost_entry *field;
-	unsigned long none = 0;
-
-	trace_assign_type(field, iter->ent);
-	SEQ_PUT_FIELD(&iter->seq, none);
-	SEQ_PUT_FIELD(&iter->seq, field->count);
-	return trace_handle_return(&iter->seq);
-}
-
-static struct trace_event_functions bts_lost_funcs = {
-	.trace		= bts_lost_print,
-	.raw		= bts_lost_raw,
-	.hex		= bts_lost_hex,
-	.binary		= bts_lost_bin,
-};
-
-static struct trace_event bts_lost_event = {
-	.type		= TRACE_BTS_LOST,
-	.funcs		= &bts_lost_funcs,
-};
-
-/* The counters of a bts_stats line: its name, and where struct bts_cpu has it. */
-static const struct {
-	const char	*name;
-	size_t		offset;
-} bts_stats[] = {
-	{ "records",		offsetof(struct bts_cpu, records) },
-	{ "delivered",		offsetof(struct bts_cpu, delivered) },
-	{ "filtered",		offsetof(struct bts_cpu, filtered) },
-	{ "own",		offsetof(struct bts_cpu, own) },
-	{ "dropped_ring_buffer", offsetof(struct bts_cpu, dropped_ring_buffer) },
-	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
-	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
-	{ "interrupts",
-	  offsetof(struct bts_cpu, drains[DS_DRAIN_INTERRUPT]) },
-	{ "drains_switch",	offsetof(struct bts_cpu, drains[DS_DRAIN_SWITCH]) },
-	{ "drains_flush",	offsetof(struct bts_cpu, drains[DS_DRAIN_FLUSH]) },
-	{ "drains_stop",	offsetof(struct bts_cpu, drains[DS_DRAIN_STOP]) },
-	{ "drains_offline",
-	  offsetof(struct bts_cpu, drains[DS_DRAIN_OFFLINE]) },
-	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
-};
-
-static u64 bts_stat(int cpu, size_t offset)
-{
-	return READ_ONCE(*(u64 *)((void *)per_cpu_ptr(&bts_cpu, cpu) + offset));
-}
-
-static u64 bts_stat_sum(size_t offset)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += bts_stat(cpu, offset);
-	return sum;
-}
-
-static int bts_stats_show(struct seq_file *m, void *v)
-{
-	struct inode *inode = m->private;
-	int cpu = tracing_get_cpu(inode);
-	bool one = cpu != RING_BUFFER_ALL_CPUS;
-	int i, running = 0;
-
-	for_each_online_cpu(i) {
-		if (!one || i == cpu)
-			running += ds_bts_running(i);
-	}
-	/* Reads of another task's counters see what it has drained by now. */
-	seq_printf(m, "owner: %s\n", READ_ONCE(bts_trace) ? "bts" : "none");
-	seq_printf(m, "cpus_recording: %d\n", running);
-	for (i = 0; i < ARRAY_SIZE(bts_stats); i++) {
-		size_t offset = bts_stats[i].offset;
-
-		seq_printf(m, "%s: %llu\n", bts_stats[i].name,
-			   one ? bts_stat(cpu, offset) : bts_stat_sum(offset));
-	}
-	return 0;
-}
-
-static int bts_stats_open(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	int ret;
-
-	ret = tracing_check_open_get_tr(tr);
-	if (ret)
-		return ret;
-
-	ret = single_open(file, bts_stats_show, inode);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
-}
-
-static int bts_stats_release(struct inode *inode, struct file *file)
-{
-	trace_array_put(inode->i_private);
-	return single_release(inode, file);
-}
-
-/* bts_stats and per_cpu/cpuN/bts_stats; counts are kept until bts is chosen anew. */
-const struct file_operations trace_bts_stats_fops = {
-	.open		= bts_stats_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= bts_stats_release,
-};
-
 static int __init bts_register(void)
 {
 	int ret;
 
-	if (!register_trace_event(&bts_branch_event) ||
-	    !register_trace_event(&bts_lost_event)) {
-		pr_warn("cannot register the trace events\n");
-		return -ENODEV;
-	}
+	ret = bts_register_events();
+	if (ret)
+		return ret;
 
 	if (!ds_bts_available()) {
 		pr_info("no Branch Trace Store in this machine: no bts tracer\n");

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: bts_stats and per_cpu/cpuN/bts_stats
+ */
+
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+
+#include "trace_bts.h"
+
+/* The counters of a bts_stats line: its name, and where struct bts_cpu has it. */
+static const struct {
+	const char	*name;
+	size_t		offset;
+} bts_stats[] = {
+	{ "records",		offsetof(struct bts_cpu, records) },
+	{ "delivered",		offsetof(struct bts_cpu, delivered) },
+	{ "filtered",		offsetof(struct bts_cpu, filtered) },
+	{ "own",		offsetof(struct bts_cpu, own) },
+	{ "dropped_ring_buffer", offsetof(struct bts_cpu, dropped_ring_buffer) },
+	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
+	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
+	{ "interrupts",
+	  offsetof(struct bts_cpu, drains[DS_DRAIN_INTERRUPT]) },
+	{ "drains_switch",	offsetof(struct bts_cpu, drains[DS_DRAIN_SWITCH]) },
+	{ "drains_flush",	offsetof(struct bts_cpu, drains[DS_DRAIN_FLUSH]) },
+	{ "drains_stop",	offsetof(struct bts_cpu, drains[DS_DRAIN_STOP]) },
+	{ "drains_offline",
+	  offsetof(struct bts_cpu, drains[DS_DRAIN_OFFLINE]) },
+	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
+};
+
+static u64 bts_stat(int cpu, size_t offset)
+{
+	return READ_ONCE(*(u64 *)((void *)per_cpu_ptr(&bts_cpu, cpu) + offset));
+}
+
+static u64 bts_stat_sum(size_t offset)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += bts_stat(cpu, offset);
+	return sum;
+}
+
+static int bts_stats_show(struct seq_file *m, void *v)
+{
+	struct inode *inode = m->private;
+	int cpu = tracing_get_cpu(inode);
+	bool one = cpu != RING_BUFFER_ALL_CPUS;
+	int i, running = 0;
+
+	for_each_online_cpu(i) {
+		if (!one || i == cpu)
+			running += ds_bts_running(i);
+	}
+	/* Reads of another task's counters see what it has drained by now. */
+	seq_printf(m, "owner: %s\n", READ_ONCE(bts_trace) ? "bts" : "none");
+	seq_printf(m, "cpus_recording: %d\n", running);
+	for (i = 0; i < ARRAY_SIZE(bts_stats); i++) {
+		size_t offset = bts_stats[i].offset;
+
+		seq_printf(m, "%s: %llu\n", bts_stats[i].name,
+			   one ? bts_stat(cpu, offset) : bts_stat_sum(offset));
+	}
+	return 0;
+}
+
+static int bts_stats_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret;
+
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+
+	ret = single_open(file, bts_stats_show, inode);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int bts_stats_release(struct inode *inode, struct file *file)
+{
+	trace_array_put(inode->i_private);
+	return single_release(inode, file);
+}
+
+/* bts_stats and per_cpu/cpuN/bts_stats; counts are kept until bts is chosen anew. */
+const struct file_operations trace_bts_stats_fops = {
+	.open		= bts_stats_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= bts_stats_release,
+};
