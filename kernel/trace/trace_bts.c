@@ -115,9 +115,9 @@ static unsigned int bts_mode_of(struct trace_array *tr, struct task_struct *task
 	return READ_ONCE(bts_flags.val);
 }
 
-static unsigned int bts_mode(void)
+static unsigned int bts_mode(struct task_struct *task)
 {
-	return bts_mode_of(bts_trace, current);
+	return bts_mode_of(bts_trace, task);
 }
 
 /* Count what the CPU's only writer counts, for readers elsewhere. */
@@ -236,7 +236,7 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 				   unsigned int prev_state)
 {
 	ds_bts_enter();
-	ds_bts_update(bts_mode_of(data, next), DS_DRAIN_SWITCH, _RET_IP_);
+	ds_bts_switch(next, _RET_IP_);
 }
 
 static const struct ds_bts_client bts_client = {

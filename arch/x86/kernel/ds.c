@@ -383,42 +383,69 @@ static void ds_leave(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 }
 
 /*
- * Drain, and go on in @mode. DEBUGCTL is written only where that changes it or
- * where branches of the kernel, ours among them, are being stored.
+ * Hand over what this CPU has recorded. DEBUGCTL is written only where branches
+ * of the kernel, ours among them, are being stored. ds_go() must follow.
  * Context: this CPU, interrupts off; from NMI only if armed.
  */
-static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
-		      enum ds_drain_cause cause, struct ds_bts_bounds *way)
+static void ds_halt(struct ds_bts_cpu *c, enum ds_drain_cause cause,
+		    struct ds_bts_bounds *way)
 {
-	u64 ctl = c->ds ? ds_ctl(mode) : 0;
-	bool write = ctl != c->ctl || !(ctl & DEBUGCTLMSR_BTS_OFF_OS);
-
 	/* From here on an NMI on this CPU leaves the buffer alone. */
 	WRITE_ONCE(c->armed, false);
 	barrier();
 	this_cpu_write(ds_bts_inside, false);
 
-	if (!ctl && !c->ctl)
+	if (!c->ctl)
 		return;
-
-	if (write && c->ctl)
+	if (!(c->ctl & DEBUGCTLMSR_BTS_OFF_OS))
 		ds_write_ctl(0);
-	if (c->ctl)
-		ds_drain(c, cause, way);
+	ds_drain(c, cause, way);
+}
+
+/*
+ * Go on in @mode. DEBUGCTL is written only where that changes it.
+ * Context: as ds_halt(), after it.
+ */
+static void ds_go(struct ds_bts_cpu *c, unsigned int mode,
+		  enum ds_drain_cause cause, const struct ds_bts_bounds *way)
+{
+	u64 now = c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? c->ctl : 0;
+	u64 ctl = c->ds ? ds_ctl(mode) : 0;
 
 	c->mode = mode;
 	WRITE_ONCE(c->ctl, ctl);
-	if (!ctl) {
+	if (ctl) {
+		ds_leave(c, cause, way);
+		/* The index is at base before an NMI may look at it. */
+		barrier();
+		WRITE_ONCE(c->armed, true);
+	} else {
 		c->leaving = false;
-		return;
 	}
-
-	ds_leave(c, cause, way);
-	/* The index is at base before an NMI may look at it. */
-	barrier();
-	WRITE_ONCE(c->armed, true);
-	if (write)
+	if (ctl != now)
 		ds_write_ctl(ctl);
+}
+
+/* Drain, and go on in @mode. Context: as ds_halt(). */
+static void ds_update(struct ds_bts_cpu *c, unsigned int mode,
+		      enum ds_drain_cause cause, struct ds_bts_bounds *way)
+{
+	ds_halt(c, cause, way);
+	ds_go(c, mode, cause, way);
+}
+
+/*
+ * Drain, and go on as the client wants it for @task. It is asked when it has
+ * the records of what it wanted before, and none yet of what it wants now.
+ * Context: this CPU, interrupts off, not NMI.
+ */
+static void ds_turn_to(struct task_struct *task, enum ds_drain_cause cause,
+		       struct ds_bts_bounds *way)
+{
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	ds_halt(c, cause, way);
+	ds_go(c, ds_bts_client->mode(task), cause, way);
 }
 
 /* Context: this CPU, NMI or as one: nobody else is amid a drain, or about to. */
@@ -473,18 +500,18 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * ds_bts_update - drain this CPU's buffer, then record in another mode
- * @mode:	DS_BTS_*, what to record from now on
- * @cause:	why
+ * ds_bts_switch - this CPU turns to another task
+ * @task:	the one that comes
  * @resume:	the return address of @client.entry, where traced code goes on
  *
- * Does nothing, and costs next to nothing, if BTS is off and stays off. It stays
- * off on a CPU that is going offline.
+ * Drains the buffer, then records what the client wants of @task. Does nothing,
+ * and costs next to nothing, if BTS is off and stays off. It stays off on a CPU
+ * that is going offline.
  *
- * Context: Interrupts off, not NMI. @client.records is called from here.
+ * Context: Interrupts off, not NMI. @client.records and @client.mode are called
+ * from here.
  */
-void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
-		   unsigned long resume)
+void ds_bts_switch(struct task_struct *task, unsigned long resume)
 {
 	struct ds_bts_bounds way = {
 		.entry	= ds_bts_client->entry,
@@ -492,35 +519,37 @@ void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
 	};
 
 	lockdep_assert_irqs_disabled();
-	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
+	ds_turn_to(task, DS_DRAIN_SWITCH, &way);
 }
 
 /*
- * A function call from another CPU: through an interrupt; or called directly,
- * by the CPU that asked or by one that was idle.
+ * The way through a function call from another CPU: through an interrupt; or
+ * called directly, by the CPU that asked or by one that was idle.
  */
-static void ds_ipi_update(unsigned int mode, enum ds_drain_cause cause,
-			  unsigned long entry, unsigned long resume)
+static struct ds_bts_bounds ds_ipi_way(unsigned long entry, unsigned long resume)
 {
-	struct ds_bts_bounds way = {
+	return (struct ds_bts_bounds){
 		.how	= in_hardirq() ? DS_IPI : DS_CALLED,
 		.entry	= entry,
 		.resume	= resume,
 	};
-
-	ds_update(this_cpu_ptr(&ds_bts_cpu), mode, cause, &way);
 }
 
 static void ds_ipi_set(void *cause)
 {
-	ds_ipi_update(ds_bts_client->mode(), (uintptr_t)cause,
-		      (unsigned long)ds_ipi_set, _RET_IP_);
+	struct ds_bts_bounds way = ds_ipi_way((unsigned long)ds_ipi_set,
+					      _RET_IP_);
+
+	ds_turn_to(current, (uintptr_t)cause, &way);
 }
 
 static void ds_ipi_flush(void *unused)
 {
-	ds_ipi_update(this_cpu_read(ds_bts_cpu.mode), DS_DRAIN_FLUSH,
-		      (unsigned long)ds_ipi_flush, _RET_IP_);
+	struct ds_bts_bounds way = ds_ipi_way((unsigned long)ds_ipi_flush,
+					      _RET_IP_);
+
+	ds_update(this_cpu_ptr(&ds_bts_cpu), this_cpu_read(ds_bts_cpu.mode),
+		  DS_DRAIN_FLUSH, &way);
 }
 
 /**
@@ -528,7 +557,7 @@ static void ds_ipi_flush(void *unused)
  * @cause:	why the buffers are drained on the way
  *
  * When this returns, each CPU has handed over what it had recorded and records
- * in the mode that client.mode() told it, or not at all.
+ * what client.mode() told it, or nothing.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -657,7 +686,7 @@ static int ds_cpu_starting(unsigned int cpu)
 	WRITE_ONCE(c->pmi_due, false);
 	WRITE_ONCE(c->ds, ds);
 
-	ds_update(c, ds_bts_client->mode(), DS_DRAIN_FLUSH, &way);
+	ds_turn_to(current, DS_DRAIN_FLUSH, &way);
 	return 0;
 }
 
@@ -723,8 +752,7 @@ static void ds_resume(void *unused)
 		.resume	= _RET_IP_,
 	};
 
-	ds_update(this_cpu_ptr(&ds_bts_cpu), ds_bts_client->mode(),
-		  DS_DRAIN_FLUSH, &way);
+	ds_turn_to(current, DS_DRAIN_FLUSH, &way);
 }
 
 static const struct syscore_ops ds_syscore_ops = {
@@ -840,7 +868,7 @@ int ds_bts_claim(const struct ds_bts_client *client)
  *
  * What the CPUs have recorded is handed over first.
  *
- * Context: Process context, may sleep. Nobody calls ds_bts_update() any more.
+ * Context: Process context, may sleep. Nobody calls ds_bts_switch() any more.
  */
 void ds_bts_release(void)
 {

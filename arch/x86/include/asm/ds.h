@@ -5,6 +5,8 @@
 #include <linux/percpu-defs.h>
 #include <linux/types.h>
 
+struct task_struct;
+
 /*
  * Branch Trace Store through the Debug Store, for one client at a time.
  * How it works and who may run when is told at the head of ds.c.
@@ -69,24 +71,26 @@ struct ds_bts_batch {
 
 /**
  * struct ds_bts_client - who gets the records
- * @entry:	the function from which ds_bts_update() is called
+ * @entry:	the function from which ds_bts_switch() is called
  * @records:	takes a batch of this CPU. Called with interrupts off, in any
  *		context up to NMI, while the CPU records nothing; calls for one
  *		CPU never nest.
- * @mode:	tells what this CPU is to record (DS_BTS_*) for the task that
- *		runs on it. Called with interrupts off, not from NMI.
+ * @mode:	tells what this CPU is to record of a task (DS_BTS_*), which runs
+ *		on it already or comes next. Called with interrupts off, not from
+ *		NMI, between the last record of what it had told before and the
+ *		first of what it tells now.
  */
 struct ds_bts_client {
 	unsigned long	entry;
 	void		(*records)(const struct ds_bts_batch *batch);
-	unsigned int	(*mode)(void);
+	unsigned int	(*mode)(struct task_struct *task);
 };
 
-/* The client is on its way to ds_bts_update(); private to this CPU and its NMIs. */
+/* The client is on its way to ds_bts_switch(); private to this CPU and its NMIs. */
 DECLARE_PER_CPU(bool, ds_bts_inside);
 
 /**
- * ds_bts_enter - this CPU is about to call ds_bts_update()
+ * ds_bts_enter - this CPU is about to call ds_bts_switch()
  *
  * From here on a PMI leaves the records to that call, so that what is recorded
  * of the tracer stands in one batch, and can be told from the rest. To be called
@@ -104,8 +108,7 @@ static __always_inline void ds_bts_enter(void)
 bool ds_bts_available(void);
 int ds_bts_claim(const struct ds_bts_client *client);
 void ds_bts_release(void);
-void ds_bts_update(unsigned int mode, enum ds_drain_cause cause,
-		   unsigned long resume);
+void ds_bts_switch(struct task_struct *task, unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 void ds_bts_crash(void);
