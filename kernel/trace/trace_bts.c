@@ -24,17 +24,29 @@
  * per task. What: options bts-user and bts-kernel, which bts_wanted() applies
  * to addresses; with bts-cpl-filter the hardware leaves out the other side.
  *
+ * Each trace instance that chooses the tracer has all these for itself (struct
+ * bts_instance). The hardware belongs to the first, and is given back by the
+ * last; a CPU records the union of what they want of its task, and each record
+ * goes to those that wanted it.
+ *
  * Time and context columns of a row are those of the drain, not the branch's.
  *
  * Concurrency:
  *
  *	- bts_records() and bts_mode() run on the CPU concerned with interrupts
- *	  off; bts_records() in NMI as well, but never nested in itself: ds.c sees
- *	  to that. So a CPU's counters (struct bts_cpu) have one writer at a time;
- *	  readers use READ_ONCE() and may be a batch behind.
- *	- bts_tracing and the options are written under trace_types_lock and read
- *	  anywhere. Each such write is followed by ds_bts_update_all(), an
- *	  interrupt on each CPU, so that it holds everywhere when it returns.
+ *	  off; bts_records() in NMI as well, but never nested in itself, nor amid
+ *	  bts_mode(): ds.c sees to that. So an instance's part of a CPU (struct
+ *	  bts_cpu) has one writer at a time; readers elsewhere use READ_ONCE()
+ *	  and may be a batch behind.
+ *	- What an instance wants of a CPU's task is decided in bts_mode() and kept
+ *	  in bts_cpu.mode. ds.c asks when it has handed over the records of what
+ *	  was wanted before, so the mode always is that of the batch.
+ *	- bts_instances is changed under trace_types_lock and read under RCU, in
+ *	  NMI too, where interrupts off stand for the read lock. An instance that
+ *	  leaves is out of it before a grace period, and reset or freed after.
+ *	- bts_instance.tracing and the options are written under trace_types_lock
+ *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
+ *	  an interrupt on each CPU, so that it holds everywhere when it returns.
  *	- The PID lists are ftrace's, under RCU; bts_mode_of() runs with
  *	  preemption off. A change of them calls bts_targets_changed().
  *
@@ -51,19 +63,24 @@
 
 #include <linux/init.h>
 #include <linux/percpu.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
 #include <trace/events/sched.h>
 
 #include "trace_bts.h"
 
-DEFINE_PER_CPU(struct bts_cpu, bts_cpu);
+/* Those that have chosen bts. Under trace_types_lock and RCU, see above. */
+static LIST_HEAD(bts_instances);
 
-struct trace_array *bts_trace;
+/* Context: preemption off, up to NMI. */
+#define for_each_bts_instance(b)					\
+	list_for_each_entry_rcu(b, &bts_instances, list,		\
+				rcu_read_lock_sched_held())
 
-/* Tracing is on: the tracer is chosen, and tracing_on is 1. */
-static bool bts_tracing;
+static struct tracer bts_tracer;
 
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
@@ -97,12 +114,13 @@ static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 	return (mode & DS_BTS_KERNEL) && (!from_user || !to_user);
 }
 
-/* Context: preemption off; what to record while @task runs on this CPU. */
-static unsigned int bts_mode_of(struct trace_array *tr, struct task_struct *task)
+/* Context: preemption off; what an instance wants of @task on this CPU. */
+static unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 {
+	struct trace_array *tr = b->tr;
 	struct trace_pid_list *pids, *no_pids;
 
-	if (!READ_ONCE(bts_tracing))
+	if (!READ_ONCE(b->tracing))
 		return DS_BTS_OFF;
 	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
 		return DS_BTS_OFF;
@@ -112,12 +130,30 @@ static unsigned int bts_mode_of(struct trace_array *tr, struct task_struct *task
 	if (trace_ignore_this_task(pids, no_pids, task))
 		return DS_BTS_OFF;
 
-	return READ_ONCE(bts_flags.val);
+	return READ_ONCE(b->flags->val);
 }
 
+/*
+ * What the hardware is to record of @task: the union of what is wanted. It may
+ * leave out a side only if all who want the task would have it so.
+ * Context: this CPU, interrupts off, between two tasks' or modes' records.
+ */
 static unsigned int bts_mode(struct task_struct *task)
 {
-	return bts_mode_of(bts_trace, task);
+	unsigned int filter = DS_BTS_CPL_FILTER;
+	struct bts_instance *b;
+	unsigned int sides = 0;
+
+	for_each_bts_instance(b) {
+		unsigned int mode = bts_mode_of(b, task);
+
+		WRITE_ONCE(this_cpu_ptr(b->cpu)->mode, mode);
+		if (!(mode & BTS_SIDES))
+			continue;
+		sides |= mode & BTS_SIDES;
+		filter &= mode;
+	}
+	return sides ? sides | filter : DS_BTS_OFF;
 }
 
 /* Count what the CPU's only writer counts, for readers elsewhere. */
@@ -196,34 +232,48 @@ static void bts_deliver(struct trace_array *tr, struct bts_cpu *c,
 	c->lost++;
 }
 
-/*
- * A batch of this CPU, from ds.c.
- * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer.
- */
-static void bts_records(const struct ds_bts_batch *batch)
+/* Context: as bts_records(). A batch goes to an instance, if that wants it. */
+static void bts_take(struct bts_instance *b, unsigned int ctx,
+		     const struct ds_bts_batch *batch)
 {
-	struct bts_cpu *c = this_cpu_ptr(&bts_cpu);
-	unsigned int mode = READ_ONCE(bts_flags.val);
-	struct trace_array *tr = bts_trace;
-	unsigned int ctx = tracing_gen_ctx();
+	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	unsigned int i;
 
 	bts_count(&c->drains[batch->cause], 1);
 	bts_count(&c->records, batch->nr + batch->own);
 	bts_count(&c->own, batch->own);
 
+	if (!(c->mode & BTS_SIDES)) {
+		bts_count(&c->filtered, batch->nr);
+		return;
+	}
+
 	for (i = 0; i < batch->nr; i++) {
-		if (bts_wanted(mode, &batch->rec[i]))
-			bts_deliver(tr, c, ctx, &batch->rec[i]);
+		if (bts_wanted(c->mode, &batch->rec[i]))
+			bts_deliver(b->tr, c, ctx, &batch->rec[i]);
 		else
 			bts_count(&c->filtered, 1);
 	}
 
 	if (batch->full) {
 		bts_count(&c->buffer_full, 1);
-		bts_write_lost(tr->array_buffer.buffer, ctx,
+		bts_write_lost(b->tr->array_buffer.buffer, ctx,
 			       BTS_LOST_DS_BUFFER, 0);
 	}
+}
+
+/*
+ * A batch of this CPU, from ds.c.
+ * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
+ * the number of instances.
+ */
+static void bts_records(const struct ds_bts_batch *batch)
+{
+	unsigned int ctx = tracing_gen_ctx();
+	struct bts_instance *b;
+
+	for_each_bts_instance(b)
+		bts_take(b, ctx, batch);
 }
 
 /*
@@ -245,18 +295,23 @@ static const struct ds_bts_client bts_client = {
 	.mode		= bts_mode,
 };
 
-/* The rest is called by ftrace with trace_types_lock held. */
+/* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
+
+bool bts_is_chosen(struct trace_array *tr)
+{
+	return READ_ONCE(tr->current_trace) == &bts_tracer;
+}
 
 static void bts_start(struct trace_array *tr)
 {
-	WRITE_ONCE(bts_tracing, true);
+	WRITE_ONCE(tr->bts->tracing, true);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
 /* The ring buffer is still on, so that what is drained now goes into it. */
 static void bts_stop(struct trace_array *tr)
 {
-	WRITE_ONCE(bts_tracing, false);
+	WRITE_ONCE(tr->bts->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
 }
 
@@ -265,23 +320,17 @@ static void bts_targets_changed(struct trace_array *tr)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* What is recorded so far was recorded under the old flags: hand it over. */
+/* What is recorded so far is handed over by the old flags: see bts_mode(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	if (bts_trace)
-		ds_bts_flush_all();
-	WRITE_ONCE(bts_flags.val, set ? old_flags | bit : old_flags & ~bit);
-	if (bts_trace)
+	struct tracer_flags *flags = tracer_flags_of(tr, &bts_tracer);
+
+	if (!flags)
+		return -ENOMEM;
+	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
+	if (bts_is_chosen(tr))
 		ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
-}
-
-static void bts_reset_counters(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&bts_cpu, cpu), 0, sizeof(struct bts_cpu));
 }
 
 enum bts_err {
@@ -296,7 +345,7 @@ enum bts_err {
 static const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
-	[BTS_ERR_NO_MEMORY]	= "No memory for the DS buffers",
+	[BTS_ERR_NO_MEMORY]	= "No memory",
 	[BTS_ERR_NO_DS_AREA]	= "A CPU has no DS area",
 };
 
@@ -314,47 +363,110 @@ static enum bts_err bts_err_of(int ret)
 	}
 }
 
+static struct bts_instance *bts_alloc(struct trace_array *tr)
+{
+	struct bts_instance *b = kzalloc(sizeof(*b), GFP_KERNEL);
+
+	if (!b)
+		return NULL;
+	b->tr = tr;
+	b->flags = tracer_flags_of(tr, &bts_tracer);
+	b->cpu = alloc_percpu(struct bts_cpu);
+	if (b->flags && b->cpu)
+		return b;
+	free_percpu(b->cpu);
+	kfree(b);
+	return NULL;
+}
+
+/**
+ * trace_bts_free - an instance is removed
+ * @tr: the trace array, which has another tracer by now
+ */
+void trace_bts_free(struct trace_array *tr)
+{
+	if (!tr->bts)
+		return;
+	free_percpu(tr->bts->cpu);
+	kfree(tr->bts);
+}
+
+/* Counters are kept when the tracer is left, and begin anew here. */
+static int bts_prepare(struct trace_array *tr)
+{
+	struct bts_instance *b = tr->bts;
+	int cpu;
+
+	if (!b) {
+		b = bts_alloc(tr);
+		if (!b)
+			return -ENOMEM;
+		/* Whoever reads the counters finds them set up. */
+		smp_store_release(&tr->bts, b);
+	}
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(b->cpu, cpu), 0, sizeof(struct bts_cpu));
+	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
+	return 0;
+}
+
+/* The first instance takes the hardware. */
+static int bts_claim(void)
+{
+	int ret;
+
+	if (!list_empty(&bts_instances))
+		return 0;
+
+	ret = ds_bts_claim(&bts_client);
+	if (ret)
+		return ret;
+
+	ret = register_trace_sched_switch(bts_probe_sched_switch, NULL);
+	if (ret)
+		ds_bts_release();
+	return ret;
+}
+
+/* The last one gives it back. Nobody looks at those that have gone any more. */
+static void bts_release(void)
+{
+	if (!list_empty(&bts_instances)) {
+		synchronize_rcu();
+		return;
+	}
+	unregister_trace_sched_switch(bts_probe_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
+	ds_bts_release();
+}
+
 static int bts_init(struct trace_array *tr)
 {
 	int ret;
 
-	bts_reset_counters();
-	bts_trace = tr;
-	WRITE_ONCE(bts_tracing, tracer_tracing_is_on(tr));
-
-	ret = ds_bts_claim(&bts_client);
+	ret = bts_prepare(tr);
+	if (!ret)
+		ret = bts_claim();
 	if (ret) {
 		tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
-		goto err_trace;
+		return ret;
 	}
 
-	ret = register_trace_sched_switch(bts_probe_sched_switch, tr);
-	if (ret)
-		goto err_claim;
-
 	tracing_start_cmdline_record();
-	/* A CPU that switched tasks before the probe was there is put right. */
+	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
-
-err_claim:
-	ds_bts_release();
-err_trace:
-	WRITE_ONCE(bts_tracing, false);
-	bts_trace = NULL;
-	return ret;
 }
 
 static void bts_reset(struct trace_array *tr)
 {
 	bts_stop(tr);
-	unregister_trace_sched_switch(bts_probe_sched_switch, tr);
-	tracepoint_synchronize_unregister();
-	ds_bts_release();
+	list_del_rcu(&tr->bts->list);
+	bts_release();
 	tracing_stop_cmdline_record();
-	bts_trace = NULL;
 }
 
+/* Context: process context; the tracer is chosen and stays so. */
 static void bts_flush(struct trace_array *tr)
 {
 	ds_bts_flush_all();
@@ -362,11 +474,17 @@ static void bts_flush(struct trace_array *tr)
 
 /*
  * Oops or panic: what the CPUs have recorded is what somebody will want to see.
+ * The first instance that is asked does it for all.
  * Context: any; the ring buffer is switched off next.
  */
 static void bts_crash(struct trace_array *tr)
 {
-	WRITE_ONCE(bts_tracing, false);
+	struct bts_instance *b;
+
+	if (!READ_ONCE(tr->bts->tracing))
+		return;
+	list_for_each_entry_rcu(b, &bts_instances, list, true)
+		WRITE_ONCE(b->tracing, false);
 	ds_bts_crash();
 }
 
@@ -388,6 +506,8 @@ static struct tracer bts_tracer __read_mostly = {
 	.print_header	 = bts_print_header,
 	.flags		 = &bts_flags,
 	.set_flag	 = bts_set_flag,
+	.allow_instances = true,
+	.instance_flags	 = true,
 };
 
 static int __init bts_register(void)

@@ -30,40 +30,55 @@ static const struct {
 	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
 };
 
-static u64 bts_stat(int cpu, size_t offset)
+/* Nobody counts anything in an instance that has never chosen the tracer. */
+static u64 bts_stat(struct bts_instance *b, int cpu, size_t offset)
 {
-	return READ_ONCE(*(u64 *)((void *)per_cpu_ptr(&bts_cpu, cpu) + offset));
+	if (!b)
+		return 0;
+	return READ_ONCE(*(u64 *)((void *)per_cpu_ptr(b->cpu, cpu) + offset));
 }
 
-static u64 bts_stat_sum(size_t offset)
+static u64 bts_stat_sum(struct bts_instance *b, size_t offset)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += bts_stat(cpu, offset);
+		sum += bts_stat(b, cpu, offset);
 	return sum;
+}
+
+/* Does the CPU record, and for this instance? */
+static bool bts_is_recording(struct bts_instance *b, int cpu)
+{
+	return ds_bts_running(cpu) &&
+	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
 static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
+	struct trace_array *tr = inode->i_private;
+	/* Pairs with bts_prepare(). */
+	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
 	bool one = cpu != RING_BUFFER_ALL_CPUS;
+	bool chosen = bts_is_chosen(tr);
 	int i, running = 0;
 
 	for_each_online_cpu(i) {
-		if (!one || i == cpu)
-			running += ds_bts_running(i);
+		if (chosen && (!one || i == cpu))
+			running += bts_is_recording(b, i);
 	}
 	/* Reads of another task's counters see what it has drained by now. */
-	seq_printf(m, "owner: %s\n", READ_ONCE(bts_trace) ? "bts" : "none");
+	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	for (i = 0; i < ARRAY_SIZE(bts_stats); i++) {
 		size_t offset = bts_stats[i].offset;
 
 		seq_printf(m, "%s: %llu\n", bts_stats[i].name,
-			   one ? bts_stat(cpu, offset) : bts_stat_sum(offset));
+			   one ? bts_stat(b, cpu, offset) :
+				 bts_stat_sum(b, offset));
 	}
 	return 0;
 }
@@ -96,3 +111,14 @@ const struct file_operations trace_bts_stats_fops = {
 	.llseek		= seq_lseek,
 	.release	= bts_stats_release,
 };
+
+/**
+ * trace_bts_create_files - the tracer's files that are not per CPU
+ * @tr: the trace array
+ * @d_tracer: its directory
+ */
+void trace_bts_create_files(struct trace_array *tr, struct dentry *d_tracer)
+{
+	trace_create_file("bts_stats", TRACE_MODE_READ, d_tracer, tr,
+			  &trace_bts_stats_fops);
+}
