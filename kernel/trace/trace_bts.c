@@ -82,6 +82,13 @@ static LIST_HEAD(bts_instances);
 
 static struct tracer bts_tracer;
 
+/*
+ * The task that the CPU's records belong to. At a task switch that is the next one
+ * some time before it is current, and an NMI in between, if it is a long one of
+ * perf's, may end with a drain.
+ */
+static DEFINE_PER_CPU(pid_t, bts_pid);
+
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
@@ -144,6 +151,7 @@ static unsigned int bts_mode(struct task_struct *task)
 	struct bts_instance *b;
 	unsigned int sides = 0;
 
+	this_cpu_write(bts_pid, task->pid);
 	for_each_bts_instance(b) {
 		unsigned int mode = bts_mode_of(b, task);
 
@@ -174,6 +182,7 @@ static bool bts_write_lost(struct trace_buffer *buffer, unsigned int ctx,
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
+	entry->ent.pid = this_cpu_read(bts_pid);
 	entry->count = count;
 	entry->cause = cause;
 	trace_buffer_unlock_commit_nostack(buffer, event);
@@ -192,6 +201,7 @@ static bool bts_write_branch(struct trace_buffer *buffer, unsigned int ctx,
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
+	entry->ent.pid = this_cpu_read(bts_pid);
 	entry->from = rec->from;
 	entry->to = rec->to;
 	trace_buffer_unlock_commit_nostack(buffer, event);
