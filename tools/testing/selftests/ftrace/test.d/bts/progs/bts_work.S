@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ten million branches, and work between them, as programs have it: for what is
+ * measured by the time that passes. Its trace is counted, not compared.
+ */
+#include "prog.h"
+
+#define ROUNDS	10000000
+#define WORK	96
+
+	.text
+	.globl	_start
+_start:
+	mov	$ROUNDS, %ebx
+again:
+	.rept	WORK
+	add	%rbx, %rax
+	.endr
+	dec	%ebx
+	jnz	again
+	EXIT	0 x_exit
