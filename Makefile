@@ -5,6 +5,7 @@
 #	make demo	packages, sources, emulator, kernel; then a branch trace to look at
 #	make test	the tests, some minutes; test-full: all of them; test-debug: under KASAN,
 #			lockdep and the like
+#	make mutants	break one line after the other: the tests must notice
 #	make shell	a shell in the machine;  make run CMD='...'  one command
 #	make bench	what the patches cost
 #	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
@@ -19,7 +20,7 @@ export KSRC QEMU_SRC JOBS CONFIG
 
 MACHINE := $(CURDIR)/machine
 
-.PHONY: all demo test test-full test-debug bench check shell run series deb deps clean
+.PHONY: all demo test test-full test-debug mutants bench check shell run series deb deps clean
 .NOTPARALLEL:
 
 all:
@@ -42,6 +43,10 @@ test-full: all
 	@$(MACHINE)/deps test
 	@$(MACHINE)/build kernel-plain
 	@$(MACHINE)/test --full
+
+mutants: all
+	@$(MACHINE)/deps test
+	@$(MACHINE)/mutate
 
 bench: all
 	@$(MACHINE)/bench

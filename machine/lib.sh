@@ -91,3 +91,18 @@ put_text() {
 	printf '%s\n' "$2" >"$1.new"
 	mv "$1.new" "$1"
 }
+
+# machine_options NAME: the machines that cases run in, as machine/run's options.
+machine_options() {
+	case $1 in
+	kpti_smp1) printf '%s' '--smp 1' ;;
+	kpti_smp2) printf '%s' '--smp 2' ;;
+	nopti_smp2) printf '%s' '--smp 2 --append pti=off' ;;
+	cpl_after)
+		printf '%s' '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,bts-cpl-after=on'
+		;;
+	no_ds_cpl) printf '%s' '--smp 2 --cpu SandyBridge,+ds,+dtes64,-ds-cpl,pmu=on' ;;
+	no_ds) printf '%s' '--cpu SandyBridge,pmu=on' ;;
+	*) die "no such machine: $1" ;;
+	esac
+}
