@@ -57,6 +57,8 @@
  * tracer on: to the caller's function, or, when an interrupt brought us here,
  * from the interrupted instruction into the entry text. If that branch is not
  * there, a PMI in between has taken it away, and the whole batch is the tracer's.
+ * A full buffer may have no room for it: then only what cannot be anything else
+ * is cut off, and the branches of an NMI that kept the PMI waiting are shown.
  * A PMI right at the client's first instruction cuts off the branch to it, too.
  * The second are dropped
  * up to the branch to the caller's return address, or from the entry text back
@@ -76,12 +78,14 @@
 
 #define pr_fmt(fmt) "x86/ds: " fmt
 
+#include <linux/cpufeature.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/entry-common.h>
 #include <linux/interrupt.h>
 #include <linux/mutex.h>
+#include <linux/nmi.h>
 #include <linux/panic.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -91,12 +95,10 @@
 #include <asm/apic.h>
 #include <asm/cpu_device_id.h>
 #include <asm/cpu_entry_area.h>
-#include <asm/cpufeature.h>
 #include <asm/debugreg.h>
 #include <asm/ds.h>
 #include <asm/idtentry.h>
 #include <asm/intel_ds.h>
-#include <asm/nmi.h>
 #include <asm/perf_event.h>
 #include <asm/sections.h>
 
@@ -235,6 +237,21 @@ static unsigned int ds_own_head(struct ds_bts_cpu *c,
 }
 
 /*
+ * The last record that enters the tracer by @way; or, if one with an end in user
+ * space follows it, the last of these. NULL if there is neither.
+ */
+static const struct ds_bts_record *
+ds_find_entry(const struct ds_bts_bounds *way, const struct ds_bts_record *rec,
+	      unsigned int nr)
+{
+	while (nr--) {
+		if (ds_enters(way, &rec[nr]) || ds_has_user_end(&rec[nr]))
+			return &rec[nr];
+	}
+	return NULL;
+}
+
+/*
  * How many of the last @nr records were taken on the way into the tracer. That
  * way lies in the kernel, but for the instruction that an interrupt hits. If
  * that one is in user space, the branch from there may have been filtered out.
@@ -243,24 +260,55 @@ static unsigned int ds_own_head(struct ds_bts_cpu *c,
 static unsigned int ds_own_tail(struct ds_bts_bounds *way,
 				const struct ds_bts_record *rec, unsigned int nr)
 {
+	const struct ds_bts_record *entry = ds_find_entry(way, rec, nr);
 	bool from_user = way->how == DS_IPI || (s64)way->resume >= 0;
-	unsigned int i;
 
-	for (i = nr; i-- > 0;) {
-		if (ds_enters(way, &rec[i]))
-			break;
-		if (ds_has_user_end(&rec[i]))
-			return from_user ? nr - i - 1 : 0;
-	}
 	/* Not there: the beginning went with an earlier batch. */
-	if (i == -1U)
+	if (!entry)
 		return nr;
+	if (!ds_enters(way, entry))
+		return from_user ? rec + nr - entry - 1 : 0;
 
 	if (way->how == DS_IPI) {
 		way->how = DS_INTERRUPTED;
-		way->resume = rec[i].from;
+		way->resume = entry->from;
 	}
-	return nr - i;
+	return rec + nr - entry;
+}
+
+/*
+ * Is @rec of this way into the tracer, and can it be of no other? The function
+ * that drains is called for nothing else. An NMI that was entered behind the
+ * threshold is the one that drains: an earlier one would have done so.
+ */
+static bool ds_surely_enters(const struct debug_store *ds,
+			     const struct ds_bts_bounds *way,
+			     const struct ds_bts_record *rec)
+{
+	if (way->how != DS_INTERRUPTED)
+		return rec->to == way->entry;
+	return (unsigned long)rec >= ds->bts_interrupt_threshold &&
+	       ds_enters(way, rec);
+}
+
+/*
+ * As ds_own_tail(), where the buffer is full. It may have been full long before
+ * the way into the tracer began, and then the last branch that looks like its
+ * beginning is an interrupt's that has nothing to do with the tracer: perf's
+ * NMI at the same instruction, which kept ours waiting, or somebody else's IPI.
+ */
+static unsigned int ds_own_full_tail(const struct debug_store *ds,
+				     struct ds_bts_bounds *way,
+				     const struct ds_bts_record *rec,
+				     unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = nr; i > 0; i--) {
+		if (ds_surely_enters(ds, way, &rec[i - 1]))
+			return nr - i + ds_own_tail(way, rec, i);
+	}
+	return 0;
 }
 
 /* The PMI hit the client before ds_bts_enter(): its call is not shown. */
@@ -272,19 +320,50 @@ static unsigned int ds_entry_tail(const struct ds_bts_record *rec,
 
 /*
  * How many of the last @nr records followed a crash: what came after the branch
- * out of the kernel code that crashed, which is shown.
+ * out of the kernel code that crashed, which is shown. If the buffer is @full,
+ * an exception may be one of long before.
  */
 static unsigned int ds_crash_tail(const struct ds_bts_record *rec,
-				  unsigned int nr)
+				  unsigned int nr, bool full)
 {
 	unsigned int i;
 
-	for (i = nr; i-- > 0;) {
-		if (rec[i].to == (unsigned long)panic ||
-		    ((s64)rec[i].from < 0 && ds_in_entry_text(rec[i].to)))
-			return nr - i - 1;
+	for (i = nr; i > 0; i--) {
+		const struct ds_bts_record *last = &rec[i - 1];
+
+		if (last->to == (unsigned long)panic)
+			return nr - i;
+		if (!full && (s64)last->from < 0 && ds_in_entry_text(last->to))
+			return nr - i;
 	}
 	return 0;
+}
+
+/* Leave what is the tracer's own out of @batch. */
+static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
+		       struct ds_bts_batch *batch)
+{
+	unsigned int nr = batch->nr;
+	unsigned int head, tail;
+
+	head = ds_own_head(c, batch->rec, nr);
+	batch->rec += head;
+	batch->nr -= head;
+
+	if (way->how == DS_CRASHED)
+		tail = ds_crash_tail(batch->rec, batch->nr, batch->full);
+	else if (batch->full)
+		tail = ds_own_full_tail(c->ds, way, batch->rec, batch->nr);
+	else
+		tail = ds_own_tail(way, batch->rec, batch->nr);
+	if (batch->cause == DS_DRAIN_INTERRUPT)
+		tail += ds_entry_tail(batch->rec, batch->nr - tail);
+	batch->nr -= tail;
+	batch->own = nr - batch->nr;
+
+	/* The branch that is waited for may be among those not stored. */
+	if (batch->full)
+		c->leaving = false;
 }
 
 /* The bits of DEBUGCTL for @mode: interrupts, never a circular buffer. */
@@ -340,32 +419,21 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 		     struct ds_bts_bounds *way)
 {
 	struct debug_store *ds = c->ds;
-	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 	u64 index = READ_ONCE(ds->bts_index);
-	struct ds_bts_batch batch = { .cause = cause };
-	unsigned int nr, head, tail = 0;
+	struct ds_bts_batch batch = {
+		.rec	= (void *)ds->bts_buffer_base,
+		.nr	= (index - ds->bts_buffer_base) / sizeof(*batch.rec),
+		.cause	= cause,
+		.full	= index + sizeof(*batch.rec) > ds->bts_absolute_maximum,
+	};
 
 	if (cause != DS_DRAIN_INTERRUPT && index >= ds->bts_interrupt_threshold)
 		ds_expect_pmi(c);
 
-	nr = (index - ds->bts_buffer_base) / sizeof(*rec);
-	batch.full = index + sizeof(*rec) > ds->bts_absolute_maximum;
-	head = ds_own_head(c, rec, nr);
-	if (way->how == DS_CRASHED)
-		tail = ds_crash_tail(rec + head, nr - head);
-	else if (!batch.full)
-		tail = ds_own_tail(way, rec + head, nr - head);
-	if (cause == DS_DRAIN_INTERRUPT)
-		tail += ds_entry_tail(rec + head, nr - head - tail);
-	batch.rec = rec + head;
-	batch.nr = nr - head - tail;
-	batch.own = head + tail;
-	/* The branch that was waited for may be among those not stored. */
-	if (batch.full)
-		c->leaving = false;
-
-	if (nr || cause == DS_DRAIN_INTERRUPT)
+	if (batch.nr || cause == DS_DRAIN_INTERRUPT) {
+		ds_cut_own(c, way, &batch);
 		ds_bts_client->records(&batch);
+	}
 	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
 	/* From here on an NMI finds nothing to have seen. */
 	barrier();
@@ -455,7 +523,16 @@ static bool ds_may_drain(struct ds_bts_cpu *c)
 }
 
 /* CPUs that are to give their records and stop, by NMI, because of a crash. */
-static struct cpumask ds_crash_cpus;
+static struct cpumask ds_crash_cpus __read_mostly;
+
+/* Context: NMI. Most never are in a crash: it costs them no locked access. */
+static bool ds_is_to_crash(void)
+{
+	unsigned int cpu = smp_processor_id();
+
+	return cpumask_test_cpu(cpu, &ds_crash_cpus) &&
+	       cpumask_test_and_clear_cpu(cpu, &ds_crash_cpus);
+}
 
 /*
  * The PMI, one of several sources behind one NMI. Runs before perf's handler,
@@ -470,7 +547,7 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	bool due = READ_ONCE(c->pmi_due);
 	bool over;
 
-	if (cpumask_test_and_clear_cpu(smp_processor_id(), &ds_crash_cpus)) {
+	if (ds_is_to_crash()) {
 		if (ds_may_drain(c))
 			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
 		return NMI_HANDLED;
