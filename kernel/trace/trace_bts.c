@@ -22,7 +22,8 @@
  * drains what the leaving task did, so that each entry carries the right PID,
  * and turns the hardware on or off for the task that comes. There is nothing
  * per task. What: options bts-user and bts-kernel, which bts_wanted() applies
- * to addresses; with bts-cpl-filter the hardware leaves out the other side.
+ * to addresses; with bts-cpl-filter the hardware leaves out the other side, with
+ * bts-circular it keeps only the latest.
  *
  * Each trace instance that chooses the tracer has all these for itself (struct
  * bts_instance). The hardware belongs to the first, and is given back by the
@@ -53,7 +54,8 @@
  * Losses. Whatever is not delivered is counted, and where it can be shown
  * in the trace it is (struct bts_lost_entry): entries the ring buffer had no
  * room for, before the next one that fits; a full DS buffer, where it
- * happened, though its number cannot be known. With "overwrite" the ring buffer
+ * happened, and one that has gone round (bts-circular), in front of what is left
+ * of it, though their number cannot be known. With "overwrite" the ring buffer
  * drops its oldest entries and reports that itself.
  *
  * What it cannot see is told in ds.c and Documentation/trace/bts.rst.
@@ -93,6 +95,7 @@ enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
 	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
+	BTS_OPT_CIRCULAR = DS_BTS_CIRCULAR,
 };
 
 static struct tracer_opt bts_opts[] = {
@@ -102,6 +105,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
 	/* The hardware leaves the other side out; see asm/ds.h for the price */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
+	/* A flight recorder: no interrupts, and only the latest branches */
+	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
 	{ }
 };
 
@@ -142,12 +147,13 @@ static unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task
 
 /*
  * What the hardware is to record of @task: the union of what is wanted. It may
- * leave out a side only if all who want the task would have it so.
+ * leave out a side, or what is not the latest, only if all who want the task
+ * would have it so.
  * Context: this CPU, interrupts off, between two tasks' or modes' records.
  */
 static unsigned int bts_mode(struct task_struct *task)
 {
-	unsigned int filter = DS_BTS_CPL_FILTER;
+	unsigned int less = DS_BTS_CPL_FILTER | DS_BTS_CIRCULAR;
 	struct bts_instance *b;
 	unsigned int sides = 0;
 
@@ -159,9 +165,9 @@ static unsigned int bts_mode(struct task_struct *task)
 		if (!(mode & BTS_SIDES))
 			continue;
 		sides |= mode & BTS_SIDES;
-		filter &= mode;
+		less &= mode;
 	}
-	return sides ? sides | filter : DS_BTS_OFF;
+	return sides ? sides | less : DS_BTS_OFF;
 }
 
 /* Count what the CPU's only writer counts, for readers elsewhere. */
@@ -256,6 +262,12 @@ static void bts_take(struct bts_instance *b, unsigned int ctx,
 	if (!(c->mode & BTS_SIDES)) {
 		bts_count(&c->filtered, batch->nr);
 		return;
+	}
+
+	if (batch->wrapped) {
+		bts_count(&c->buffer_wrapped, 1);
+		bts_write_lost(b->tr->array_buffer.buffer, ctx,
+			       BTS_LOST_OVERWRITTEN, 0);
 	}
 
 	for (i = 0; i < batch->nr; i++) {
@@ -482,6 +494,12 @@ static void bts_flush(struct trace_array *tr)
 	ds_bts_flush_all();
 }
 
+/* The ring buffer is about to go off, or to be a snapshot. Context: any. */
+static void bts_flush_cpu(struct trace_array *tr)
+{
+	ds_bts_flush_cpu((unsigned long)bts_flush_cpu, _RET_IP_);
+}
+
 /*
  * Oops or panic: what the CPUs have recorded is what somebody will want to see.
  * The first instance that is asked does it for all.
@@ -512,10 +530,14 @@ static struct tracer bts_tracer __read_mostly = {
 	.stop		 = bts_stop,
 	.targets_changed = bts_targets_changed,
 	.flush		 = bts_flush,
+	.flush_cpu	 = bts_flush_cpu,
 	.crash		 = bts_crash,
 	.print_header	 = bts_print_header,
 	.flags		 = &bts_flags,
 	.set_flag	 = bts_set_flag,
+#ifdef CONFIG_FTRACE_SELFTEST
+	.selftest	 = trace_selftest_startup_bts,
+#endif
 	.allow_instances = true,
 	.instance_flags	 = true,
 };
@@ -539,3 +561,7 @@ static int __init bts_register(void)
 	return ret;
 }
 core_initcall(bts_register);
+
+#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
+#include "trace_bts_kunit.c"
+#endif

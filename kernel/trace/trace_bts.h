@@ -26,6 +26,8 @@
  * @buffer_full:	times the DS buffer was found full while the instance wanted
  *			its records; what the hardware did not store then cannot
  *			be counted
+ * @buffer_wrapped:	times the DS buffer, circular, was found to have gone round
+ *			then; what was overwritten cannot be counted
  * @drains:		times the DS buffer was drained, by cause
  * @lost:		dropped, and not yet shown in the trace
  */
@@ -38,6 +40,7 @@ struct bts_cpu {
 	u64		dropped_ring_buffer;
 	u64		dropped_off;
 	u64		buffer_full;
+	u64		buffer_wrapped;
 	u64		drains[DS_DRAIN_CAUSES];
 	u64		lost;
 };

@@ -145,6 +145,12 @@ static struct trace_event bts_branch_event = {
 	.funcs		= &bts_branch_funcs,
 };
 
+static const char * const bts_lost_causes[] = {
+	[BTS_LOST_RING_BUFFER]	= "ring buffer full",
+	[BTS_LOST_DS_BUFFER]	= "DS buffer full",
+	[BTS_LOST_OVERWRITTEN]	= "DS buffer wrapped",
+};
+
 static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
 					struct trace_event *event)
 {
@@ -152,11 +158,12 @@ static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
 	struct bts_lost_entry *field;
 
 	trace_assign_type(field, iter->ent);
-	if (field->cause == BTS_LOST_DS_BUFFER)
-		trace_seq_puts(s, "LOST branches (DS buffer full)\n");
-	else
-		trace_seq_printf(s, "LOST %llu branches (ring buffer full)\n",
-				 (u64)field->count);
+	trace_seq_puts(s, "LOST ");
+	if (field->count)
+		trace_seq_printf(s, "%llu ", (u64)field->count);
+	trace_seq_printf(s, "branches (%s)\n",
+			 field->cause < ARRAY_SIZE(bts_lost_causes) ?
+			 bts_lost_causes[field->cause] : "unknown cause");
 	return trace_handle_return(s);
 }
 

@@ -20,6 +20,7 @@ static const struct {
 	{ "dropped_ring_buffer", offsetof(struct bts_cpu, dropped_ring_buffer) },
 	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
 	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
+	{ "buffer_wrapped",	offsetof(struct bts_cpu, buffer_wrapped) },
 	{ "interrupts",
 	  offsetof(struct bts_cpu, drains[DS_DRAIN_INTERRUPT]) },
 	{ "drains_switch",	offsetof(struct bts_cpu, drains[DS_DRAIN_SWITCH]) },

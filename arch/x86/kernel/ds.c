@@ -10,10 +10,16 @@
  *	 | rec | rec | ... | rec |            |    (room)        |
  *	                         ^ the CPU writes here
  *
+ * Or, for a flight recorder (DS_BTS_CIRCULAR), it goes round in the buffer
+ * without an interrupt, and only the latest records are there:
+ *
+ *	base                  index                           maximum
+ *	 | rec | ... newest | x | oldest | rec | ...   | rec |
+ *
  * "Draining" is: switch BTS off, hand the records between base and index to
  * the client, put the index back to base, switch BTS on again. It happens
  *
- *	- in the PMI;
+ *	- in the PMI, but for a flight recorder;
  *	- when the client says that the CPU turns to another task, wants to see
  *	  the records, or changes what is to be recorded;
  *	- when the CPU goes offline, and when the client gives BTS back;
@@ -29,6 +35,20 @@
  * The PMI's LVT entry, which the local APIC masks when it delivers, is unmasked
  * by perf's handler: a claim keeps that handler active, and it runs on each PMI
  * after ours.
+ *
+ * Flight recorder. The hardware does not tell whether it has gone round. So the
+ * last slot is marked before the start, and has gone round who has overwritten
+ * the mark. The oldest record (x above) is not handed over then: it would have
+ * been the next to go, and without it a buffer that has gone round has lost
+ * something for certain. How much, nobody knows. It is drained at each task
+ * switch, too. The buffer could go on instead, with the PID noted in the last
+ * record's flags. But then a task that sleeps would find its records overwritten
+ * by those that ran since; the client would have to decide about records of
+ * tasks that may be gone; and the tracer's own branches would be amid the rest.
+ * As it is, a switch costs one buffer at the most, however long the task ran,
+ * and the client keeps what led to each task's sleep. While a drain goes on,
+ * with interrupts off, the CPU does nothing else, so that nothing is missing
+ * between two drains but what was overwritten.
  *
  * Concurrency. Each CPU's state (struct ds_bts_cpu), its DS area and its
  * DEBUGCTL are touched by that CPU alone, with interrupts off. What is left is
@@ -84,6 +104,7 @@
 #include <linux/delay.h>
 #include <linux/entry-common.h>
 #include <linux/interrupt.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/nmi.h>
 #include <linux/panic.h>
@@ -115,6 +136,15 @@
  * perf's for instance, does not fill the buffer either.
  */
 #define DS_BTS_THRESHOLD	512
+
+/*
+ * How many records the tracer leaves when it goes back to what is traced, at
+ * the most: it may have to end an interrupt.
+ */
+#define DS_BTS_WAY_OUT		512U
+
+/* Not canonical: code has no such address, so that no branch comes from there. */
+#define DS_BTS_UNUSED		BIT_ULL(63)
 
 enum ds_bts_entry {
 	DS_CALLED,	/* the tracer was called, at bounds.entry */
@@ -210,6 +240,23 @@ static bool ds_starts_work(const struct ds_bts_record *rec)
 	return rec->to == (unsigned long)__do_softirq ||
 	       rec->to == (unsigned long)schedule ||
 	       rec->to == (unsigned long)arch_do_signal_or_restart;
+}
+
+static unsigned int ds_slots(const struct debug_store *ds)
+{
+	return (ds->bts_absolute_maximum - ds->bts_buffer_base) /
+	       sizeof(struct ds_bts_record);
+}
+
+/* The slot that a circular buffer fills last before it wraps. */
+static struct ds_bts_record *ds_last_slot(const struct debug_store *ds)
+{
+	return (struct ds_bts_record *)ds->bts_buffer_base + ds_slots(ds) - 1;
+}
+
+static bool ds_has_wrapped(const struct debug_store *ds)
+{
+	return READ_ONCE(ds_last_slot(ds)->from) != DS_BTS_UNUSED;
 }
 
 /*
@@ -366,13 +413,75 @@ static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
 		c->leaving = false;
 }
 
-/* The bits of DEBUGCTL for @mode: interrupts, never a circular buffer. */
+static void ds_reverse(struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr / 2; i++)
+		swap(rec[i], rec[nr - 1 - i]);
+}
+
+/* Let the record at @first be the first one: those before it go to the end. */
+static void ds_rotate(struct ds_bts_record *rec, unsigned int nr,
+		      unsigned int first)
+{
+	ds_reverse(rec, first);
+	ds_reverse(rec + first, nr - first);
+	ds_reverse(rec, nr);
+}
+
+/*
+ * How many of the oldest records of a buffer that has wrapped are given up; the
+ * first of them was at slot @first. One in any case: it would have been
+ * overwritten next. So a buffer that has wrapped has always lost a record, also
+ * if it had been filled exactly. And what is left of the way out of the tracer,
+ * which lies in the first slots as long as nothing has overwritten it there.
+ */
+static unsigned int ds_given_up(struct ds_bts_cpu *c,
+				const struct ds_bts_record *rec,
+				unsigned int first)
+{
+	unsigned int limit = min(ds_slots(c->ds), DS_BTS_WAY_OUT);
+	unsigned int head = 0;
+
+	if (first < limit)
+		head = ds_own_head(c, rec, limit - first);
+	/* Its end is not there: it was overwritten. */
+	if (c->leaving)
+		head = 0;
+	c->leaving = false;
+	return max(head, 1U);
+}
+
+/* Have what a circular buffer holds in @batch, oldest first. */
+static void ds_unwrap(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
+{
+	struct ds_bts_record *rec = (void *)c->ds->bts_buffer_base;
+	unsigned int slots = ds_slots(c->ds);
+	unsigned int skip;
+
+	if (!ds_has_wrapped(c->ds))
+		return;
+
+	/* The index may be at the maximum: the CPU wraps when it likes. */
+	batch->nr %= slots;
+	ds_rotate(rec, slots, batch->nr);
+	skip = ds_given_up(c, rec, batch->nr);
+
+	batch->rec = rec + skip;
+	batch->nr = slots - skip;
+	batch->wrapped = true;
+}
+
+/* The bits of DEBUGCTL for @mode. */
 static u64 ds_ctl(unsigned int mode)
 {
-	u64 ctl = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT;
+	u64 ctl = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
 
 	if (!(mode & (DS_BTS_USER | DS_BTS_KERNEL)))
 		return 0;
+	if (!(mode & DS_BTS_CIRCULAR))
+		ctl |= DEBUGCTLMSR_BTINT;
 	/* Everything is stored, and the client filters. */
 	if (!(mode & DS_BTS_CPL_FILTER) || !boot_cpu_has(X86_FEATURE_DSCPL))
 		return ctl;
@@ -424,11 +533,15 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 		.rec	= (void *)ds->bts_buffer_base,
 		.nr	= (index - ds->bts_buffer_base) / sizeof(*batch.rec),
 		.cause	= cause,
-		.full	= index + sizeof(*batch.rec) > ds->bts_absolute_maximum,
 	};
 
 	if (cause != DS_DRAIN_INTERRUPT && index >= ds->bts_interrupt_threshold)
 		ds_expect_pmi(c);
+
+	if (c->mode & DS_BTS_CIRCULAR)
+		ds_unwrap(c, &batch);
+	else
+		batch.full = index + sizeof(*batch.rec) > ds->bts_absolute_maximum;
 
 	if (batch.nr || cause == DS_DRAIN_INTERRUPT) {
 		ds_cut_own(c, way, &batch);
@@ -438,6 +551,25 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 	/* From here on an NMI finds nothing to have seen. */
 	barrier();
 	WRITE_ONCE(c->pmi_seen, false);
+}
+
+/*
+ * The buffer is empty. Tell the hardware how to fill it: up to a threshold, or
+ * again and again. A circular buffer's last slot gets a mark that no record can
+ * have, and that is gone when it has been filled to its end.
+ */
+static void ds_prepare(struct debug_store *ds, unsigned int mode)
+{
+	const u64 size = sizeof(struct ds_bts_record);
+	u64 threshold;
+
+	if (mode & DS_BTS_CIRCULAR) {
+		threshold = ds->bts_absolute_maximum + size;
+		WRITE_ONCE(ds_last_slot(ds)->from, DS_BTS_UNUSED);
+	} else {
+		threshold = ds->bts_buffer_base + DS_BTS_THRESHOLD * size;
+	}
+	WRITE_ONCE(ds->bts_interrupt_threshold, threshold);
 }
 
 /* @way is how the tracer is left again; an outer way out goes on. */
@@ -484,6 +616,7 @@ static void ds_go(struct ds_bts_cpu *c, unsigned int mode,
 	WRITE_ONCE(c->ctl, ctl);
 	if (ctl) {
 		ds_leave(c, cause, way);
+		ds_prepare(c->ds, mode);
 		/* The index is at base before an NMI may look at it. */
 		barrier();
 		WRITE_ONCE(c->armed, true);
@@ -553,7 +686,8 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_HANDLED;
 	}
 
-	over = ds && READ_ONCE(ds->bts_index) >= ds->bts_interrupt_threshold;
+	over = ds && READ_ONCE(ds->bts_index) >=
+		     READ_ONCE(ds->bts_interrupt_threshold);
 	WRITE_ONCE(c->pmi_due, false);
 
 	if (over && ds_may_drain(c)) {
@@ -647,10 +781,14 @@ static bool ds_has_records(int cpu, void *unused)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
 	struct debug_store *ds = READ_ONCE(c->ds);
+	u64 ctl = READ_ONCE(c->ctl);
 
 	/* perf's buffers stay while BTS is claimed, and so does @ds. */
-	return ds && READ_ONCE(c->ctl) &&
-	       READ_ONCE(ds->bts_index) != ds->bts_buffer_base;
+	if (!ds || !ctl)
+		return false;
+	if (!(ctl & DEBUGCTLMSR_BTINT) && ds_has_wrapped(ds))
+		return true;
+	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base;
 }
 
 /**
@@ -663,6 +801,30 @@ static bool ds_has_records(int cpu, void *unused)
 void ds_bts_flush_all(void)
 {
 	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
+}
+
+/**
+ * ds_bts_flush_cpu - have the client given what this CPU has recorded so far
+ * @entry:	the caller, whose branches are not shown
+ * @resume:	its return address
+ *
+ * Does nothing amid a drain of this CPU's buffer, or if BTS is not claimed.
+ *
+ * Context: Any, up to NMI.
+ */
+void ds_bts_flush_cpu(unsigned long entry, unsigned long resume)
+{
+	struct ds_bts_bounds way = { .entry = entry, .resume = resume };
+	struct ds_bts_cpu *c;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	c = this_cpu_ptr(&ds_bts_cpu);
+	if (ds_may_drain(c)) {
+		ds_bts_enter();
+		ds_update(c, c->mode, DS_DRAIN_FLUSH, &way);
+	}
+	raw_local_irq_restore(flags);
 }
 
 /* How long a crash waits for the other CPUs' records, in ms. */
@@ -757,8 +919,6 @@ static int ds_cpu_starting(unsigned int cpu)
 	}
 
 	c->threshold = ds->bts_interrupt_threshold;
-	ds->bts_interrupt_threshold = ds->bts_buffer_base +
-		DS_BTS_THRESHOLD * sizeof(struct ds_bts_record);
 	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
 	WRITE_ONCE(c->pmi_due, false);
 	WRITE_ONCE(c->ds, ds);
@@ -796,8 +956,7 @@ static int ds_cpu_dying(unsigned int cpu)
 }
 
 /*
- * Suspend, hibernation, and the end: the CPU forgets DEBUGCTL, or the next
- * kernel has something else where the buffer is.
+ * Suspend and hibernation: the CPU forgets DEBUGCTL.
  * Context: the last CPU, interrupts off.
  */
 static int ds_suspend(void *unused)
@@ -812,13 +971,19 @@ static int ds_suspend(void *unused)
 	return 0;
 }
 
+static void ds_shutdown_cpu(void *unused)
+{
+	ds_cpu_dying(smp_processor_id());
+}
+
+/*
+ * The end. CPUs that wait for it, or for the next kernel, still take an NMI, and
+ * that kernel has something else where the buffers are.
+ * Context: interrupts on.
+ */
 static void ds_shutdown(void *unused)
 {
-	unsigned long flags;
-
-	local_irq_save(flags);
-	ds_suspend(NULL);
-	local_irq_restore(flags);
+	on_each_cpu(ds_shutdown_cpu, NULL, 1);
 }
 
 /* perf has restored DS_AREA. Context: the only CPU, interrupts off. */
@@ -957,3 +1122,7 @@ void ds_bts_release(void)
 	ds_bts_client = NULL;
 	intel_ds_release_bts();
 }
+
+#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
+#include "ds_kunit.c"
+#endif

@@ -40,6 +40,12 @@ struct ds_bts_record {
 #define DS_BTS_KERNEL		BIT(1)
 #define DS_BTS_CPL_FILTER	BIT(2)
 
+/*
+ * The hardware goes round in its buffer, without interrupts: of what was recorded
+ * since the last drain, only the end is there.
+ */
+#define DS_BTS_CIRCULAR		BIT(3)
+
 /* Why the records were taken out of the hardware's buffer. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
@@ -60,6 +66,8 @@ enum ds_drain_cause {
  * @cause:	why the buffer was drained
  * @full:	the buffer was full: what followed @rec was not stored, and
  *		nobody counted it
+ * @wrapped:	the circular buffer has wrapped: one or more records that came
+ *		before @rec were overwritten, and nobody counted them
  */
 struct ds_bts_batch {
 	const struct ds_bts_record	*rec;
@@ -67,6 +75,7 @@ struct ds_bts_batch {
 	unsigned int			own;
 	enum ds_drain_cause		cause;
 	bool				full;
+	bool				wrapped;
 };
 
 /**
@@ -111,6 +120,7 @@ void ds_bts_release(void);
 void ds_bts_switch(struct task_struct *task, unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
+void ds_bts_flush_cpu(unsigned long entry, unsigned long resume);
 void ds_bts_crash(void);
 bool ds_bts_running(int cpu);
 

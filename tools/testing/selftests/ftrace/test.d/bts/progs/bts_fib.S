@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Naive fib(10): 177 calls of fib, by arithmetic (2 * F(11) - 1), each left by
- * one of two returns. The order is the oracle's to say.
+ * one of two returns. The order is the oracle's to say. bts_fib16 is fib(16),
+ * some 8000 branches, of which no two stretches are the same.
  */
 #include "prog.h"
+
+#ifndef N
+#define N 10
+#define RESULT 55
+#endif
 
 	.text
 	.globl	_start
 _start:
-	mov	$10, %edi
-	call	fib
-	cmp	$55, %eax
+	mov	$N, %edi
+c_0:	call	fib
+c_0_ret:
+	cmp	$RESULT, %eax
 	jne	wrong
 	EXIT	0 x_exit
 wrong:	ud2
 
 	.globl	fib
 fib:	cmp	$2, %edi
-	jb	small
+b_small: jb	small
 	push	%rbx
 	push	%rdi
 	dec	%edi
-	call	fib
+c_1:	call	fib
+c_1_ret:
 	mov	%eax, %ebx
 	pop	%rdi
 	sub	$2, %edi
-	call	fib
+c_2:	call	fib
+c_2_ret:
 	add	%ebx, %eax
 	pop	%rbx
-	ret
+r_big:	ret
 small:	mov	%edi, %eax
-	ret
+r_small: ret

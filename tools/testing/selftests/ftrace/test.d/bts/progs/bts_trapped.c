@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bts_trapped - run a program under a debugger that stops it all the time
+ *
+ *   bts_trapped -s|-b PROGRAM [ARGUMENT...]
+ *
+ * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP). -b: block-step,
+ * a stop for each branch (PTRACE_SINGLEBLOCK), for which the kernel sets BTF in the
+ * register that also switches BTS on; an emulator may make it a single-step.
+ *
+ * The PID of the program goes to stdout. The status is the program's, or 2 if it was
+ * not stopped.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* asm/ptrace-abi.h; not in the C library's list */
+#ifndef PTRACE_SINGLEBLOCK
+#define PTRACE_SINGLEBLOCK 33
+#endif
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bts_trapped: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long stops = 0;
+	int status, sig = 0;
+	int request;
+	pid_t pid;
+
+	if (argc < 3 || (strcmp(argv[1], "-s") && strcmp(argv[1], "-b"))) {
+		fprintf(stderr, "usage: bts_trapped -s|-b PROGRAM [ARGUMENT...]\n");
+		return 2;
+	}
+	request = argv[1][1] == 's' ? PTRACE_SINGLESTEP : PTRACE_SINGLEBLOCK;
+
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+			die("PTRACE_TRACEME");
+		execv(argv[2], argv + 2);
+		die(argv[2]);
+	}
+	printf("%d\n", pid);
+	fflush(stdout);
+
+	for (;;) {
+		if (waitpid(pid, &status, 0) < 0)
+			die("waitpid");
+		if (!WIFSTOPPED(status))
+			break;
+		/* A step, or the exec; what else comes is the program's. */
+		if (WSTOPSIG(status) == SIGTRAP) {
+			stops++;
+			sig = 0;
+		} else {
+			sig = WSTOPSIG(status);
+		}
+		if (ptrace(request, pid, NULL, (void *)(long)sig))
+			die("ptrace");
+	}
+	fprintf(stderr, "bts_trapped: %lu stops\n", stops);
+	if (stops < 2)
+		return 2;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
