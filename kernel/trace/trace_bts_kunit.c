@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of trace_bts.c, at whose end this file is included. */
+
+#include <kunit/test.h>
+
+/* Both ends in user space, both in the kernel, and the two ways between them. */
+static void bts_test_wanted(struct kunit *test)
+{
+	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
+	static const struct ds_bts_record enter = { 0x401000, 0xffffffff81000000 };
+	static const struct ds_bts_record leave = { 0xffff800000000000, 0x401000 };
+	static const struct ds_bts_record kernel = { ~0UL, 0xffff800000000000 };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		unsigned int more = (i & 1 ? DS_BTS_CPL_FILTER : 0) |
+				    (i & 2 ? DS_BTS_CIRCULAR : 0);
+
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more, &user));
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more, &enter));
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more, &leave));
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more, &kernel));
+
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_USER, &user));
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_USER, &enter));
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_USER, &leave));
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more | DS_BTS_USER, &kernel));
+
+		KUNIT_EXPECT_FALSE(test, bts_wanted(more | DS_BTS_KERNEL, &user));
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_KERNEL, &enter));
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_KERNEL, &leave));
+		KUNIT_EXPECT_TRUE(test, bts_wanted(more | DS_BTS_KERNEL, &kernel));
+	}
+}
+
+/* Every error of a claim has its words. */
+static void bts_test_errors(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < BTS_ERRS; i++)
+		KUNIT_EXPECT_NOT_NULL(test, bts_errs[i]);
+	KUNIT_EXPECT_EQ(test, bts_err_of(-EBUSY), BTS_ERR_BUSY);
+	KUNIT_EXPECT_EQ(test, bts_err_of(-ENOMEM), BTS_ERR_NO_MEMORY);
+	KUNIT_EXPECT_EQ(test, bts_err_of(-EIO), BTS_ERR_NO_DS_AREA);
+	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
+}
+
+static struct kunit_case bts_test_cases[] = {
+	KUNIT_CASE(bts_test_wanted),
+	KUNIT_CASE(bts_test_errors),
+	{ }
+};
+
+static struct kunit_suite bts_test_suite = {
+	.name		= "trace_bts",
+	.test_cases	= bts_test_cases,
+};
+kunit_test_suite(bts_test_suite);
