@@ -56,4 +56,5 @@ static struct kunit_suite bts_test_suite = {
 	.name		= "trace_bts",
 	.test_cases	= bts_test_cases,
 };
+
 kunit_test_suite(bts_test_suite);

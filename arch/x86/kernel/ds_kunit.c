@@ -729,4 +729,5 @@ static struct kunit_suite ds_test_suite = {
 	.init		= ds_test_init,
 	.test_cases	= ds_test_cases,
 };
+
 kunit_test_suite(ds_test_suite);
