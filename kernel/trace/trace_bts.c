@@ -56,7 +56,8 @@
  * room for, before the next one that fits; a full DS buffer, where it
  * happened, and one that has gone round (bts-circular), in front of what is left
  * of it, though their number cannot be known. With "overwrite" the ring buffer
- * drops its oldest entries and reports that itself.
+ * drops its oldest entries and reports that itself. With bts-block the tasks
+ * wait for the reader: see trace_bts_block.c.
  *
  * What it cannot see is told in ds.c and Documentation/trace/bts.rst.
  */
@@ -74,13 +75,7 @@
 
 #include "trace_bts.h"
 
-/* Those that have chosen bts. Under trace_types_lock and RCU, see above. */
-static LIST_HEAD(bts_instances);
-
-/* Context: preemption off, up to NMI. */
-#define for_each_bts_instance(b)					\
-	list_for_each_entry_rcu(b, &bts_instances, list,		\
-				rcu_read_lock_sched_held())
+LIST_HEAD(bts_instances);
 
 static struct tracer bts_tracer;
 
@@ -91,13 +86,6 @@ static struct tracer bts_tracer;
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-enum {
-	BTS_OPT_USER	= DS_BTS_USER,
-	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
-	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
-	BTS_OPT_CIRCULAR = DS_BTS_CIRCULAR,
-};
-
 static struct tracer_opt bts_opts[] = {
 	/* Branches with an end in user space */
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
@@ -107,6 +95,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
 	/* A flight recorder: no interrupts, and only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
+	/* Tasks wait for who reads their branches */
+	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
 	{ }
 };
 
@@ -159,103 +149,115 @@ static unsigned int bts_mode(struct task_struct *task)
 
 	this_cpu_write(bts_pid, task->pid);
 	for_each_bts_instance(b) {
+		struct bts_cpu *c = this_cpu_ptr(b->cpu);
 		unsigned int mode = bts_mode_of(b, task);
 
-		WRITE_ONCE(this_cpu_ptr(b->cpu)->mode, mode);
+		WRITE_ONCE(c->mode, mode);
 		if (!(mode & BTS_SIDES))
 			continue;
+		if (bts_held(c))
+			bts_hold_task(task);
 		sides |= mode & BTS_SIDES;
 		less &= mode;
 	}
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Count what the CPU's only writer counts, for readers elsewhere. */
-static void bts_count(u64 *counter, u64 n)
-{
-	WRITE_ONCE(*counter, *counter + n);
-}
-
-/* Context: as bts_records(). @count is 0 where nobody knows. */
-static bool bts_write_lost(struct trace_buffer *buffer, unsigned int ctx,
+/* Context: as bts_records(). In front of @branch; @count is 0 where nobody knows. */
+static bool bts_write_lost(struct trace_buffer *buffer,
+			   const struct bts_branch *branch,
 			   unsigned int cause, u64 count)
 {
 	struct ring_buffer_event *event;
 	struct bts_lost_entry *entry;
 
 	event = trace_buffer_lock_reserve(buffer, TRACE_BTS_LOST,
-					  sizeof(*entry), ctx);
+					  sizeof(*entry), branch->ctx);
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
-	entry->ent.pid = this_cpu_read(bts_pid);
+	entry->ent.pid = branch->pid;
 	entry->count = count;
 	entry->cause = cause;
 	trace_buffer_unlock_commit_nostack(buffer, event);
 	return true;
 }
 
-/* Context: as bts_records(). */
-static bool bts_write_branch(struct trace_buffer *buffer, unsigned int ctx,
-			     const struct ds_bts_record *rec)
+/**
+ * bts_write_branch - write a branch, and what was lost before it
+ * @buffer: the ring buffer
+ * @branch: the branch; @branch.lost is cleared as soon as that is written
+ *
+ * Context: as bts_records().
+ * Return: false if there is no room.
+ */
+bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch)
 {
 	struct ring_buffer_event *event;
 	struct bts_branch_entry *entry;
 
+	if (branch->lost && !bts_write_lost(buffer, branch, BTS_LOST_RING_BUFFER,
+					    branch->lost))
+		return false;
+	branch->lost = 0;
+
 	event = trace_buffer_lock_reserve(buffer, TRACE_BTS, sizeof(*entry),
-					  ctx);
+					  branch->ctx);
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
-	entry->ent.pid = this_cpu_read(bts_pid);
-	entry->from = rec->from;
-	entry->to = rec->to;
+	entry->ent.pid = branch->pid;
+	entry->from = branch->from;
+	entry->to = branch->to;
 	trace_buffer_unlock_commit_nostack(buffer, event);
 	return true;
 }
 
-/* Is it because it was told to that the ring buffer takes nothing? */
-static bool bts_is_off(struct trace_array *tr)
+/* Context: as bts_records(). The ring buffer does not take @n branches. */
+void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n)
 {
-	struct trace_array_cpu *data = this_cpu_ptr(tr->array_buffer.data);
-
-	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
+	if (bts_is_off(b->tr)) {
+		bts_count(&c->dropped_off, n);
+		return;
+	}
+	bts_count(&c->dropped_ring_buffer, n);
+	c->lost += n;
 }
 
 /*
- * Write a record, and what was lost before it. A branch must not stand in
- * front of the losses that came before it, so it shares their fate.
+ * A branch must not stand in front of losses that came before it, so it shares
+ * their fate, nor of branches that wait for room, so it waits with them.
  */
-static void bts_deliver(struct trace_array *tr, struct bts_cpu *c,
-			unsigned int ctx, const struct ds_bts_record *rec)
+static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
+			struct bts_branch *branch)
 {
-	struct trace_buffer *buffer = tr->array_buffer.buffer;
-
-	if (c->lost &&
-	    bts_write_lost(buffer, ctx, BTS_LOST_RING_BUFFER, c->lost))
-		c->lost = 0;
-
-	if (!c->lost && bts_write_branch(buffer, ctx, rec)) {
+	branch->lost = c->lost;
+	c->lost = 0;
+	if (!bts_held(c) &&
+	    bts_write_branch(b->tr->array_buffer.buffer, branch)) {
 		bts_count(&c->delivered, 1);
 		return;
 	}
-
-	if (bts_is_off(tr)) {
-		bts_count(&c->dropped_off, 1);
+	if (bts_hold(b, c, branch))
 		return;
-	}
-	bts_count(&c->dropped_ring_buffer, 1);
-	c->lost++;
+	c->lost = branch->lost;
+	bts_drop(b, c, 1);
 }
 
 /* Context: as bts_records(). A batch goes to an instance, if that wants it. */
-static void bts_take(struct bts_instance *b, unsigned int ctx,
-		     const struct ds_bts_batch *batch)
+static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
+	struct bts_branch branch = {
+		.pid	= this_cpu_read(bts_pid),
+		.ctx	= tracing_gen_ctx(),
+	};
 	unsigned int i;
 
-	bts_count(&c->drains[batch->cause], 1);
+	bts_release_held(b, c);
+
+	if (batch->nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
+		bts_count(&c->drains[batch->cause], 1);
 	bts_count(&c->records, batch->nr + batch->own);
 	bts_count(&c->own, batch->own);
 
@@ -266,22 +268,27 @@ static void bts_take(struct bts_instance *b, unsigned int ctx,
 
 	if (batch->wrapped) {
 		bts_count(&c->buffer_wrapped, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, ctx,
+		bts_write_lost(b->tr->array_buffer.buffer, &branch,
 			       BTS_LOST_OVERWRITTEN, 0);
 	}
 
 	for (i = 0; i < batch->nr; i++) {
-		if (bts_wanted(c->mode, &batch->rec[i]))
-			bts_deliver(b->tr, c, ctx, &batch->rec[i]);
-		else
+		if (!bts_wanted(c->mode, &batch->rec[i])) {
 			bts_count(&c->filtered, 1);
+			continue;
+		}
+		branch.from = batch->rec[i].from;
+		branch.to = batch->rec[i].to;
+		bts_deliver(b, c, &branch);
 	}
 
 	if (batch->full) {
 		bts_count(&c->buffer_full, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, ctx,
+		bts_write_lost(b->tr->array_buffer.buffer, &branch,
 			       BTS_LOST_DS_BUFFER, 0);
 	}
+	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
+		bts_hold_task(current);
 }
 
 /*
@@ -291,11 +298,10 @@ static void bts_take(struct bts_instance *b, unsigned int ctx,
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
-	unsigned int ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		bts_take(b, ctx, batch);
+		bts_take(b, batch);
 }
 
 /*
@@ -315,6 +321,7 @@ static const struct ds_bts_client bts_client = {
 	.entry		= (unsigned long)bts_probe_sched_switch,
 	.records	= bts_records,
 	.mode		= bts_mode,
+	.pending	= bts_pending,
 };
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
@@ -335,23 +342,44 @@ static void bts_stop(struct trace_array *tr)
 {
 	WRITE_ONCE(tr->bts->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
+	/* What is held comes to its end now, one way or the other. */
+	ds_bts_flush_all();
 }
 
 static void bts_targets_changed(struct trace_array *tr)
 {
 	ds_bts_update_all(DS_DRAIN_FLUSH);
+	bts_look_again();
 }
 
 /* What is recorded so far is handed over by the old flags: see bts_mode(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	struct tracer_flags *flags = tracer_flags_of(tr, &bts_tracer);
+	bool chosen = bts_is_chosen(tr);
+	int ret;
 
 	if (!flags)
 		return -ENOMEM;
+	if (chosen && bit == BTS_OPT_BLOCK) {
+		ret = bts_set_blocking(tr->bts, set);
+		if (ret)
+			return ret;
+	}
+
 	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
-	if (bts_is_chosen(tr))
+	if (chosen) {
 		ds_bts_update_all(DS_DRAIN_FLUSH);
+		ds_bts_flush_all();
+	}
+	return 0;
+}
+
+/* A ring buffer that overwrites has always room, and nobody would wait. */
+static int bts_flag_changed(struct trace_array *tr, u32 mask, int set)
+{
+	if (mask == TRACE_ITER_OVERWRITE && set && tr->bts->blocking)
+		return -EINVAL;
 	return 0;
 }
 
@@ -409,6 +437,7 @@ void trace_bts_free(struct trace_array *tr)
 {
 	if (!tr->bts)
 		return;
+	bts_free_backlogs(tr->bts);
 	free_percpu(tr->bts->cpu);
 	kfree(tr->bts);
 }
@@ -426,8 +455,11 @@ static int bts_prepare(struct trace_array *tr)
 		/* Whoever reads the counters finds them set up. */
 		smp_store_release(&tr->bts, b);
 	}
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(b->cpu, cpu), 0, sizeof(struct bts_cpu));
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		*c = (struct bts_cpu){ .backlog = c->backlog };
+	}
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
 	return 0;
 }
@@ -467,25 +499,48 @@ static int bts_init(struct trace_array *tr)
 	int ret;
 
 	ret = bts_prepare(tr);
-	if (!ret)
-		ret = bts_claim();
-	if (ret) {
-		tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
-		return ret;
-	}
+	if (ret)
+		goto err;
+	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);
+	if (ret)
+		goto err;
+	ret = bts_claim();
+	if (ret)
+		goto err_blocking;
 
 	tracing_start_cmdline_record();
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
+
+err_blocking:
+	bts_set_blocking(tr->bts, false);
+err:
+	tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
+	return ret;
+}
+
+/* Nobody can write what CPUs hold that have gone offline. */
+static void bts_drop_offline(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		bts_count(&c->dropped_off, bts_held(c));
+		WRITE_ONCE(c->backlog_out, c->backlog_in);
+	}
 }
 
 static void bts_reset(struct trace_array *tr)
 {
 	bts_stop(tr);
+	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
 	bts_release();
 	tracing_stop_cmdline_record();
+	bts_drop_offline(tr->bts);
 }
 
 /* Context: process context; the tracer is chosen and stays so. */
@@ -538,6 +593,8 @@ static struct tracer bts_tracer __read_mostly = {
 #ifdef CONFIG_FTRACE_SELFTEST
 	.selftest	 = trace_selftest_startup_bts,
 #endif
+	.flag_changed	 = bts_flag_changed,
+	.reader		 = bts_reader,
 	.allow_instances = true,
 	.instance_flags	 = true,
 };

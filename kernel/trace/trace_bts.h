@@ -6,10 +6,37 @@
 
 #include <linux/list.h>
 #include <linux/percpu.h>
+#include <linux/rculist.h>
 
 #include <asm/ds.h>
 
 #include "trace.h"
+
+/**
+ * struct bts_branch - a branch on its way to the ring buffer
+ * @from:	as in struct ds_bts_record
+ * @to:		as in struct ds_bts_record
+ * @pid:	who took it
+ * @ctx:	the context columns, see tracing_gen_ctx()
+ * @lost:	how many were lost in front of it, and are not yet shown
+ */
+struct bts_branch {
+	u64		from;
+	u64		to;
+	pid_t		pid;
+	unsigned int	ctx;
+	u64		lost;
+};
+
+/**
+ * struct bts_readers - those who make room in a ring buffer
+ * @nr:		how many have trace_pipe or trace_pipe_raw open
+ * @task:	the last who opened or read it; to be compared with only
+ */
+struct bts_readers {
+	unsigned int		nr;
+	struct task_struct	*task;
+};
 
 /**
  * struct bts_cpu - an instance's part of a CPU: what it wants there now, and its
@@ -30,6 +57,13 @@
  *			then; what was overwritten cannot be counted
  * @drains:		times the DS buffer was drained, by cause
  * @lost:		dropped, and not yet shown in the trace
+ * @blocked:		times a task has waited for room
+ * @blocked_ns:		how long, in all
+ * @backlog:		branches for which there was no room yet; NULL if there
+ *			never was a need
+ * @backlog_in:		how many have been put into @backlog,
+ * @backlog_out:	and how many taken out, from the beginning
+ * @readers:		who reads this CPU's part of the ring buffer
  */
 struct bts_cpu {
 	unsigned int	mode;
@@ -43,6 +77,12 @@ struct bts_cpu {
 	u64		buffer_wrapped;
 	u64		drains[DS_DRAIN_CAUSES];
 	u64		lost;
+	u64		blocked;
+	u64		blocked_ns;
+	struct bts_branch *backlog;
+	unsigned int	backlog_in;
+	unsigned int	backlog_out;
+	struct bts_readers readers;
 };
 
 /**
@@ -52,6 +92,8 @@ struct bts_cpu {
  * @flags:	its options
  * @cpu:	what belongs to a CPU
  * @tracing:	the tracer is chosen, and tracing_on is 1
+ * @blocking:	bts-block is set while the tracer is chosen
+ * @readers:	who reads the ring buffer of all CPUs
  */
 struct bts_instance {
 	struct list_head		list;
@@ -59,9 +101,28 @@ struct bts_instance {
 	const struct tracer_flags	*flags;
 	struct bts_cpu __percpu		*cpu;
 	bool				tracing;
+	bool				blocking;
+	struct bts_readers		readers;
 };
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
+
+/* The options: those that the hardware must know have its bits. */
+enum {
+	BTS_OPT_USER	= DS_BTS_USER,
+	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
+	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
+	BTS_OPT_CIRCULAR = DS_BTS_CIRCULAR,
+	BTS_OPT_BLOCK	= BIT(16),
+};
+
+/* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
+extern struct list_head bts_instances;
+
+/* Context: preemption off, up to NMI. */
+#define for_each_bts_instance(b)					\
+	list_for_each_entry_rcu(b, &bts_instances, list,		\
+				rcu_read_lock_sched_held())
 
 /* User space is the lower half of the address space. */
 static inline bool bts_is_user(unsigned long addr)
@@ -69,8 +130,41 @@ static inline bool bts_is_user(unsigned long addr)
 	return (long)addr >= 0;
 }
 
+/* Count what the CPU's only writer counts, for readers elsewhere. */
+static inline void bts_count(u64 *counter, u64 n)
+{
+	WRITE_ONCE(*counter, *counter + n);
+}
+
+/* How many branches wait for room. */
+static inline unsigned int bts_held(struct bts_cpu *c)
+{
+	return READ_ONCE(c->backlog_in) - READ_ONCE(c->backlog_out);
+}
+
+/* Is it because it was told to that the ring buffer takes nothing on this CPU? */
+static inline bool bts_is_off(struct trace_array *tr)
+{
+	struct trace_array_cpu *data = this_cpu_ptr(tr->array_buffer.data);
+
+	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
+}
+
 /* trace_bts.c */
 bool bts_is_chosen(struct trace_array *tr);
+bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch);
+void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n);
+
+/* trace_bts_block.c */
+bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
+	      const struct bts_branch *branch);
+void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
+void bts_hold_task(struct task_struct *task);
+bool bts_pending(int cpu);
+void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
+int bts_set_blocking(struct bts_instance *b, bool on);
+void bts_free_backlogs(struct bts_instance *b);
+void bts_look_again(void);
 
 /* trace_bts_output.c */
 int bts_register_events(void);

@@ -29,6 +29,8 @@ static const struct {
 	{ "drains_offline",
 	  offsetof(struct bts_cpu, drains[DS_DRAIN_OFFLINE]) },
 	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
+	{ "blocked",		offsetof(struct bts_cpu, blocked) },
+	{ "blocked_ns",		offsetof(struct bts_cpu, blocked_ns) },
 };
 
 /* Nobody counts anything in an instance that has never chosen the tracer. */
@@ -56,6 +58,11 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
+static u64 bts_stat_held(struct bts_instance *b, int cpu)
+{
+	return b ? bts_held(per_cpu_ptr(b->cpu, cpu)) : 0;
+}
+
 static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
@@ -66,10 +73,13 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	bool one = cpu != RING_BUFFER_ALL_CPUS;
 	bool chosen = bts_is_chosen(tr);
 	int i, running = 0;
+	u64 held = 0;
 
-	for_each_online_cpu(i) {
-		if (chosen && (!one || i == cpu))
-			running += bts_is_recording(b, i);
+	for_each_possible_cpu(i) {
+		if (one && i != cpu)
+			continue;
+		held += bts_stat_held(b, i);
+		running += chosen && bts_is_recording(b, i);
 	}
 	/* Reads of another task's counters see what it has drained by now. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
@@ -81,6 +91,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 			   one ? bts_stat(b, cpu, offset) :
 				 bts_stat_sum(b, offset));
 	}
+	seq_printf(m, "held: %llu\n", held);
 	return 0;
 }
 

@@ -543,7 +543,7 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 	else
 		batch.full = index + sizeof(*batch.rec) > ds->bts_absolute_maximum;
 
-	if (batch.nr || cause == DS_DRAIN_INTERRUPT) {
+	if (batch.nr || cause == DS_DRAIN_INTERRUPT || cause == DS_DRAIN_FLUSH) {
 		ds_cut_own(c, way, &batch);
 		ds_bts_client->records(&batch);
 	}
@@ -758,9 +758,13 @@ static void ds_ipi_flush(void *unused)
 {
 	struct ds_bts_bounds way = ds_ipi_way((unsigned long)ds_ipi_flush,
 					      _RET_IP_);
+	struct ds_bts_batch none = { .cause = DS_DRAIN_FLUSH };
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 
-	ds_update(this_cpu_ptr(&ds_bts_cpu), this_cpu_read(ds_bts_cpu.mode),
-		  DS_DRAIN_FLUSH, &way);
+	if (c->ctl)
+		ds_update(c, c->mode, DS_DRAIN_FLUSH, &way);
+	else
+		ds_bts_client->records(&none);
 }
 
 /**
@@ -783,6 +787,8 @@ static bool ds_has_records(int cpu, void *unused)
 	struct debug_store *ds = READ_ONCE(c->ds);
 	u64 ctl = READ_ONCE(c->ctl);
 
+	if (ds_bts_client->pending && ds_bts_client->pending(cpu))
+		return true;
 	/* perf's buffers stay while BTS is claimed, and so does @ds. */
 	if (!ds || !ctl)
 		return false;

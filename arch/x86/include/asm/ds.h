@@ -83,16 +83,19 @@ struct ds_bts_batch {
  * @entry:	the function from which ds_bts_switch() is called
  * @records:	takes a batch of this CPU. Called with interrupts off, in any
  *		context up to NMI, while the CPU records nothing; calls for one
- *		CPU never nest.
+ *		CPU never nest. A flush may have an empty batch.
  * @mode:	tells what this CPU is to record of a task (DS_BTS_*), which runs
  *		on it already or comes next. Called with interrupts off, not from
  *		NMI, between the last record of what it had told before and the
  *		first of what it tells now.
+ * @pending:	is @records to be called by a flush, even if a CPU has recorded
+ *		nothing? Called with preemption off. May be NULL.
  */
 struct ds_bts_client {
 	unsigned long	entry;
 	void		(*records)(const struct ds_bts_batch *batch);
 	unsigned int	(*mode)(struct task_struct *task);
+	bool		(*pending)(int cpu);
 };
 
 /* The client is on its way to ds_bts_switch(); private to this CPU and its NMIs. */

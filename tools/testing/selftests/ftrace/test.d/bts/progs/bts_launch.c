@@ -8,7 +8,8 @@
  * Forks one child for each program, with ASLR off and pinned to CPU if asked.
  * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
  * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
- * exec together. When the last has ended tracing_on is cleared. The PIDs go to
+ * exec together. When the last has ended, and bts_stats says that none of their
+ * branches is held, tracing_on is cleared. The PIDs go to
  * stdout, in order. The status is 0 if each program's is.
  *
  * TRACEFS is the working directory by default, as for ftracetest. The first
@@ -126,6 +127,32 @@ static int wait_all(void)
 	return result;
 }
 
+/*
+ * With bts-block, what a program did last may wait for the reader after the
+ * program's end. Tracing must not be off before, or it is dropped. Who reads
+ * slower than ten seconds for that is not waited for.
+ */
+static void wait_held(void)
+{
+	char text[4096];
+	int fd, i;
+	ssize_t n;
+
+	for (i = 0; i < 1000; i++) {
+		fd = openat(tracefs, "bts_stats", O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return;
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		if (n < 0)
+			die("bts_stats");
+		text[n] = 0;
+		if (!strstr(text, "\nheld: ") || strstr(text, "\nheld: 0\n"))
+			return;
+		usleep(10000);
+	}
+}
+
 /* One program with its options, up to "--". Returns where it ends. */
 static char **parse_program(char **arg)
 {
@@ -184,6 +211,7 @@ int main(int argc, char **argv)
 	write_file("tracing_on", 0, "1");
 	close(gate[1]);
 	result = wait_all();
+	wait_held();
 	write_file("tracing_on", 0, "0");
 	return result;
 }

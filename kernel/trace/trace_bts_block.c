@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: option bts-block, by which nothing is lost to a slow reader
+ *
+ * A task that is traced branches faster than anybody reads. When its records
+ * find no room in the ring buffer, they are held in a backlog beside it, and the
+ * task waits at its next return to user mode, where it holds no lock:
+ *
+ *	bts_records() -- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
+ *	     \                         ^                         |
+ *	      no room --> backlog -----+-------------------------+
+ *	                  task waits <---- backlog empty: wake up
+ *
+ * The rule is that of a CPU, not of a task: who is to be held does not return to
+ * user mode on a CPU whose backlog is not empty. So nothing is kept per task, a
+ * task that migrates waits for the CPU that it is on, and what has been held
+ * goes into the ring buffer of its own CPU, with its own PID, in order.
+ *
+ * Held are the tasks of set_ftrace_pid, and only while somebody has trace_pipe or
+ * trace_pipe_raw open for the CPU. If the set is empty, nobody is: the reader
+ * may need any task of the system to make room. Kernel threads do not return to
+ * user mode; the kernel's own branches are held as far as the backlog goes, and
+ * dropped and counted beyond. Signals come first: a task that waits can be killed,
+ * stopped, traced and frozen.
+ *
+ * Concurrency:
+ *
+ *	- A CPU's backlog is written and emptied by bts_records() alone, which
+ *	  never nests. Who wants it emptied calls ds_bts_flush_all(), which reaches
+ *	  each CPU for which bts_pending() says so.
+ *	- A task is told to wait by TIF_NOTIFY_RESUME: the one that runs, by who
+ *	  adds to the backlog, and the one that comes, by bts_mode(). An NMI may hit
+ *	  the way to user mode when the flag has been looked at already, so that it
+ *	  raises an interrupt, which passes there again.
+ *	- The last record that leaves a backlog wakes all who wait; they look for
+ *	  themselves. They also look from time to time, for a trigger that switches
+ *	  the ring buffer off tells nobody.
+ *	- Readers come and go under trace_types_lock.
+ */
+
+#include <linux/freezer.h>
+#include <linux/irq_work.h>
+#include <linux/jump_label.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "trace_bts.h"
+
+/* A power of two: more than a DS buffer, so that one batch always fits. */
+#define BTS_BACKLOG	4096
+
+/* How long a trigger's traceoff may go unnoticed. */
+#define BTS_LOOK_AGAIN	(HZ / 10)
+
+DEFINE_STATIC_KEY_FALSE(bts_block_key);
+
+static DECLARE_WAIT_QUEUE_HEAD(bts_room);
+
+/* Context: this CPU. May records wait for room here? */
+static bool bts_may_hold(struct bts_instance *b, struct bts_cpu *c)
+{
+	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
+		return false;
+	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
+		return false;
+	return !bts_is_off(b->tr);
+}
+
+/**
+ * bts_hold - keep a branch for which the ring buffer has no room
+ * @b:	the instance
+ * @c:	its part of this CPU
+ * @branch: the branch
+ *
+ * Context: as bts_records().
+ * Return: false if it cannot be kept.
+ */
+bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
+	      const struct bts_branch *branch)
+{
+	struct bts_branch *backlog = READ_ONCE(c->backlog);
+
+	if (!backlog || bts_held(c) == BTS_BACKLOG || !bts_may_hold(b, c))
+		return false;
+	backlog[c->backlog_in % BTS_BACKLOG] = *branch;
+	WRITE_ONCE(c->backlog_in, c->backlog_in + 1);
+	return true;
+}
+
+static void bts_wake_all(struct irq_work *work)
+{
+	wake_up_all(&bts_room);
+}
+
+static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
+	IRQ_WORK_INIT_HARD(bts_wake_all);
+
+/* Nobody is to wait for what is held any more, and there is no room for it. */
+static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
+{
+	while (bts_held(c)) {
+		c->lost += c->backlog[c->backlog_out % BTS_BACKLOG].lost;
+		WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
+		bts_drop(b, c, 1);
+	}
+}
+
+/**
+ * bts_release_held - move what is held to the ring buffer, as far as there is room
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * If nothing is to be held any more, what finds no room is dropped.
+ *
+ * Context: as bts_records().
+ */
+void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
+{
+	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
+
+	if (!bts_held(c))
+		return;
+
+	while (bts_held(c) &&
+	       bts_write_branch(buffer, &c->backlog[c->backlog_out % BTS_BACKLOG])) {
+		WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
+		bts_count(&c->delivered, 1);
+	}
+
+	if (bts_held(c) && bts_may_hold(b, c))
+		return;
+	bts_drop_held(b, c);
+	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+}
+
+/* An interrupt's way out is all that is wanted of it. */
+static void bts_pass_by(struct irq_work *work)
+{
+}
+
+static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
+	IRQ_WORK_INIT_HARD(bts_pass_by);
+
+/**
+ * bts_hold_task - have a task look whether it must wait, before it is in user mode
+ * @task: the one that runs on this CPU, or comes next
+ *
+ * Context: interrupts off, up to NMI.
+ */
+void bts_hold_task(struct task_struct *task)
+{
+	if (task->flags & (PF_KTHREAD | PF_USER_WORKER))
+		return;
+	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
+	if (in_nmi())
+		irq_work_queue(this_cpu_ptr(&bts_pass_work));
+}
+
+/* Who made the task wait had better be able to make room. */
+static bool bts_is_reader(struct bts_instance *b, struct bts_cpu *c)
+{
+	return READ_ONCE(b->readers.task) == current ||
+	       READ_ONCE(c->readers.task) == current;
+}
+
+/* The instance for which the current task must wait, if it is to, on this CPU. */
+static struct bts_instance *bts_holder(void)
+{
+	struct bts_instance *b;
+
+	guard(preempt)();
+	for_each_bts_instance(b) {
+		struct bts_cpu *c = this_cpu_ptr(b->cpu);
+
+		if (bts_held(c) && (READ_ONCE(c->mode) & BTS_SIDES) &&
+		    rcu_access_pointer(b->tr->function_pids) &&
+		    !bts_is_reader(b, c) && bts_may_hold(b, c))
+			return b;
+	}
+	return NULL;
+}
+
+/* The instance may be gone by now. */
+static void bts_count_wait(struct bts_instance *holder, u64 ns)
+{
+	struct bts_instance *b;
+
+	guard(preempt)();
+	for_each_bts_instance(b) {
+		if (b != holder)
+			continue;
+		bts_count(&this_cpu_ptr(b->cpu)->blocked, 1);
+		bts_count(&this_cpu_ptr(b->cpu)->blocked_ns, ns);
+	}
+}
+
+/**
+ * bts_block_task - wait for the reader, if need be
+ *
+ * Context: process context, on the way to user mode.
+ */
+void bts_block_task(void)
+{
+	struct bts_instance *holder = bts_holder();
+	u64 start = ktime_get_ns();
+	long ret;
+
+	if (!holder)
+		return;
+	do {
+		ret = wait_event_freezable_timeout(bts_room, !bts_holder(),
+						   BTS_LOOK_AGAIN);
+	} while (!ret);
+	/* A signal first, then here again. */
+	if (ret < 0)
+		set_thread_flag(TIF_NOTIFY_RESUME);
+	bts_count_wait(holder, ktime_get_ns() - start);
+}
+
+/* Context: preemption off; does a CPU hold anything that may be released? */
+bool bts_pending(int cpu)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
+			return true;
+	}
+	return false;
+}
+
+static bool bts_any_held(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * bts_reader - somebody reads the ring buffer, or begins to, or ends
+ * @tr:		the trace array
+ * @cpu:	whose part
+ * @event:	what
+ */
+void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
+{
+	struct bts_instance *b = tr->bts;
+	struct bts_readers *readers = &b->readers;
+
+	if (cpu != RING_BUFFER_ALL_CPUS)
+		readers = &per_cpu_ptr(b->cpu, cpu)->readers;
+
+	switch (event) {
+	case TRACE_READER_OPEN:
+		WRITE_ONCE(readers->nr, readers->nr + 1);
+		fallthrough;
+	case TRACE_READER_READ:
+		WRITE_ONCE(readers->task, current);
+		break;
+	case TRACE_READER_CLOSE:
+		WRITE_ONCE(readers->nr, readers->nr - 1);
+		WRITE_ONCE(readers->task, NULL);
+		break;
+	}
+	if (bts_any_held(b))
+		ds_bts_flush_all();
+}
+
+static int bts_alloc_backlogs(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+		struct bts_branch *backlog;
+
+		if (c->backlog)
+			continue;
+		backlog = kvcalloc(BTS_BACKLOG, sizeof(*backlog), GFP_KERNEL);
+		if (!backlog)
+			return -ENOMEM;
+		WRITE_ONCE(c->backlog, backlog);
+	}
+	return 0;
+}
+
+void bts_free_backlogs(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu_ptr(b->cpu, cpu)->backlog);
+}
+
+/**
+ * bts_set_blocking - an instance that has bts blocks from now on, or does not
+ * @b:	the instance
+ * @on:	which of the two
+ *
+ * With "overwrite" there is always room, and nothing to wait for: off with it.
+ *
+ * Context: trace_types_lock held.
+ * Return: 0, or -ENOMEM.
+ */
+int bts_set_blocking(struct bts_instance *b, bool on)
+{
+	int ret;
+
+	if (b->blocking == on)
+		return 0;
+
+	if (on) {
+		ret = bts_alloc_backlogs(b);
+		if (ret)
+			return ret;
+		set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		static_branch_inc(&bts_block_key);
+	} else {
+		static_branch_dec(&bts_block_key);
+	}
+	b->blocking = on;
+	return 0;
+}
+
+/* Whoever waits may be free to go: the targets or the options have changed. */
+void bts_look_again(void)
+{
+	wake_up_all(&bts_room);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bts_reader - copy a trace pipe to stdout, slowly and irregularly
+ *
+ *   bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
+ *
+ * Reads 1 to BYTES (4096) at a time and pauses before every fourth read or so, for
+ * up to MICROSECONDS (2000), both by a generator that begins with SEED (1). With -p
+ * it never sleeps in read(), but waits with poll().
+ *
+ * SIGTERM ends it when there is nothing left to read. The status is 0 then.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_BYTES 65536
+
+static unsigned int seed = 1;
+static volatile sig_atomic_t ending;
+
+static void end(int sig)
+{
+	(void)sig;
+	ending = 1;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bts_reader: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static unsigned int one_of(unsigned int n)
+{
+	return n ? rand_r(&seed) % n : 0;
+}
+
+static void put(const char *buf, ssize_t n)
+{
+	ssize_t done, part;
+
+	for (done = 0; done < n; done += part) {
+		part = write(1, buf + done, n - done);
+		if (part < 0)
+			die("write");
+	}
+}
+
+/* Returns false when there is nothing, and will be none. */
+static bool copy(int fd, unsigned int bytes, bool poller)
+{
+	static char buf[MAX_BYTES];
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+
+	n = read(fd, buf, 1 + one_of(bytes));
+	if (n > 0) {
+		put(buf, n);
+		return true;
+	}
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		die("read");
+	if (ending)
+		return n < 0 && errno == EINTR;
+	/* The rest may be less than what poll() waits for. */
+	if (poller)
+		poll(&pollfd, 1, 100);
+	else if (!n)
+		usleep(1000);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	/* No SA_RESTART: a read that sleeps is to see it. */
+	struct sigaction action = { .sa_handler = end };
+	unsigned int bytes = 4096, pause_us = 2000;
+	bool poller = false;
+	int opt, fd;
+
+	while ((opt = getopt(argc, argv, "s:u:b:p")) != -1) {
+		switch (opt) {
+		case 's':
+			seed = atoi(optarg);
+			break;
+		case 'u':
+			pause_us = atoi(optarg);
+			break;
+		case 'b':
+			bytes = atoi(optarg);
+			break;
+		case 'p':
+			poller = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (optind + 1 != argc || !bytes || bytes > MAX_BYTES) {
+		fprintf(stderr, "usage: bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE\n");
+		return 2;
+	}
+	fd = open(argv[optind], O_RDONLY | (poller ? O_NONBLOCK : 0));
+	if (fd < 0)
+		die(argv[optind]);
+	sigaction(SIGTERM, &action, NULL);
+	do {
+		if (!one_of(4))
+			usleep(one_of(pause_us));
+		if (ending)
+			fcntl(fd, F_SETFL, O_NONBLOCK);
+	} while (copy(fd, bytes, poller));
+	return 0;
+}
