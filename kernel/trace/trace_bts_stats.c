@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: bts_stats and per_cpu/cpuN/bts_stats
+ * Branch tracer: the files bts_stats, per_cpu/cpuN/bts_stats and bts_threshold
  */
 
 #include <linux/fs.h>
@@ -124,6 +124,36 @@ const struct file_operations trace_bts_stats_fops = {
 	.release	= bts_stats_release,
 };
 
+static ssize_t bts_threshold_read(struct file *file, char __user *ubuf,
+				  size_t cnt, loff_t *ppos)
+{
+	char buf[16];
+	int len;
+
+	len = scnprintf(buf, sizeof(buf), "%u\n", ds_bts_get_threshold());
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t bts_threshold_write(struct file *file, const char __user *ubuf,
+				   size_t cnt, loff_t *ppos)
+{
+	unsigned int records;
+	int ret;
+
+	ret = kstrtouint_from_user(ubuf, cnt, 10, &records);
+	if (!ret)
+		ret = ds_bts_set_threshold(records);
+	return ret ?: cnt;
+}
+
+/* Of the hardware, and so for all instances. */
+static const struct file_operations bts_threshold_fops = {
+	.open		= tracing_open_generic,
+	.read		= bts_threshold_read,
+	.write		= bts_threshold_write,
+	.llseek		= generic_file_llseek,
+};
+
 /**
  * trace_bts_create_files - the tracer's files that are not per CPU
  * @tr: the trace array
@@ -133,4 +163,7 @@ void trace_bts_create_files(struct trace_array *tr, struct dentry *d_tracer)
 {
 	trace_create_file("bts_stats", TRACE_MODE_READ, d_tracer, tr,
 			  &trace_bts_stats_fops);
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		trace_create_file("bts_threshold", TRACE_MODE_WRITE, d_tracer,
+				  NULL, &bts_threshold_fops);
 }

@@ -128,7 +128,7 @@
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
 /*
- * Records per interrupt. The handler's time is this many times what the client
+ * Records per interrupt, if nobody says otherwise. The handler's time is this many times what the client
  * takes for a record; an NMI that takes a millisecond is reported as too long.
  * It also is the room above the threshold, where branches go on arriving
  * until the handler has switched BTS off: what remains of perf's 2730 records
@@ -192,6 +192,15 @@ struct ds_bts_cpu {
 
 static DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
 DEFINE_PER_CPU(bool, ds_bts_inside);
+
+/* Records per interrupt. Written under ds_bts_mutex, read by ds_prepare(). */
+static unsigned int ds_bts_threshold = DS_BTS_THRESHOLD;
+
+/*
+ * How many more it must be on this CPU because the tracer's own way out of the
+ * interrupt is recorded, too: see ds_wait_longer().
+ */
+static DEFINE_PER_CPU(unsigned int, ds_bts_slack);
 
 /* Protects ds_bts_client against a second claim; not taken while tracing. */
 static DEFINE_MUTEX(ds_bts_mutex);
@@ -521,6 +530,18 @@ static void ds_expect_pmi(struct ds_bts_cpu *c)
 }
 
 /*
+ * A PMI found nothing but the tracer's own branches. With a low threshold those
+ * on the way out of a PMI can raise the next, before the traced code has taken a
+ * single branch, and so on for ever. Let there be as many more, then.
+ */
+static void ds_wait_longer(unsigned int own)
+{
+	unsigned int slack = this_cpu_read(ds_bts_slack) + own;
+
+	this_cpu_write(ds_bts_slack, min(slack, DS_BTS_WAY_OUT));
+}
+
+/*
  * Hand over what the buffer holds and empty it.
  * Context: the buffer's CPU, interrupts off, BTS stores nothing, !armed.
  */
@@ -545,6 +566,8 @@ static void ds_drain(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 
 	if (batch.nr || cause == DS_DRAIN_INTERRUPT || cause == DS_DRAIN_FLUSH) {
 		ds_cut_own(c, way, &batch);
+		if (cause == DS_DRAIN_INTERRUPT && !batch.nr)
+			ds_wait_longer(batch.own);
 		ds_bts_client->records(&batch);
 	}
 	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
@@ -567,7 +590,8 @@ static void ds_prepare(struct debug_store *ds, unsigned int mode)
 		threshold = ds->bts_absolute_maximum + size;
 		WRITE_ONCE(ds_last_slot(ds)->from, DS_BTS_UNUSED);
 	} else {
-		threshold = ds->bts_buffer_base + DS_BTS_THRESHOLD * size;
+		threshold = ds->bts_buffer_base + size *
+			(READ_ONCE(ds_bts_threshold) + this_cpu_read(ds_bts_slack));
 	}
 	WRITE_ONCE(ds->bts_interrupt_threshold, threshold);
 }
@@ -924,6 +948,7 @@ static int ds_cpu_starting(unsigned int cpu)
 		return 0;
 	}
 
+	this_cpu_write(ds_bts_slack, 0);
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
 	WRITE_ONCE(c->pmi_due, false);
@@ -1061,6 +1086,40 @@ static int ds_start_cpus(void)
 	if (ret)
 		unregister_nmi_handler(NMI_LOCAL, "bts");
 	return ret;
+}
+
+/**
+ * ds_bts_set_threshold - how many records are there to be for an interrupt?
+ * @records:	how many, 1 to DS_BTS_MAX_THRESHOLD
+ *
+ * Those of the tracer's own way out of the last interrupt come on top, where the
+ * kernel is recorded. Holds on all CPUs when this returns, also for later claims.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -EINVAL.
+ */
+int ds_bts_set_threshold(unsigned int records)
+{
+	if (!records || records > DS_BTS_MAX_THRESHOLD)
+		return -EINVAL;
+
+	guard(mutex)(&ds_bts_mutex);
+
+	WRITE_ONCE(ds_bts_threshold, records);
+	if (ds_bts_client)
+		ds_bts_update_all(DS_DRAIN_FLUSH);
+	return 0;
+}
+
+/**
+ * ds_bts_get_threshold - how many records are there for an interrupt?
+ *
+ * Context: Any.
+ * Return: what ds_bts_set_threshold() has set.
+ */
+unsigned int ds_bts_get_threshold(void)
+{
+	return READ_ONCE(ds_bts_threshold);
 }
 
 /**

@@ -46,6 +46,12 @@ struct ds_bts_record {
  */
 #define DS_BTS_CIRCULAR		BIT(3)
 
+/*
+ * Records for each interrupt, at the most: of the 2730 that perf's buffer holds,
+ * the rest is the room where branches go on arriving until BTS is off.
+ */
+#define DS_BTS_MAX_THRESHOLD	2048
+
 /* Why the records were taken out of the hardware's buffer. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
@@ -123,6 +129,8 @@ void ds_bts_release(void);
 void ds_bts_switch(struct task_struct *task, unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
+int ds_bts_set_threshold(unsigned int records);
+unsigned int ds_bts_get_threshold(void);
 void ds_bts_flush_cpu(unsigned long entry, unsigned long resume);
 void ds_bts_crash(void);
 bool ds_bts_running(int cpu);
