@@ -36,19 +36,22 @@
  * by perf's handler: a claim keeps that handler active, and it runs on each PMI
  * after ours.
  *
- * Flight recorder. The hardware does not tell whether it has gone round. So the
- * last slot is marked before the start, and has gone round who has overwritten
- * the mark. The oldest record (x above) is not handed over then: it would have
- * been the next to go, and without it a buffer that has gone round has lost
- * something for certain. How much, nobody knows. It is drained at each task
- * switch, too. The buffer could go on instead, with the PID noted in the last
- * record's flags. But then a task that sleeps would find its records overwritten
- * by those that ran since; the client would have to decide about records of
- * tasks that may be gone; and the tracer's own branches would be amid the rest.
- * As it is, a switch costs one buffer at the most, however long the task ran,
- * and the client keeps what led to each task's sleep. While a drain goes on,
- * with interrupts off, the CPU does nothing else, so that nothing is missing
- * between two drains but what was overwritten.
+ * Flight recorder. The hardware does not tell whether it has gone round, so the
+ * last slot gets a mark before it starts: if that is overwritten, it has. The
+ * oldest record (x above), which would have been the next to go, is not handed
+ * over then. So a buffer that has gone round has always lost something, also one
+ * that was filled exactly; how much, nobody knows. What is left of the way out
+ * of the tracer is at that end, too, and goes with it.
+ *
+ * It is drained at each task switch as well. Rejected: to let it go on, with the
+ * PID noted in the flags of the last record. A task that sleeps would find its
+ * records overwritten by those that ran since, the client would have to decide
+ * about records of tasks that may be gone, and the tracer's own branches would
+ * be amid the rest. As it is, a switch costs one buffer at the most, however
+ * long the task ran, and the client keeps what led to each task's sleep.
+ *
+ * While a drain goes on, with interrupts off, the CPU does nothing else. So
+ * nothing is missing between two drains but what was overwritten.
  *
  * Concurrency. Each CPU's state (struct ds_bts_cpu), its DS area and its
  * DEBUGCTL are touched by that CPU alone, with interrupts off. What is left is
@@ -80,14 +83,15 @@
  * A full buffer may have no room for it: then only what cannot be anything else
  * is cut off, and the branches of an NMI that kept the PMI waiting are shown.
  * A PMI right at the client's first instruction cuts off the branch to it, too.
- * The second are dropped
- * up to the branch to the caller's return address, or from the entry text back
- * to the interrupted instruction. A branch with an end in user space ends the
- * second in any case, for the tracer has none, and so does the entry of what
- * the kernel does on the way out of an interrupt that is not the tracer's
- * doing (softirqs, preemption, signals). When the kernel crashes, what follows
- * the branch into panic() or into the exception is left out: a trace that is
- * dumped then ends where the crash began.
+ *
+ * The second are dropped up to the branch to the caller's return address, or
+ * from the entry text back to the interrupted instruction. A branch with an end
+ * in user space ends them in any case, for the tracer has none, and so does the
+ * entry of what the kernel does on the way out of an interrupt that is not the
+ * tracer's doing (softirqs, preemption, signals).
+ *
+ * When the kernel crashes, what follows the branch into panic() or into the
+ * exception is left out: a trace that is dumped then ends where the crash began.
  *
  * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own; what
  * a full buffer has no room for, which is reported, though nobody can count it.
