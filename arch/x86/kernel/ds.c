@@ -132,8 +132,9 @@
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
 /*
- * Records per interrupt, if nobody says otherwise. The handler's time is this many times what the client
- * takes for a record; an NMI that takes a millisecond is reported as too long.
+ * Records per interrupt, if nobody says otherwise. The handler's time is this
+ * many times what the client takes for a record; an NMI that takes a
+ * millisecond is reported as too long.
  * It also is the room above the threshold, where branches go on arriving
  * until the handler has switched BTS off: what remains of perf's 2730 records
  * is many times what an NMI's entry takes, so that an NMI in front of ours,
