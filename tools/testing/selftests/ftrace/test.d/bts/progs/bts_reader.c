@@ -6,7 +6,8 @@
  *
  * Reads 1 to BYTES (4096) at a time and pauses before every fourth read or so, for
  * up to MICROSECONDS (2000), both by a generator that begins with SEED (1). With -p
- * it never sleeps in read(), but waits with poll().
+ * it never sleeps in read(), but waits with poll(). A FILE of "-" is standard
+ * input, which the caller has opened.
  *
  * SIGTERM ends it when there is nothing left to read. The status is 0 then.
  */
@@ -108,8 +109,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE\n");
 		return 2;
 	}
-	fd = open(argv[optind], O_RDONLY | (poller ? O_NONBLOCK : 0));
-	if (fd < 0)
+	fd = strcmp(argv[optind], "-") ? open(argv[optind], O_RDONLY) : 0;
+	if (fd < 0 || (poller && fcntl(fd, F_SETFL, O_NONBLOCK)))
 		die(argv[optind]);
 	sigaction(SIGTERM, &action, NULL);
 	do {
