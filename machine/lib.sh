@@ -102,7 +102,6 @@ machine_options() {
 		printf '%s' '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,bts-cpl-after=on'
 		;;
 	no_ds_cpl) printf '%s' '--smp 2 --cpu SandyBridge,+ds,+dtes64,-ds-cpl,pmu=on' ;;
-	no_ds) printf '%s' '--cpu SandyBridge,pmu=on' ;;
 	*) die "no such machine: $1" ;;
 	esac
 }
