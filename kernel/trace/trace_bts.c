@@ -66,7 +66,6 @@
 
 #include <linux/init.h>
 #include <linux/percpu.h>
-#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -97,11 +96,15 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
 	/* Tasks wait for who reads their branches */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
+	/* Rows bts_departs and bts_arrives */
+	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
+	/* Rows bts_map */
+	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	{ }
 };
 
 static struct tracer_flags bts_flags = {
-	.val	= BTS_OPT_USER | BTS_OPT_KERNEL,
+	.val	= BTS_OPT_USER | BTS_OPT_KERNEL | BTS_OPT_MAP,
 	.opts	= bts_opts,
 };
 
@@ -148,10 +151,12 @@ static unsigned int bts_mode(struct task_struct *task)
 	unsigned int sides = 0;
 
 	this_cpu_write(bts_pid, task->pid);
+	bts_rows_begin(task);
 	for_each_bts_instance(b) {
 		struct bts_cpu *c = this_cpu_ptr(b->cpu);
 		unsigned int mode = bts_mode_of(b, task);
 
+		bts_rows_turn(b, c, task, mode);
 		WRITE_ONCE(c->mode, mode);
 		if (!(mode & BTS_SIDES))
 			continue;
@@ -210,6 +215,29 @@ bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch)
 	entry->from = branch->from;
 	entry->to = branch->to;
 	trace_buffer_unlock_commit_nostack(buffer, event);
+	return true;
+}
+
+/**
+ * bts_show_lost - write what was lost, before a row that is no branch
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @ctx:	tracing_gen_ctx()
+ *
+ * Context: as bts_records().
+ * Return: false if there is no room.
+ */
+bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx)
+{
+	struct bts_branch last = {
+		.pid	= current->pid,
+		.ctx	= ctx,
+	};
+
+	if (c->lost && !bts_write_lost(b->tr->array_buffer.buffer, &last,
+				       BTS_LOST_RING_BUFFER, c->lost))
+		return false;
+	c->lost = 0;
 	return true;
 }
 
@@ -314,11 +342,16 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 				   unsigned int prev_state)
 {
 	ds_bts_enter();
+	bts_rows_leave(preempt, prev_state);
 	ds_bts_switch(next, _RET_IP_);
 }
 
 static const struct ds_bts_client bts_client = {
-	.entry		= (unsigned long)bts_probe_sched_switch,
+	.entries	= {
+		(unsigned long)bts_probe_sched_switch,
+		(unsigned long)__bts_task_maps,
+		(unsigned long)__bts_resume_user,
+	},
 	.records	= bts_records,
 	.mode		= bts_mode,
 	.pending	= bts_pending,
@@ -333,6 +366,7 @@ bool bts_is_chosen(struct trace_array *tr)
 
 static void bts_start(struct trace_array *tr)
 {
+	bts_map_forget(tr->bts);
 	WRITE_ONCE(tr->bts->tracing, true);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
@@ -369,6 +403,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 
 	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
 	if (chosen) {
+		bts_rows_options(tr->bts, flags->val);
 		ds_bts_update_all(DS_DRAIN_FLUSH);
 		ds_bts_flush_all();
 	}
@@ -413,6 +448,14 @@ static enum bts_err bts_err_of(int ret)
 	}
 }
 
+static void bts_free(struct bts_instance *b)
+{
+	trace_pid_list_free(b->mapped);
+	trace_pid_list_free(b->telling);
+	free_percpu(b->cpu);
+	kfree(b);
+}
+
 static struct bts_instance *bts_alloc(struct trace_array *tr)
 {
 	struct bts_instance *b = kzalloc(sizeof(*b), GFP_KERNEL);
@@ -422,10 +465,11 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	b->tr = tr;
 	b->flags = tracer_flags_of(tr, &bts_tracer);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	if (b->flags && b->cpu)
+	b->mapped = trace_pid_list_alloc();
+	b->telling = trace_pid_list_alloc();
+	if (b->flags && b->cpu && b->mapped && b->telling)
 		return b;
-	free_percpu(b->cpu);
-	kfree(b);
+	bts_free(b);
 	return NULL;
 }
 
@@ -438,8 +482,7 @@ void trace_bts_free(struct trace_array *tr)
 	if (!tr->bts)
 		return;
 	bts_free_backlogs(tr->bts);
-	free_percpu(tr->bts->cpu);
-	kfree(tr->bts);
+	bts_free(tr->bts);
 }
 
 /* Counters are kept when the tracer is left, and begin anew here. */
@@ -460,6 +503,7 @@ static int bts_prepare(struct trace_array *tr)
 
 		*c = (struct bts_cpu){ .backlog = c->backlog };
 	}
+	bts_map_forget(b);
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
 	return 0;
 }
@@ -472,13 +516,23 @@ static int bts_claim(void)
 	if (!list_empty(&bts_instances))
 		return 0;
 
-	ret = ds_bts_claim(&bts_client);
+	ret = bts_map_attach();
 	if (ret)
 		return ret;
 
+	ret = ds_bts_claim(&bts_client);
+	if (ret)
+		goto err_map;
+
 	ret = register_trace_sched_switch(bts_probe_sched_switch, NULL);
 	if (ret)
-		ds_bts_release();
+		goto err_claim;
+	return 0;
+
+err_claim:
+	ds_bts_release();
+err_map:
+	bts_map_detach();
 	return ret;
 }
 
@@ -492,6 +546,7 @@ static void bts_release(void)
 	unregister_trace_sched_switch(bts_probe_sched_switch, NULL);
 	tracepoint_synchronize_unregister();
 	ds_bts_release();
+	bts_map_detach();
 }
 
 static int bts_init(struct trace_array *tr)
@@ -509,6 +564,7 @@ static int bts_init(struct trace_array *tr)
 		goto err_blocking;
 
 	tracing_start_cmdline_record();
+	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
@@ -538,6 +594,7 @@ static void bts_reset(struct trace_array *tr)
 	bts_stop(tr);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
+	bts_rows_options(tr->bts, 0);
 	bts_release();
 	tracing_stop_cmdline_record();
 	bts_drop_offline(tr->bts);

@@ -4,7 +4,7 @@
 
 /* What the files of the branch tracer share; trace_bts.c tells how it works. */
 
-#include <linux/list.h>
+#include <linux/bts_events.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 
@@ -64,6 +64,8 @@ struct bts_readers {
  * @backlog_in:		how many have been put into @backlog,
  * @backlog_out:	and how many taken out, from the beginning
  * @readers:		who reads this CPU's part of the ring buffer
+ * @rows:		rows written that are not branches: bts-sched's and bts-map's
+ * @rows_lost:		those for which the ring buffer had no room
  */
 struct bts_cpu {
 	unsigned int	mode;
@@ -83,6 +85,8 @@ struct bts_cpu {
 	unsigned int	backlog_in;
 	unsigned int	backlog_out;
 	struct bts_readers readers;
+	u64		rows;
+	u64		rows_lost;
 };
 
 /**
@@ -94,6 +98,9 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen, and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen
  * @readers:	who reads the ring buffer of all CPUs
+ * @away:	it has bts_away_get() for it
+ * @mapped:	PIDs of the processes whose mappings it was told of,
+ * @telling:	and of the tasks that are telling it
  */
 struct bts_instance {
 	struct list_head		list;
@@ -103,6 +110,9 @@ struct bts_instance {
 	bool				tracing;
 	bool				blocking;
 	struct bts_readers		readers;
+	bool				away;
+	struct trace_pid_list		*mapped;
+	struct trace_pid_list		*telling;
 };
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
@@ -114,6 +124,8 @@ enum {
 	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
 	BTS_OPT_CIRCULAR = DS_BTS_CIRCULAR,
 	BTS_OPT_BLOCK	= BIT(16),
+	BTS_OPT_SCHED	= BIT(17),
+	BTS_OPT_MAP	= BIT(18),
 };
 
 /* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
@@ -153,6 +165,7 @@ static inline bool bts_is_off(struct trace_array *tr)
 /* trace_bts.c */
 bool bts_is_chosen(struct trace_array *tr);
 bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch);
+bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n);
 
 /* trace_bts_block.c */
@@ -165,6 +178,42 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_free_backlogs(struct bts_instance *b);
 void bts_look_again(void);
+
+/* trace_bts_sched.c */
+void bts_away_get(void);
+void bts_away_put(void);
+void bts_note_departure(struct task_struct *prev);
+void bts_departs_of(struct bts_departs *d, bool preempt,
+		    struct task_struct *prev, unsigned int prev_state);
+void bts_arrives_of(struct bts_arrives *a, struct task_struct *next);
+bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
+		       struct task_struct *p, const struct bts_departs *d);
+bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
+		       struct task_struct *p, const struct bts_arrives *a);
+
+/* Never switched out: what fork() copied from its parent still is there. */
+static inline bool bts_is_newborn(struct task_struct *p)
+{
+	return !(p->nvcsw + p->nivcsw);
+}
+
+/* trace_bts_map.c */
+int bts_map_attach(void);
+void bts_map_detach(void);
+bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
+		   struct task_struct *p, const struct bts_map *m);
+
+/* trace_bts_rows.c */
+void bts_rows_leave(bool preempt, unsigned int prev_state);
+void bts_rows_begin(struct task_struct *task);
+void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
+		   struct task_struct *task, unsigned int mode);
+void bts_rows_options(struct bts_instance *b, unsigned int options);
+void bts_map_forget(struct bts_instance *b);
+bool bts_map_begin(void);
+void bts_map_end(void);
+void bts_map_existing_row(const struct bts_map *m);
+void bts_map_row(const struct bts_map *m);
 
 /* trace_bts_output.c */
 int bts_register_events(void);

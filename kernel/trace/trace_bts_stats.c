@@ -21,6 +21,8 @@ static const struct {
 	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
 	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
 	{ "buffer_wrapped",	offsetof(struct bts_cpu, buffer_wrapped) },
+	{ "rows",		offsetof(struct bts_cpu, rows) },
+	{ "rows_lost",		offsetof(struct bts_cpu, rows_lost) },
 	{ "interrupts",
 	  offsetof(struct bts_cpu, drains[DS_DRAIN_INTERRUPT]) },
 	{ "drains_switch",	offsetof(struct bts_cpu, drains[DS_DRAIN_SWITCH]) },

@@ -376,7 +376,13 @@ static unsigned int ds_own_full_tail(const struct debug_store *ds,
 static unsigned int ds_entry_tail(const struct ds_bts_record *rec,
 				  unsigned int nr)
 {
-	return nr && rec[nr - 1].to == ds_bts_client->entry;
+	unsigned int i;
+
+	for (i = 0; nr && i < DS_BTS_ENTRIES; i++) {
+		if (rec[nr - 1].to == ds_bts_client->entries[i])
+			return 1;
+	}
+	return 0;
 }
 
 /*
@@ -742,7 +748,8 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 /**
  * ds_bts_switch - this CPU turns to another task
  * @task:	the one that comes
- * @resume:	the return address of @client.entry, where traced code goes on
+ * @resume:	the return address of @client.entries[0], which calls this, where
+ *		traced code goes on
  *
  * Drains the buffer, then records what the client wants of @task. Does nothing,
  * and costs next to nothing, if BTS is off and stays off. It stays off on a CPU
@@ -754,12 +761,48 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 void ds_bts_switch(struct task_struct *task, unsigned long resume)
 {
 	struct ds_bts_bounds way = {
-		.entry	= ds_bts_client->entry,
+		.entry	= ds_bts_client->entries[0],
 		.resume	= resume,
 	};
 
 	lockdep_assert_irqs_disabled();
 	ds_turn_to(task, DS_DRAIN_SWITCH, &way);
+}
+
+/**
+ * ds_bts_pause - drain this CPU's buffer, and record nothing
+ * @entry:	the one of @client.entries that calls this
+ * @resume:	its return address
+ *
+ * For what the client has to do in the midst of a task, and is not to be shown.
+ * BTS need not be claimed.
+ *
+ * Context: Interrupts off, until ds_bts_resume() and beyond; not NMI.
+ */
+void ds_bts_pause(unsigned long entry, unsigned long resume)
+{
+	struct ds_bts_bounds way = {
+		.entry	= entry,
+		.resume	= resume,
+	};
+
+	ds_halt(this_cpu_ptr(&ds_bts_cpu), DS_DRAIN_FLUSH, &way);
+}
+
+/**
+ * ds_bts_resume - go on to record what the client wants of the current task
+ * @resume:	as for ds_bts_pause()
+ *
+ * Context: As ds_bts_pause(), after it.
+ */
+void ds_bts_resume(unsigned long resume)
+{
+	const struct ds_bts_client *client = READ_ONCE(ds_bts_client);
+	struct ds_bts_bounds way = { .resume = resume };
+
+	if (client)
+		ds_go(this_cpu_ptr(&ds_bts_cpu), client->mode(current),
+		      DS_DRAIN_FLUSH, &way);
 }
 
 /*

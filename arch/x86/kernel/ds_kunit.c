@@ -51,7 +51,7 @@ static unsigned int ds_test_mode(struct task_struct *task)
 }
 
 static const struct ds_bts_client ds_test_client = {
-	.entry		= DS_TEST_ENTRY,
+	.entries	= { DS_TEST_ENTRY },
 	.records	= ds_test_records,
 	.mode		= ds_test_mode,
 };
@@ -566,7 +566,7 @@ static unsigned int ds_test_live_mode_of(struct task_struct *task)
 }
 
 static const struct ds_bts_client ds_test_live = {
-	.entry		= (unsigned long)ds_test_live_mode_of,
+	.entries	= { (unsigned long)ds_test_live_mode_of },
 	.records	= ds_test_live_records,
 	.mode		= ds_test_live_mode_of,
 };

@@ -84,9 +84,12 @@ struct ds_bts_batch {
 	bool				wrapped;
 };
 
+#define DS_BTS_ENTRIES	3
+
 /**
  * struct ds_bts_client - who gets the records
- * @entry:	the function from which ds_bts_switch() is called
+ * @entries:	the functions from which ds_bts_switch() and ds_bts_pause() are
+ *		called
  * @records:	takes a batch of this CPU. Called with interrupts off, in any
  *		context up to NMI, while the CPU records nothing; calls for one
  *		CPU never nest. A flush may have an empty batch.
@@ -98,21 +101,21 @@ struct ds_bts_batch {
  *		nothing? Called with preemption off. May be NULL.
  */
 struct ds_bts_client {
-	unsigned long	entry;
+	unsigned long	entries[DS_BTS_ENTRIES];
 	void		(*records)(const struct ds_bts_batch *batch);
 	unsigned int	(*mode)(struct task_struct *task);
 	bool		(*pending)(int cpu);
 };
 
-/* The client is on its way to ds_bts_switch(); private to this CPU and its NMIs. */
+/* The client is on its way to us, see below; private to this CPU and its NMIs. */
 DECLARE_PER_CPU(bool, ds_bts_inside);
 
 /**
- * ds_bts_enter - this CPU is about to call ds_bts_switch()
+ * ds_bts_enter - this CPU is about to call ds_bts_switch() or ds_bts_pause()
  *
  * From here on a PMI leaves the records to that call, so that what is recorded
  * of the tracer stands in one batch, and can be told from the rest. To be called
- * at the very start of @client.entry, before any branch.
+ * at the very start of one of @client.entries, before any branch.
  *
  * Context: Interrupts off.
  */
@@ -127,6 +130,8 @@ bool ds_bts_available(void);
 int ds_bts_claim(const struct ds_bts_client *client);
 void ds_bts_release(void);
 void ds_bts_switch(struct task_struct *task, unsigned long resume);
+void ds_bts_pause(unsigned long entry, unsigned long resume);
+void ds_bts_resume(unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 int ds_bts_set_threshold(unsigned int records);

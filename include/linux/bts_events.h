@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_BTS_EVENTS_H
+#define _LINUX_BTS_EVENTS_H
+
+#include <linux/buildid.h>
+#include <linux/jump_label.h>
+#include <linux/mm.h>
+#include <linux/percpu-defs.h>
+#include <linux/types.h>
+
+/*
+ * Where the kernel tells of tasks that leave and get CPUs, and of what they map
+ * to be executed: the hooks behind the events of trace/events/bts.h and
+ * trace/events/bts_map.h. A no-op each while nobody listens.
+ */
+
+struct task_struct;
+
+/**
+ * struct bts_departs - how a task leaves a CPU
+ * @user_ip:	where it is in user space, or 0 if it has none
+ * @kernel_ip:	what called the scheduler, or was interrupted by it; 0 on the way
+ *		back to user space
+ * @state:	as sched_switch has it: TASK_*, or TASK_REPORT_MAX for a preemption
+ *		within the kernel
+ * @voluntary:	it waits for something, or has ended
+ */
+struct bts_departs {
+	unsigned long	user_ip;
+	unsigned long	kernel_ip;
+	unsigned int	state;
+	bool		voluntary;
+};
+
+/**
+ * struct bts_arrives - how it gets one back
+ * @user_ip:	where it is in user space, or 0 if it has none
+ * @away:	how long it was away, in ns
+ * @from_cpu:	the CPU that it left; -1, and 0 in @away, if it is new or if its
+ *		departure was not seen
+ */
+struct bts_arrives {
+	unsigned long	user_ip;
+	u64		away;
+	int		from_cpu;
+};
+
+/**
+ * struct bts_map - an executable mapping
+ * @addr:	where it begins
+ * @len:	how long it is, in bytes
+ * @offset:	where in the file, in bytes
+ * @ino:	the file's inode, or 0 if there is no file
+ * @maj:	device of the file system, major
+ * @min:	and minor
+ * @path:	the file's, or a name in brackets, or //anon
+ * @build_id:	the ELF file's
+ * @build_id_size: how long that is; 0 if there is none, or it is not in memory
+ */
+struct bts_map {
+	u64		addr;
+	u64		len;
+	u64		offset;
+	u64		ino;
+	u32		maj;
+	u32		min;
+	const char	*path;
+	u8		build_id[BUILD_ID_SIZE_MAX];
+	u32		build_id_size;
+};
+
+#ifdef CONFIG_BTS_TRACER
+
+DECLARE_STATIC_KEY_FALSE(bts_sched_key);
+DECLARE_STATIC_KEY_FALSE(bts_map_key);
+DECLARE_STATIC_KEY_FALSE(bts_resume_key);
+
+/* The current task is to call __bts_resume_user(). */
+DECLARE_PER_CPU(bool, bts_resume_asked);
+
+void __bts_task_departs(bool preempt, struct task_struct *prev,
+			unsigned int prev_state);
+void __bts_task_arrives(void);
+void __bts_task_maps(struct vm_area_struct *vma);
+unsigned long __bts_resume_user(unsigned long at, bool locked);
+int bts_resume_lock(void);
+
+/* What __bts_resume_user() returns when none is left, or there is nobody to be told. */
+#define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
+#define BTS_MAPS_NONE	ULONG_MAX
+
+/* Context: in the scheduler, interrupts off; current is still @prev. */
+static __always_inline void bts_task_departs(bool preempt,
+					     struct task_struct *prev,
+					     unsigned int prev_state)
+{
+	if (static_branch_unlikely(&bts_sched_key))
+		__bts_task_departs(preempt, prev, prev_state);
+}
+
+/* Context: in the scheduler, interrupts off; current is the task that arrives. */
+static __always_inline void bts_task_arrives(void)
+{
+	if (static_branch_unlikely(&bts_sched_key))
+		__bts_task_arrives();
+}
+
+/* Context: mmap_lock held, for @vma is new, or has new rights or another size. */
+static __always_inline void bts_task_maps(struct vm_area_struct *vma)
+{
+	if (static_branch_unlikely(&bts_map_key) && (vma->vm_flags & VM_EXEC))
+		__bts_task_maps(vma);
+}
+
+/*
+ * A bounded number of mappings at a time; in between the task may be preempted.
+ * Context: about to return to user space; no lock held, interrupts on.
+ */
+static __always_inline void bts_resume_user(void)
+{
+	unsigned long at;
+
+	if (!static_branch_unlikely(&bts_resume_key) ||
+	    likely(!this_cpu_read(bts_resume_asked)))
+		return;
+	at = __bts_resume_user(0, false);
+	while (at < BTS_MAPS_SHOWN && !bts_resume_lock())
+		at = __bts_resume_user(at, true);
+}
+
+#else /* CONFIG_BTS_TRACER */
+
+static inline void bts_task_departs(bool preempt, struct task_struct *prev,
+				    unsigned int prev_state)
+{
+}
+
+static inline void bts_task_arrives(void)
+{
+}
+
+static inline void bts_task_maps(struct vm_area_struct *vma)
+{
+}
+
+static inline void bts_resume_user(void)
+{
+}
+
+#endif /* CONFIG_BTS_TRACER */
+
+#endif /* _LINUX_BTS_EVENTS_H */

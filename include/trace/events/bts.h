@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A task departs from a CPU, and arrives at one again. Of each task, departures
+ * and arrivals alternate, across CPUs; what a task does, it does between an
+ * arrival and the next departure. Documentation/trace/bts.rst has the fields.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM bts
+
+#if !defined(_TRACE_BTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_BTS_H
+
+#include <linux/bts_events.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+
+int bts_departs_reg(void);
+void bts_departs_unreg(void);
+int bts_arrives_reg(void);
+void bts_arrives_unreg(void);
+
+TRACE_EVENT_FN(bts_departs,
+
+	TP_PROTO(struct task_struct *p, const struct bts_departs *d),
+
+	TP_ARGS(p, d),
+
+	TP_STRUCT__entry(
+		__array(	char,		comm,	TASK_COMM_LEN	)
+		__field(	pid_t,		pid			)
+		__field(	pid_t,		tgid			)
+		__field(	unsigned long,	user_ip			)
+		__field(	unsigned long,	kernel_ip		)
+		__field(	unsigned int,	state			)
+		__field(	bool,		voluntary		)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid		= p->pid;
+		__entry->tgid		= p->tgid;
+		__entry->user_ip	= d->user_ip;
+		__entry->kernel_ip	= d->kernel_ip;
+		__entry->state		= d->state;
+		__entry->voluntary	= d->voluntary;
+	),
+
+	TP_printk("comm=%s pid=%d tgid=%d %s state=%s%s user_ip=0x%lx kernel_ip=%pS",
+		  __entry->comm, __entry->pid, __entry->tgid,
+		  __entry->voluntary ? "voluntary" : "preempted",
+		  (__entry->state & (TASK_REPORT_MAX - 1)) ?
+		  __print_flags(__entry->state & (TASK_REPORT_MAX - 1), "|",
+				{ TASK_INTERRUPTIBLE, "S" },
+				{ TASK_UNINTERRUPTIBLE, "D" },
+				{ __TASK_STOPPED, "T" },
+				{ __TASK_TRACED, "t" },
+				{ EXIT_DEAD, "X" },
+				{ EXIT_ZOMBIE, "Z" },
+				{ TASK_PARKED, "P" },
+				{ TASK_DEAD, "I" }) :
+		  "R",
+		  __entry->state & TASK_REPORT_MAX ? "+" : "",
+		  __entry->user_ip, (void *)__entry->kernel_ip),
+
+	bts_departs_reg, bts_departs_unreg
+);
+
+TRACE_EVENT_FN(bts_arrives,
+
+	TP_PROTO(struct task_struct *p, const struct bts_arrives *a),
+
+	TP_ARGS(p, a),
+
+	TP_STRUCT__entry(
+		__array(	char,		comm,	TASK_COMM_LEN	)
+		__field(	pid_t,		pid			)
+		__field(	pid_t,		tgid			)
+		__field(	unsigned long,	user_ip			)
+		__field(	u64,		away			)
+		__field(	int,		from_cpu		)
+		__field(	int,		cpu			)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid		= p->pid;
+		__entry->tgid		= p->tgid;
+		__entry->user_ip	= a->user_ip;
+		__entry->away		= a->away;
+		__entry->from_cpu	= a->from_cpu;
+		__entry->cpu		= smp_processor_id();
+	),
+
+	TP_printk("comm=%s pid=%d tgid=%d from_cpu=%d cpu=%d away=%llu [ns] user_ip=0x%lx",
+		  __entry->comm, __entry->pid, __entry->tgid,
+		  __entry->from_cpu, __entry->cpu,
+		  (unsigned long long)__entry->away, __entry->user_ip),
+
+	bts_arrives_reg, bts_arrives_unreg
+);
+
+#endif /* _TRACE_BTS_H */
+
+/* This part must be outside protection */
+#include <trace/define_trace.h>

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A task has a new executable mapping, or one with new rights: what names the
+ * functions at its addresses. A later one replaces what it overlaps.
+ * Documentation/trace/bts.rst has the fields.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM bts
+
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE bts_map
+
+#if !defined(_TRACE_BTS_MAP_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_BTS_MAP_H
+
+#include <linux/bts_events.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+
+int bts_map_reg(void);
+void bts_map_unreg(void);
+
+TRACE_EVENT_FN(bts_map,
+
+	TP_PROTO(struct task_struct *p, const struct bts_map *m),
+
+	TP_ARGS(p, m),
+
+	TP_STRUCT__entry(
+		__field(	pid_t,		pid			)
+		__field(	pid_t,		tgid			)
+		__field(	u64,		addr			)
+		__field(	u64,		len			)
+		__field(	u64,		offset			)
+		__field(	u64,		inode			)
+		__field(	u32,		maj			)
+		__field(	u32,		min			)
+		__field(	u32,		build_id_size		)
+		__array(	u8,		build_id, BUILD_ID_SIZE_MAX)
+		__string(	path,		m->path			)
+	),
+
+	TP_fast_assign(
+		__entry->pid		= p->pid;
+		__entry->tgid		= p->tgid;
+		__entry->addr		= m->addr;
+		__entry->len		= m->len;
+		__entry->offset		= m->offset;
+		__entry->inode		= m->ino;
+		__entry->maj		= m->maj;
+		__entry->min		= m->min;
+		__entry->build_id_size	= m->build_id_size;
+		memcpy(__entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
+		__assign_str(path);
+	),
+
+	TP_printk("pid=%d tgid=%d addr=0x%llx len=0x%llx offset=0x%llx dev=%u:%u inode=%llu build_id=%s path=%s",
+		  __entry->pid, __entry->tgid, __entry->addr, __entry->len,
+		  __entry->offset, __entry->maj, __entry->min, __entry->inode,
+		  __print_hex_str(__entry->build_id, __entry->build_id_size),
+		  __get_str(path)),
+
+	bts_map_reg, bts_map_unreg
+);
+
+#endif /* _TRACE_BTS_MAP_H */
+
+/* This part must be outside protection */
+#include <trace/define_trace.h>

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event bts_map: what is mapped to be executed, and by whom
+ *
+ * The event is an ordinary trace event, for each executable mapping that a task
+ * makes: by mmap(), mprotect() and mremap(), by exec, and by the kernel. It needs
+ * neither the bts tracer nor its hardware. With its option bts-map the tracer
+ * writes the same entries itself, for the processes that it traces, and for
+ * the mappings that these have already when it comes to know them:
+ *
+ *	bts_mode()		the scheduler turns to a traced task of a process
+ *	    |			that is not in bts_instance.mapped:
+ *	    v			bts_resume_asked and TIF_NOTIFY_RESUME
+ *	__bts_resume_user()	before the task is in user space again: a row for
+ *	    |			each of its mappings, and into .mapped
+ *	    v
+ *	__bts_task_maps()	from now on a row for each new one
+ *
+ * A process, not a task: a mapping that one thread makes is where the others go.
+ * The list of processes is as large as that of the PIDs in use, at most, and
+ * forgets a process when its PID is seen to be used anew. A task that does not
+ * return to user space has no need of rows.
+ *
+ * A row stands between the last branch before the mapping and the first one
+ * after: the hardware's buffer is drained first, and nothing is recorded while
+ * the row is made, so that the tracer does not show itself. That is why both
+ * hooks keep interrupts off. What they call does not sleep: the path is written
+ * into a buffer of the CPU, and the build ID is that of the page cache, where the
+ * beginning of a file is that is just being mapped. A process may have 65,530
+ * mappings, so that __bts_resume_user() looks at BTS_VMAS of them and returns, to be
+ * called again for the next ones. So it does where another thread holds mmap_lock for
+ * writing. Before each further call bts_resume_lock() waits, where that is
+ * possible, so that each goes on by one mapping at least.
+ *
+ * Rows of unmapping are not needed: a later mapping replaces an older one where
+ * the two overlap, and at addresses that are not mapped nothing is executed.
+ */
+
+#include <linux/bts_events.h>
+#include <linux/buildid.h>
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/irqflags.h>
+#include <linux/jump_label.h>
+#include <linux/kdev_t.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/bts_map.h>
+
+#include "trace_bts.h"
+
+DEFINE_STATIC_KEY_FALSE(bts_map_key);
+DEFINE_STATIC_KEY_FALSE(bts_resume_key);
+DEFINE_PER_CPU(bool, bts_resume_asked);
+
+/* With a path of this length an entry still fits into a page of the ring buffer. */
+#define BTS_PATH_MAX	3072
+
+/*
+ * How many mappings, executable or not, are looked at in a row with interrupts off:
+ * more than most programs have.
+ */
+#define BTS_VMAS	64
+
+struct bts_path {
+	char	buf[BTS_PATH_MAX];
+};
+
+/* Protects the number of users and, with the static keys, bts_paths. */
+static DEFINE_MUTEX(bts_map_mutex);
+static unsigned int bts_map_users;
+static struct bts_path __percpu *bts_paths;
+
+static int bts_map_get(void)
+{
+	guard(mutex)(&bts_map_mutex);
+
+	if (!bts_map_users) {
+		bts_paths = alloc_percpu(struct bts_path);
+		if (!bts_paths)
+			return -ENOMEM;
+	}
+	bts_map_users++;
+	static_branch_inc(&bts_map_key);
+	return 0;
+}
+
+static void bts_map_put(void)
+{
+	guard(mutex)(&bts_map_mutex);
+
+	static_branch_dec(&bts_map_key);
+	if (--bts_map_users)
+		return;
+	/* The hooks use it with interrupts off. */
+	synchronize_rcu();
+	free_percpu(bts_paths);
+}
+
+int bts_map_reg(void)
+{
+	return bts_map_get();
+}
+
+void bts_map_unreg(void)
+{
+	bts_map_put();
+}
+
+/* As perf names it, and /proc/PID/maps for the most part. */
+static const char *bts_map_name(struct vm_area_struct *vma)
+{
+	const char *name = NULL;
+
+	if (vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name(vma);
+	if (!name)
+		name = arch_vma_name(vma);
+	if (name)
+		return name;
+	if (vma_is_initial_heap(vma))
+		return "[heap]";
+	return vma_is_initial_stack(vma) ? "[stack]" : "//anon";
+}
+
+static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma)
+{
+	const struct inode *inode = file_user_inode(vma->vm_file);
+	struct bts_path *path = this_cpu_ptr(bts_paths);
+	char *name;
+
+	m->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	m->ino = inode->i_ino;
+	m->maj = MAJOR(inode->i_sb->s_dev);
+	m->min = MINOR(inode->i_sb->s_dev);
+	if (build_id_parse_nofault(vma, m->build_id, &m->build_id_size))
+		m->build_id_size = 0;
+
+	name = d_path(file_user_path(vma->vm_file), path->buf, sizeof(path->buf));
+	return IS_ERR(name) ? "//toolong" : name;
+}
+
+/* Context: mmap_lock held, interrupts off. @m is good until these are on. */
+static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma)
+{
+	*m = (struct bts_map){
+		.addr	= vma->vm_start,
+		.len	= vma->vm_end - vma->vm_start,
+	};
+	m->path = vma->vm_file ? bts_map_file(m, vma) : bts_map_name(vma);
+}
+
+/*
+ * From here on this CPU records nothing, and interrupts are off. To be called
+ * at the very start of a hook, before any branch.
+ */
+static __always_inline unsigned long bts_map_enter(unsigned long entry,
+						   unsigned long resume)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	ds_bts_enter();
+	if (!raw_irqs_disabled_flags(flags))
+		trace_hardirqs_off();
+	ds_bts_pause(entry, resume);
+	return flags;
+}
+
+/* The tracer is asked what it wants; @again: it may ask for mappings as well. */
+static __always_inline void bts_map_leave(unsigned long flags,
+					  unsigned long resume, bool again)
+{
+	if (!raw_irqs_disabled_flags(flags))
+		trace_hardirqs_on();
+	ds_bts_resume(resume);
+	if (!again)
+		this_cpu_write(bts_resume_asked, false);
+	raw_local_irq_restore(flags);
+}
+
+/**
+ * __bts_task_maps - a task maps something to be executed
+ * @vma: the mapping
+ *
+ * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well.
+ */
+noinline void __bts_task_maps(struct vm_area_struct *vma)
+{
+	unsigned long flags = bts_map_enter((unsigned long)__bts_task_maps,
+					    _RET_IP_);
+
+	/* Somebody else's stack grows: it has been executable before. */
+	if (vma->vm_mm == current->mm) {
+		struct bts_map m;
+
+		bts_map_of(&m, vma);
+		if (trace_bts_map_enabled())
+			trace_bts_map(current, &m);
+		bts_map_row(&m);
+	}
+
+	bts_map_leave(flags, _RET_IP_, true);
+}
+
+/*
+ * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
+ * Return: where to go on, or BTS_MAPS_SHOWN.
+ */
+static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at)
+{
+	struct vm_area_struct *vma;
+	struct vma_iterator vmi;
+	unsigned int nr = 0;
+	struct bts_map m;
+
+	vma_iter_init(&vmi, mm, at);
+	for_each_vma(vmi, vma) {
+		if (nr++ == BTS_VMAS)
+			return vma->vm_start;
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		bts_map_of(&m, vma);
+		bts_map_existing_row(&m);
+	}
+	return BTS_MAPS_SHOWN;
+}
+
+/* Context: interrupts off; as __bts_resume_user(). */
+static unsigned long bts_map_go(unsigned long at, bool locked)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (!locked && !mmap_read_trylock(mm))
+		return at;
+	/* At 0 nobody was told yet. */
+	if (at || bts_map_begin())
+		at = bts_map_existing(mm, at);
+	else
+		at = BTS_MAPS_NONE;
+	mmap_read_unlock(mm);
+	if (at == BTS_MAPS_SHOWN)
+		bts_map_end();
+	return at;
+}
+
+/**
+ * __bts_resume_user - a task returns to user space, and may be new to a tracer
+ * @at:		where to go on; 0 at first
+ * @locked:	bts_resume_lock() was called
+ *
+ * Context: Process context of a task of user space, no other lock held.
+ * Return: where to go on after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
+ */
+noinline unsigned long __bts_resume_user(unsigned long at, bool locked)
+{
+	unsigned long flags = bts_map_enter((unsigned long)__bts_resume_user,
+					    _RET_IP_);
+
+	at = bts_map_go(at, locked);
+	bts_map_leave(flags, _RET_IP_, at != BTS_MAPS_NONE);
+	return at;
+}
+
+/**
+ * bts_resume_lock - before __bts_resume_user() goes on, which will unlock
+ *
+ * Others have their turn of the CPU and of mmap_lock. In a trace of the kernel this
+ * is shown, as the task's.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -EINTR if the task is to die.
+ */
+int bts_resume_lock(void)
+{
+	cond_resched();
+	return mmap_read_lock_killable(current->mm);
+}
+
+/**
+ * bts_map_attach - the tracer wants __bts_task_maps() and __bts_resume_user()
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int bts_map_attach(void)
+{
+	int ret = bts_map_get();
+
+	if (!ret)
+		static_branch_inc(&bts_resume_key);
+	return ret;
+}
+
+/**
+ * bts_map_detach - the tracer does not want them any more
+ *
+ * Context: Process context.
+ */
+void bts_map_detach(void)
+{
+	static_branch_dec(&bts_resume_key);
+	bts_map_put();
+}
+
+/**
+ * bts_write_map - a mapping as a row of the tracer's
+ * @buffer:	where to
+ * @ctx:	tracing_gen_ctx()
+ * @p:		the task
+ * @m:		the mapping
+ *
+ * The entry is that of the event.
+ *
+ * Return: false if there is no room.
+ */
+bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
+		   struct task_struct *p, const struct bts_map *m)
+{
+	unsigned int len = strlen(m->path) + 1;
+	struct trace_event_raw_bts_map *entry;
+	struct ring_buffer_event *event;
+
+	event = trace_buffer_lock_reserve(buffer, event_bts_map.event.type,
+					  sizeof(*entry) + len, ctx);
+	if (!event)
+		return false;
+	entry = ring_buffer_event_data(event);
+	entry->pid = p->pid;
+	entry->tgid = p->tgid;
+	entry->addr = m->addr;
+	entry->len = m->len;
+	entry->offset = m->offset;
+	entry->inode = m->ino;
+	entry->maj = m->maj;
+	entry->min = m->min;
+	entry->build_id_size = m->build_id_size;
+	memcpy(entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
+	/* As stage 5 of the event's definition has it: length and offset. */
+	entry->__data_loc_path = len << 16 |
+		offsetof(struct trace_event_raw_bts_map, __data);
+	memcpy(entry->__data, m->path, len);
+	trace_buffer_unlock_commit_nostack(buffer, event);
+	return true;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: the rows that are not branches
+ *
+ * Options bts-sched and bts-map have entries of the events bts_departs,
+ * bts_arrives and bts_map among the branches, for the tasks that an instance
+ * traces. They are written while the hardware records nothing: a task's branches
+ * before have been drained, those after have not been taken.
+ *
+ *	bts_probe_sched_switch(prev -> next)
+ *	  bts_rows_leave()		note how prev departs
+ *	  ds_bts_switch()
+ *	    bts_records()		branches of prev
+ *	    bts_mode()
+ *	      bts_rows_begin()
+ *	      bts_rows_turn()		bts_departs of prev, bts_arrives of next
+ *	  ...				branches of next
+ *
+ * An arrival is next's, and its row has next's PID, though current is still prev.
+ *
+ * A row for which the ring buffer has no room is counted (rows_lost), and so is
+ * one that would stand in front of branches that are held (bts-block).
+ */
+
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "trace_bts.h"
+
+/**
+ * struct bts_leaving - the switch that a CPU is in the midst of
+ * @preempt:	of sched_switch
+ * @prev_state:	of sched_switch
+ * @known:	@departs has been filled in
+ * @departs:	how prev departs; finding out takes a while, so once for all
+ */
+struct bts_leaving {
+	bool			preempt;
+	bool			known;
+	unsigned int		prev_state;
+	struct bts_departs	departs;
+};
+
+static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
+
+/* How many instances have bts-sched. Under trace_types_lock. */
+static unsigned int bts_sched_instances;
+
+/**
+ * bts_rows_leave - the CPU is about to turn to another task
+ * @preempt:	of sched_switch
+ * @prev_state:	of sched_switch
+ *
+ * Context: In the scheduler, interrupts off; prior to bts_rows_begin().
+ */
+void bts_rows_leave(bool preempt, unsigned int prev_state)
+{
+	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
+
+	l->preempt = preempt;
+	l->prev_state = prev_state;
+	l->known = false;
+}
+
+/**
+ * bts_rows_begin - the CPU turns to another task, or another mode
+ * @task: the one that comes, or the current one
+ *
+ * The time that the leaving task's branches took to be drained is not time that
+ * it was away.
+ *
+ * Context: As bts_mode(); prior to bts_rows_turn().
+ */
+void bts_rows_begin(struct task_struct *task)
+{
+	/* Nothing is asked yet of this task. */
+	this_cpu_write(bts_resume_asked, false);
+	if (task != current && READ_ONCE(bts_sched_instances))
+		bts_note_departure(current);
+}
+
+static const struct bts_departs *bts_departure(void)
+{
+	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
+
+	if (!l->known)
+		bts_departs_of(&l->departs, l->preempt, current, l->prev_state);
+	l->known = true;
+	return &l->departs;
+}
+
+static bool bts_has(unsigned int mode, unsigned int option)
+{
+	return (mode & BTS_SIDES) && (mode & option);
+}
+
+/* Not in front of losses that came before, nor of branches that wait for room. */
+static bool bts_row_may(struct bts_instance *b, struct bts_cpu *c,
+			unsigned int ctx)
+{
+	return !bts_held(c) && bts_show_lost(b, c, ctx);
+}
+
+static void bts_count_row(struct bts_instance *b, struct bts_cpu *c,
+			  bool written)
+{
+	if (written)
+		bts_count(&c->rows, 1);
+	else if (!bts_is_off(b->tr))
+		bts_count(&c->rows_lost, 1);
+}
+
+/* Context: bts_mode(), of a task switch; c->mode still is that of prev. */
+static void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
+			   struct task_struct *next, unsigned int mode)
+{
+	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
+	unsigned int ctx = tracing_gen_ctx();
+
+	if (bts_has(c->mode, BTS_OPT_SCHED))
+		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
+			      bts_write_departs(buffer, ctx, current,
+						bts_departure()));
+	if (bts_has(mode, BTS_OPT_SCHED)) {
+		struct bts_arrives a;
+
+		bts_arrives_of(&a, next);
+		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
+			      bts_write_arrives(buffer, ctx, next, &a));
+	}
+}
+
+/* A traced task's process is not known yet: have the task come by. */
+static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
+{
+	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
+		return;
+	if (trace_pid_list_is_set(b->mapped, task->tgid))
+		return;
+	/* It runs, or is about to, on this CPU, and not in user mode. */
+	this_cpu_write(bts_resume_asked, true);
+	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
+}
+
+/**
+ * bts_rows_turn - the CPU turns to another task, or another mode
+ * @b:		an instance
+ * @c:		its part of this CPU; @c->mode is that of the current task
+ * @task:	the one that comes, or the current one
+ * @mode:	what the instance wants of that one
+ *
+ * Context: As bts_mode().
+ */
+void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
+		   struct task_struct *task, unsigned int mode)
+{
+	if (task != current) {
+		/* A PID that is used anew. */
+		if (bts_is_newborn(task) && thread_group_leader(task))
+			trace_pid_list_clear(b->mapped, task->tgid);
+		if ((c->mode | mode) & BTS_OPT_SCHED)
+			bts_sched_rows(b, c, task, mode);
+	}
+	if (bts_has(mode, BTS_OPT_MAP))
+		bts_map_ask(b, task);
+}
+
+/**
+ * bts_rows_options - an instance has other options, or leaves
+ * @b:		the instance
+ * @options:	BTS_OPT_*
+ *
+ * Context: trace_types_lock held.
+ */
+void bts_rows_options(struct bts_instance *b, unsigned int options)
+{
+	bool away = options & BTS_OPT_SCHED;
+
+	if (away == b->away)
+		return;
+	b->away = away;
+	if (away) {
+		WRITE_ONCE(bts_sched_instances, bts_sched_instances + 1);
+		bts_away_get();
+	} else {
+		bts_away_put();
+		WRITE_ONCE(bts_sched_instances, bts_sched_instances - 1);
+	}
+}
+
+static void bts_clear_pids(struct trace_pid_list *pids)
+{
+	unsigned int pid;
+
+	while (!trace_pid_list_first(pids, &pid))
+		trace_pid_list_clear(pids, pid);
+}
+
+/**
+ * bts_map_forget - an instance begins anew to learn of processes
+ * @b: the instance, which does not trace yet
+ */
+void bts_map_forget(struct bts_instance *b)
+{
+	bts_clear_pids(b->telling);
+	bts_clear_pids(b->mapped);
+}
+
+/* Context: as bts_map_begin(). The current task's mappings, from the first one on. */
+static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
+{
+	/* A task of this PID may have been killed amid its mappings. */
+	trace_pid_list_clear(b->telling, current->pid);
+	if (!bts_has(c->mode, BTS_OPT_MAP) ||
+	    trace_pid_list_is_set(b->mapped, current->tgid))
+		return false;
+	/* Without memory for them, the next time that the task gets a CPU. */
+	if (trace_pid_list_set(b->telling, current->pid))
+		return false;
+	if (!trace_pid_list_set(b->mapped, current->tgid))
+		return true;
+	trace_pid_list_clear(b->telling, current->pid);
+	return false;
+}
+
+/**
+ * bts_map_begin - which instances are to know the current task's mappings?
+ *
+ * They are those that this task tells until bts_map_end(), unless they begin
+ * anew in between. Who wants to know later has to wait, for the first one is over.
+ *
+ * Context: Interrupts off.
+ * Return: false if there is none.
+ */
+bool bts_map_begin(void)
+{
+	struct bts_instance *b;
+	bool any = false;
+
+	for_each_bts_instance(b)
+		any |= bts_map_begin_for(b, this_cpu_ptr(b->cpu));
+	return any;
+}
+
+/**
+ * bts_map_end - they know them all
+ *
+ * Context: Interrupts off.
+ */
+void bts_map_end(void)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b)
+		trace_pid_list_clear(b->telling, current->pid);
+}
+
+/* Context: interrupts off, and the hardware as well. */
+static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
+{
+	struct bts_cpu *c = this_cpu_ptr(b->cpu);
+	unsigned int ctx = tracing_gen_ctx();
+
+	bts_count_row(b, c, bts_row_may(b, c, ctx) &&
+		      bts_write_map(b->tr->array_buffer.buffer, ctx, current, m));
+}
+
+/**
+ * bts_map_existing_row - a mapping that the current task has already
+ * @m: the mapping
+ *
+ * Context: Interrupts off, between bts_map_begin() and bts_map_end().
+ */
+void bts_map_existing_row(const struct bts_map *m)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		if (trace_pid_list_is_set(b->telling, current->pid))
+			bts_map_write(b, m);
+	}
+}
+
+/**
+ * bts_map_row - the current task has a new mapping
+ * @m: the mapping
+ *
+ * It is shown to those who know its process, whether they trace this very task or
+ * not: other threads may go there.
+ *
+ * Context: Interrupts off, the hardware paused.
+ */
+void bts_map_row(const struct bts_map *m)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		if (READ_ONCE(b->tracing) &&
+		    (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
+		    trace_pid_list_is_set(b->mapped, current->tgid))
+			bts_map_write(b, m);
+	}
+}
