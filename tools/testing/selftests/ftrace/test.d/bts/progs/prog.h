@@ -17,6 +17,7 @@
 #define SYS_rt_sigaction	13
 #define SYS_rt_sigreturn	15
 #define SYS_sched_yield		24
+#define SYS_nanosleep		35
 #define SYS_getpid		39
 #define SYS_clone		56
 #define SYS_fork		57

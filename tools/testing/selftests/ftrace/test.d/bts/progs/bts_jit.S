@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Executes at one address what is mapped there one after the other: a function
+ * that it writes itself, as a JIT compiler does; and a page of its own file, with
+ * another function. Then it moves that page, and executes it there.
+ *
+ * _start must be in the page of the file that holds all of .text; argv[0] is the
+ * path, see bts_launch.
+ */
+#include "prog.h"
+
+#define SYS_open	2
+#define SYS_mmap	9
+#define SYS_mprotect	10
+#define SYS_munmap	11
+#define SYS_mremap	25
+
+#define PLACE		0x10000000
+#define OTHER_PLACE	0x20000000
+#define PAGE		4096
+#define TEXT_OFFSET	0x1000
+
+#define PROT_RW		3
+#define PROT_RX		5
+#define MAP_JIT		0x32		/* private, anonymous, fixed */
+#define MAP_FILE	0x12		/* private, fixed */
+#define MREMAP		3		/* may move, fixed */
+
+	.text
+	.globl	_start
+_start:
+	mov	8(%rsp), %rbp
+
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PROT_RW, %edx
+	mov	$MAP_JIT, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	SYS_CALL	SYS_mmap s_anon
+	movb	$0xc3, PLACE		/* ret */
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PROT_RX, %edx
+	SYS_CALL	SYS_mprotect s_exec
+	mov	$PLACE, %eax
+c_jit:	call	*%rax
+
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	SYS_CALL	SYS_munmap s_unmap
+	mov	%rbp, %rdi
+	xor	%esi, %esi
+	SYS_CALL	SYS_open s_open
+	mov	%eax, %r8d
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PROT_RX, %edx
+	mov	$MAP_FILE, %r10d
+	mov	$TEXT_OFFSET, %r9d
+	SYS_CALL	SYS_mmap s_file
+	lea	function(%rip), %rax
+	and	$(PAGE - 1), %eax
+	mov	%eax, %ebx
+	add	$PLACE, %eax
+c_file:	call	*%rax
+
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PAGE, %edx
+	mov	$MREMAP, %r10d
+	mov	$OTHER_PLACE, %r8d
+	SYS_CALL	SYS_mremap s_move
+	lea	OTHER_PLACE(%rbx), %eax
+c_move:	call	*%rax
+
+	EXIT	0 x_exit
+
+function:
+	ret

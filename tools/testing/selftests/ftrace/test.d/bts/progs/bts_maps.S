@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Has more mappings than are looked at in a row, a hundred of them executable with
+ * others in between so that none can be merged, and then branches until it is killed.
+ */
+#include "prog.h"
+
+#define SYS_mmap	9
+
+#define PLACE		0x10000000
+#define PAGES		200
+#define PAGE		4096
+
+#define PROT_R		1
+#define PROT_RX		5
+#define MAP_ANON	0x32		/* private, anonymous, fixed */
+
+	.text
+	.globl	_start
+_start:
+	mov	$PLACE, %ebx
+	mov	$PROT_RX, %ebp
+map:	mov	%ebx, %edi
+	mov	$PAGE, %esi
+	mov	%ebp, %edx
+	mov	$MAP_ANON, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	SYS_CALL	SYS_mmap s_map
+	xor	$(PROT_R ^ PROT_RX), %ebp
+	add	$PAGE, %ebx
+	cmp	$(PLACE + PAGES * PAGE), %ebx
+j_map:	jb	map
+
+spin:	nop
+j_spin:	jmp	spin
