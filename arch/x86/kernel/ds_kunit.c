@@ -547,13 +547,20 @@ static noinline void ds_test_branch(void)
 	barrier();
 }
 
+/* An interrupt's return to the first instruction is no call. */
+static bool ds_test_calls(const struct ds_bts_record *rec)
+{
+	return rec->to == (unsigned long)ds_test_branch &&
+	       !ds_in_entry_text(rec->from);
+}
+
 /* Context: up to NMI. */
 static void ds_test_live_records(const struct ds_bts_batch *batch)
 {
 	unsigned int i;
 
 	for (i = 0; i < batch->nr; i++)
-		if (batch->rec[i].to == (unsigned long)ds_test_branch)
+		if (ds_test_calls(&batch->rec[i]))
 			atomic_inc(&ds_test_seen);
 	if (batch->wrapped)
 		atomic_inc(&ds_test_wrapped);
