@@ -36,6 +36,7 @@ test: all
 
 test-debug: all
 	@$(MACHINE)/deps test
+	@$(MACHINE)/build kernel-debug
 	@$(MACHINE)/test --debug
 
 # Some of the judges want a kernel that is not ours.
