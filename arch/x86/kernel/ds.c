@@ -80,6 +80,8 @@
  * tracer on: to the caller's function, or, when an interrupt brought us here,
  * from the interrupted instruction into the entry text. If that branch is not
  * there, a PMI in between has taken it away, and the whole batch is the tracer's.
+ * If that PMI came amid an interrupt by which another CPU asks for the drain, it
+ * has left out what it found of it: whoever asks announces it (ds_bts_coming).
  * A full buffer may have no room for it: then only what cannot be anything else
  * is cut off, and the branches of an NMI that kept the PMI waiting are shown.
  * A PMI right at the client's first instruction cuts off the branch to it, too.
@@ -88,7 +90,8 @@
  * from the entry text back to the interrupted instruction. A branch with an end
  * in user space ends them in any case, for the tracer has none, and so does the
  * entry of what the kernel does on the way out of an interrupt that is not the
- * tracer's doing (softirqs, preemption, signals).
+ * tracer's doing (softirqs, preemption, signals). Then the interrupt is in the trace
+ * after all: the branch to it stands in front of that work, and nothing between.
  *
  * When the kernel crashes, what follows the branch into panic() or into the
  * exception is left out: a trace that is dumped then ends where the crash began.
@@ -161,7 +164,8 @@ enum ds_bts_entry {
 /**
  * struct ds_bts_bounds - which records are the tracer's own
  * @how:	how the tracer was entered
- * @entry:	first instruction of the tracer, if it was called
+ * @entry:	first instruction of the tracer, if it was called; the interrupt's, of
+ *		one that is known to have interrupted
  * @resume:	first instruction of the traced code after the tracer; there is
  *		none after a crash
  */
@@ -181,6 +185,8 @@ struct ds_bts_bounds {
  * @pmi_seen:	a PMI came while somebody else drained
  * @leaving:	records up to @way.resume are still to be dropped
  * @way:	see @leaving
+ * @ipi:	a function call interrupt whose beginning an NMI has left out; no
+ *		@ipi.resume if there is none
  * @threshold:	perf's interrupt threshold, put back when BTS is given back
  */
 struct ds_bts_cpu {
@@ -192,6 +198,7 @@ struct ds_bts_cpu {
 	bool			pmi_seen;
 	bool			leaving;
 	struct ds_bts_bounds	way;
+	struct ds_bts_bounds	ipi;
 	u64			threshold;
 };
 
@@ -206,6 +213,12 @@ static unsigned int ds_bts_threshold = DS_BTS_THRESHOLD;
  * interrupt is recorded, too: see ds_wait_longer().
  */
 static DEFINE_PER_CPU(unsigned int, ds_bts_slack);
+
+/*
+ * Function calls of ours to this CPU that have been asked for and not been done.
+ * Counted by those who ask and by the CPU, hence atomic.
+ */
+static DEFINE_PER_CPU(atomic_t, ds_bts_coming);
 
 /* Protects ds_bts_client against a second claim; not taken while tracing. */
 static DEFINE_MUTEX(ds_bts_mutex);
@@ -298,6 +311,35 @@ static unsigned int ds_own_head(struct ds_bts_cpu *c,
 }
 
 /*
+ * The interrupt by which the tracer came does other work on its way out, or calls
+ * the tracer @again, to turn to another task for instance. What follows is shown,
+ * the branch back to what was interrupted at the latest, and so must be the one
+ * from there: in the place of the last of the @head records that are dropped.
+ * Returns how many still are.
+ */
+static unsigned int ds_show_entry(struct ds_bts_cpu *c,
+				  const struct ds_bts_batch *batch,
+				  const struct ds_bts_bounds *again,
+				  unsigned int head)
+{
+	const struct ds_bts_record *rec = batch->rec;
+	struct ds_bts_record *last;
+
+	if (!head || c->way.how != DS_INTERRUPTED || !c->way.entry)
+		return head;
+	if (c->leaving && again->how != DS_CALLED)
+		return head;
+	if (!c->leaving && (head == batch->nr || !ds_starts_work(&rec[head]) ||
+			    ds_resumes(&c->way, &rec[head - 1])))
+		return head;
+	/* The buffer is ours until it is handed over. */
+	last = (struct ds_bts_record *)&rec[head - 1];
+	last->from = c->way.resume;
+	last->to = c->way.entry;
+	return head - 1;
+}
+
+/*
  * The last record that enters the tracer by @way; or, if one with an end in user
  * space follows it, the last of these. NULL if there is neither.
  */
@@ -333,6 +375,7 @@ static unsigned int ds_own_tail(struct ds_bts_bounds *way,
 	if (way->how == DS_IPI) {
 		way->how = DS_INTERRUPTED;
 		way->resume = entry->from;
+		way->entry = entry->to;
 	}
 	return rec + nr - entry;
 }
@@ -386,6 +429,32 @@ static unsigned int ds_entry_tail(const struct ds_bts_record *rec,
 }
 
 /*
+ * How many of the last @nr records are of a function call interrupt that has not
+ * ended. @ipi is one that began before, and tells the same for what comes after.
+ */
+static unsigned int ds_ipi_tail(const struct ds_bts_record *rec, unsigned int nr,
+				struct ds_bts_bounds *ipi)
+{
+	const struct ds_bts_bounds any = { .how = DS_IPI };
+	unsigned int tail = ipi->resume ? nr : 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (ds_enters(&any, &rec[i])) {
+			ipi->how = DS_INTERRUPTED;
+			ipi->entry = rec[i].to;
+			ipi->resume = rec[i].from;
+			tail = nr - i;
+		} else if (ds_has_user_end(&rec[i]) ||
+			   (ipi->resume && ds_resumes(ipi, &rec[i]))) {
+			ipi->resume = 0;
+			tail = 0;
+		}
+	}
+	return tail;
+}
+
+/*
  * How many of the last @nr records followed a crash: what came after the branch
  * out of the kernel code that crashed, which is shown. If the buffer is @full,
  * an exception may be one of long before.
@@ -414,6 +483,7 @@ static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
 	unsigned int head, tail;
 
 	head = ds_own_head(c, batch->rec, nr);
+	head = ds_show_entry(c, batch, way, head);
 	batch->rec += head;
 	batch->nr -= head;
 
@@ -425,6 +495,10 @@ static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
 		tail = ds_own_tail(way, batch->rec, batch->nr);
 	if (batch->cause == DS_DRAIN_INTERRUPT)
 		tail += ds_entry_tail(batch->rec, batch->nr - tail);
+	/* An NMI amid an interrupt that is about to drain, most probably. */
+	if (batch->cause == DS_DRAIN_INTERRUPT &&
+	    atomic_read(this_cpu_ptr(&ds_bts_coming)))
+		tail += ds_ipi_tail(batch->rec, batch->nr - tail, &c->ipi);
 	batch->nr -= tail;
 	batch->own = nr - batch->nr;
 
@@ -607,14 +681,20 @@ static void ds_prepare(struct debug_store *ds, unsigned int mode)
 	WRITE_ONCE(ds->bts_interrupt_threshold, threshold);
 }
 
-/* @way is how the tracer is left again; an outer way out goes on. */
+/*
+ * @way is how the tracer is left again. An interrupt amid another one's way out
+ * does not end that.
+ */
 static void ds_leave(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 		     const struct ds_bts_bounds *way)
 {
-	if (c->leaving && cause == DS_DRAIN_INTERRUPT)
-		return;
-	c->way = *way;
-	c->leaving = true;
+	if (!c->leaving || way->how == DS_CALLED) {
+		/* An NMI has seen where this one came from. */
+		c->way = way->how == DS_IPI && c->ipi.resume ? c->ipi : *way;
+		c->leaving = true;
+	}
+	if (cause != DS_DRAIN_INTERRUPT)
+		c->ipi.resume = 0;
 }
 
 /*
@@ -824,6 +904,7 @@ static void ds_ipi_set(void *cause)
 					      _RET_IP_);
 
 	ds_turn_to(current, (uintptr_t)cause, &way);
+	atomic_dec(this_cpu_ptr(&ds_bts_coming));
 }
 
 static void ds_ipi_flush(void *unused)
@@ -837,6 +918,14 @@ static void ds_ipi_flush(void *unused)
 		ds_update(c, c->mode, DS_DRAIN_FLUSH, &way);
 	else
 		ds_bts_client->records(&none);
+	atomic_dec(this_cpu_ptr(&ds_bts_coming));
+}
+
+/* Context: on behalf of @cpu, whose function call is sent next. */
+static bool ds_announce(int cpu, void *unused)
+{
+	atomic_inc(per_cpu_ptr(&ds_bts_coming, cpu));
+	return true;
 }
 
 /**
@@ -850,10 +939,10 @@ static void ds_ipi_flush(void *unused)
  */
 void ds_bts_update_all(enum ds_drain_cause cause)
 {
-	on_each_cpu(ds_ipi_set, (void *)(uintptr_t)cause, 1);
+	on_each_cpu_cond(ds_announce, ds_ipi_set, (void *)(uintptr_t)cause, true);
 }
 
-static bool ds_has_records(int cpu, void *unused)
+static bool ds_has_records(int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
 	struct debug_store *ds = READ_ONCE(c->ds);
@@ -869,6 +958,11 @@ static bool ds_has_records(int cpu, void *unused)
 	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base;
 }
 
+static bool ds_announce_flush(int cpu, void *unused)
+{
+	return ds_has_records(cpu) && ds_announce(cpu, NULL);
+}
+
 /**
  * ds_bts_flush_all - have the client given what the CPUs have recorded so far
  *
@@ -878,7 +972,7 @@ static bool ds_has_records(int cpu, void *unused)
  */
 void ds_bts_flush_all(void)
 {
-	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
+	on_each_cpu_cond(ds_announce_flush, ds_ipi_flush, NULL, true);
 }
 
 /**

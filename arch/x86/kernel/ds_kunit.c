@@ -364,6 +364,44 @@ static void ds_test_own_ipi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, way.resume, DS_TEST_K(3));
 }
 
+/* An NMI amid the way to a drain that another CPU has asked for. */
+static void ds_test_ipi_tail(struct kunit *test)
+{
+	const struct ds_bts_record rec[] = {
+		DS_TEST_REC(DS_TEST_K(0), DS_TEST_K(1)),
+		DS_TEST_REC(DS_TEST_K(1), asm_sysvec_call_function),
+		DS_TEST_REC(asm_sysvec_call_function, DS_TEST_K(2)),
+		DS_TEST_REC(DS_TEST_K(2), DS_TEST_K(1)),
+		DS_TEST_REC(__entry_text_start, DS_TEST_K(1)),
+		DS_TEST_REC(DS_TEST_K(4), DS_TEST_K(5)),
+	};
+	const struct ds_bts_record user[] = {
+		DS_TEST_REC(DS_TEST_USER, asm_sysvec_call_function_single),
+		DS_TEST_REC(DS_TEST_K(0), DS_TEST_K(1)),
+		DS_TEST_REC(__entry_text_start, DS_TEST_USER + 8),
+	};
+	struct ds_bts_bounds ipi = { };
+
+	/* It has begun. */
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(rec, 4, &ipi), 3);
+	KUNIT_EXPECT_EQ(test, ipi.resume, DS_TEST_K(1));
+	/* It goes on, also to code like that which it has interrupted. */
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(rec + 3, 1, &ipi), 1);
+	KUNIT_EXPECT_EQ(test, ipi.resume, DS_TEST_K(1));
+	/* It has ended. */
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(rec + 4, 2, &ipi), 0);
+	KUNIT_EXPECT_EQ(test, ipi.resume, 0);
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(rec, 6, &ipi), 0);
+	KUNIT_EXPECT_EQ(test, ipi.resume, 0);
+	/* There was none. */
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(rec + 5, 1, &ipi), 0);
+	/* One that hit user space ends when that is reached, wherever. */
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(user, 2, &ipi), 2);
+	KUNIT_EXPECT_EQ(test, ipi.resume, DS_TEST_USER);
+	KUNIT_EXPECT_EQ(test, ds_ipi_tail(user + 2, 1, &ipi), 0);
+	KUNIT_EXPECT_EQ(test, ipi.resume, 0);
+}
+
 /* @nr records before @at are the traced code's, those from it on are added. */
 static void ds_test_fill(struct ds_test *t, unsigned int at,
 			 const struct ds_bts_record *rec, unsigned int nr)
@@ -433,6 +471,7 @@ static void ds_test_full(struct kunit *test)
 	ds_test_expect(test, 0, end);
 	KUNIT_EXPECT_EQ(test, from_ipi.how, DS_INTERRUPTED);
 	from_ipi.how = DS_IPI;
+	from_ipi.entry = DS_TEST_ENTRY;
 	ds_test_fill(t, end + 1, ipi, 1);
 	ds_test_drain(test, DS_DRAIN_FLUSH, &from_ipi);
 	KUNIT_EXPECT_EQ(test, t->batch.nr, DS_TEST_SLOTS);
@@ -480,6 +519,76 @@ static void ds_test_own_head(struct kunit *test)
 	ds_test_leave(t, DS_INTERRUPTED, DS_TEST_RESUME);
 	KUNIT_EXPECT_EQ(test, ds_own_head(c, work, 2), 1);
 	KUNIT_EXPECT_FALSE(test, c->leaving);
+}
+
+/* An interrupt that has brought the tracer here, and does something else. */
+static void ds_test_show_entry(struct kunit *test)
+{
+	struct ds_bts_record rec[] = {
+		DS_TEST_REC(DS_TEST_K(0), DS_TEST_K(1)),
+		DS_TEST_REC(DS_TEST_K(1), DS_TEST_K(2)),
+		DS_TEST_REC(DS_TEST_K(2), __do_softirq),
+		DS_TEST_REC(__entry_text_start, DS_TEST_USER),
+	};
+	struct ds_bts_batch batch = {
+		.rec	= rec,
+		.nr	= 4,
+	};
+	struct ds_bts_bounds way = { .how = DS_INTERRUPTED };
+	struct ds_test *t = test->priv;
+	struct ds_bts_cpu *c = &t->c;
+
+	ds_test_leave(t, DS_INTERRUPTED, DS_TEST_USER);
+	c->leaving = false;
+	/* It was an NMI, which does nothing else. */
+	c->way.entry = 0;
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 2), 2);
+
+	/* Nothing was dropped, or all; or what is left is no work. */
+	c->way.entry = (unsigned long)asm_sysvec_call_function;
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 0), 0);
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 1), 1);
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 4), 4);
+
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 2), 1);
+	KUNIT_EXPECT_EQ(test, rec[1].from, DS_TEST_USER);
+	KUNIT_EXPECT_EQ(test, rec[1].to, (unsigned long)asm_sysvec_call_function);
+
+	/* The interrupt had ended. */
+	rec[1].from = (unsigned long)__entry_text_start;
+	rec[1].to = DS_TEST_USER;
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 2), 2);
+
+	/* It goes on; unless it calls the tracer. */
+	batch.nr = 1;
+	c->leaving = true;
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 1), 1);
+	way.how = DS_CALLED;
+	KUNIT_EXPECT_EQ(test, ds_show_entry(c, &batch, &way, 1), 0);
+	KUNIT_EXPECT_EQ(test, rec[0].from, DS_TEST_USER);
+}
+
+/* An interrupt amid the way out of another one does not end that; a call does. */
+static void ds_test_leave_amid(struct kunit *test)
+{
+	const struct ds_bts_bounds ipi = { DS_IPI, DS_TEST_ENTRY, DS_TEST_K(0) };
+	const struct ds_bts_bounds call = { DS_CALLED, DS_TEST_ENTRY, DS_TEST_K(1) };
+	struct ds_test *t = test->priv;
+	struct ds_bts_cpu *c = &t->c;
+
+	ds_test_leave(t, DS_INTERRUPTED, DS_TEST_RESUME);
+	ds_leave(c, DS_DRAIN_FLUSH, &ipi);
+	KUNIT_EXPECT_EQ(test, c->way.resume, DS_TEST_RESUME);
+	ds_leave(c, DS_DRAIN_SWITCH, &call);
+	KUNIT_EXPECT_EQ(test, c->way.resume, DS_TEST_K(1));
+
+	/* Where an NMI has left out the beginning, it has told of it. */
+	c->leaving = false;
+	c->ipi = (struct ds_bts_bounds){ DS_INTERRUPTED, 0, DS_TEST_USER };
+	ds_leave(c, DS_DRAIN_FLUSH, &ipi);
+	KUNIT_EXPECT_EQ(test, c->way.how, DS_INTERRUPTED);
+	KUNIT_EXPECT_EQ(test, c->way.resume, DS_TEST_USER);
+	KUNIT_EXPECT_EQ(test, c->ipi.resume, 0);
 }
 
 static void ds_test_crash(struct kunit *test)
@@ -720,7 +829,10 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_wrap_way_out),
 	KUNIT_CASE(ds_test_own_tail),
 	KUNIT_CASE(ds_test_own_ipi),
+	KUNIT_CASE(ds_test_ipi_tail),
 	KUNIT_CASE(ds_test_own_head),
+	KUNIT_CASE(ds_test_show_entry),
+	KUNIT_CASE(ds_test_leave_amid),
 	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_crash),
 	KUNIT_CASE(ds_test_ctl),
