@@ -2,8 +2,8 @@
 /*
  * bts_compare - is each user branch in the trace, in order, and none extra?
  *
- *   bts_compare [-ceku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
- *   bts_compare [-ceku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
+ *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
  * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
@@ -24,8 +24,6 @@
  *
  * -c, for a trace without the user's own branches: only crossings are expected, and
  * where the program is between them is not known.
- * -e: an interrupt may lack its beginning: it brought the tracer to the CPU, so that
- * its beginning is not shown, and had other work to do as well.
  * -u: only branches with both ends in user space, of the list and of the trace.
  * -k, for a trace of both user and kernel: each record of a task must begin where
  * the one before has ended, or a little further on in a straight line. So a branch
@@ -126,7 +124,6 @@ static bool pids_given;
 static bool check_chain;
 static bool partly;		/* where the program is between rows is not known */
 static bool user_only;
-static bool ends;		/* interrupts may lack their beginning */
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
 static unsigned long n_kernel;
@@ -274,14 +271,6 @@ static void interrupted(struct task *task)
 	task->interrupts++;
 }
 
-/* Back from an interrupt, to where the program is, and its beginning is not there. */
-static bool only_ends(const struct task *task, struct branch got)
-{
-	return ends && got.from == KERNEL && task->at < task->n_list &&
-		!due(task, 0, KERNEL, got.to) &&
-		got.to >= task->cursor && got.to <= task->list[task->at].from;
-}
-
 static void release_entry(struct task *task)
 {
 	if (task->held)
@@ -306,10 +295,6 @@ static void task_branch(struct task *task, struct branch got)
 		if (got.to == KERNEL) {
 			task->held = true;
 			task->entry = got;
-		} else if (only_ends(task, got)) {
-			printf("task pid %d: an interrupt has only its end, at %lx\n",
-			       task->pid, got.to);
-			task->cursor = got.to;
 		} else {
 			match(task, got);
 		}
@@ -683,11 +668,9 @@ int main(int argc, char **argv)
 	const char *tracefs = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "cekux:p:r:")) != -1) {
+	while ((option = getopt(argc, argv, "ckux:p:r:")) != -1) {
 		if (option == 'c')
 			partly = true;
-		else if (option == 'e')
-			ends = true;
 		else if (option == 'u')
 			partly = user_only = true;
 		else if (option == 'k')
@@ -711,7 +694,7 @@ int main(int argc, char **argv)
 	finish();
 	return status;
 usage:
-	fprintf(stderr, "usage: bts_compare [-ceku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
-		"       bts_compare [-ceku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
+	fprintf(stderr, "usage: bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE\n"
+		"       bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED\n");
 	return 2;
 }
