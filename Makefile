@@ -7,7 +7,7 @@
 #			lockdep and the like
 #	make mutants	break one line after the other: the tests must notice
 #	make shell	a shell in the machine;  make run CMD='...'  one command
-#	make bench	what the patches cost
+#	make bench	what the patches cost, and the tracer those who are not traced
 #	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	the kernel patches as git format-patch has them, in build/series
 #	make deb	a patched kernel as Debian packages, for real hardware; CONFIG=FILE says
@@ -50,6 +50,7 @@ mutants: all
 	@$(MACHINE)/mutate
 
 bench: all
+	@$(MACHINE)/bench-switch
 	@$(MACHINE)/bench
 
 check:

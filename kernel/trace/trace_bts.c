@@ -21,9 +21,10 @@
  * name (no PID: all), on the CPUs of tracing_cpumask. A probe at sched_switch
  * drains what the leaving task did, so that each entry carries the right PID,
  * and turns the hardware on or off for the task that comes. There is nothing
- * per task. What: options bts-user and bts-kernel, which bts_wanted() applies
- * to addresses; with bts-cpl-filter the hardware leaves out the other side, with
- * bts-circular it keeps only the latest.
+ * per task; a switch between tasks that nobody wants ends after a look at
+ * ftrace's verdict on the one that comes. What: options bts-user and bts-kernel,
+ * which bts_wanted() applies to addresses; with bts-cpl-filter the hardware
+ * leaves out the other side, with bts-circular it keeps only the latest.
  *
  * Each trace instance that chooses the tracer has all these for itself (struct
  * bts_instance). The hardware belongs to the first, and is given back by the
@@ -49,7 +50,9 @@
  *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
  *	  an interrupt on each CPU, so that it holds everywhere when it returns.
  *	- The PID lists are ftrace's, under RCU; bts_mode_of() runs with
- *	  preemption off. A change of them calls bts_targets_changed().
+ *	  preemption off. A change of them calls bts_targets_changed(). At a task
+ *	  switch they have been looked up by ftrace's own probe: ours has a lower
+ *	  priority, so that it comes later.
  *
  * Losses. Whatever is not delivered is counted, and where it can be shown
  * in the trace it is (struct bts_lost_entry): entries the ring buffer had no
@@ -85,6 +88,9 @@ static struct tracer bts_tracer;
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
+/* No instance wants the task that the CPU runs, so that nothing is recorded. */
+static DEFINE_PER_CPU(bool, bts_unwanted);
+
 static struct tracer_opt bts_opts[] = {
 	/* Branches with an end in user space */
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
@@ -119,22 +125,33 @@ static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 	return (mode & DS_BTS_KERNEL) && (!from_user || !to_user);
 }
 
+/*
+ * Context: preemption off; is @task one of the targets? To look it up takes a lock
+ * and a hundred instructions. ftrace has just done so for the task that comes.
+ */
+static bool bts_is_target(struct trace_array *tr, struct task_struct *task)
+{
+	struct trace_pid_list *pids, *no_pids;
+
+	if (task != current)
+		return ftrace_trace_task(tr);
+
+	pids = rcu_dereference_sched(tr->function_pids);
+	no_pids = rcu_dereference_sched(tr->function_no_pids);
+	return !trace_ignore_this_task(pids, no_pids, task);
+}
+
 /* Context: preemption off; what an instance wants of @task on this CPU. */
 static unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 {
 	struct trace_array *tr = b->tr;
-	struct trace_pid_list *pids, *no_pids;
 
 	if (!READ_ONCE(b->tracing))
 		return DS_BTS_OFF;
 	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
 		return DS_BTS_OFF;
-
-	pids = rcu_dereference_sched(tr->function_pids);
-	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	if (trace_ignore_this_task(pids, no_pids, task))
+	if (!bts_is_target(tr, task))
 		return DS_BTS_OFF;
-
 	return READ_ONCE(b->flags->val);
 }
 
@@ -165,6 +182,7 @@ static unsigned int bts_mode(struct task_struct *task)
 		sides |= mode & BTS_SIDES;
 		less &= mode;
 	}
+	this_cpu_write(bts_unwanted, !sides);
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
@@ -301,12 +319,12 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	}
 
 	for (i = 0; i < batch->nr; i++) {
+		branch.from = batch->rec[i].from;
+		branch.to = batch->rec[i].to;
 		if (!bts_wanted(c->mode, &batch->rec[i])) {
 			bts_count(&c->filtered, 1);
 			continue;
 		}
-		branch.from = batch->rec[i].from;
-		branch.to = batch->rec[i].to;
 		bts_deliver(b, c, &branch);
 	}
 
@@ -330,6 +348,30 @@ static void bts_records(const struct ds_bts_batch *batch)
 
 	for_each_bts_instance(b)
 		bts_take(b, batch);
+	/*
+	 * The name that rows have for the task, as tracing_start_cmdline_record()
+	 * would have it saved: by a probe of all switches.
+	 */
+	if (!in_nmi())
+		tracing_record_cmdline(current);
+}
+
+/*
+ * Does the CPU turn from a task that nobody wants to another one, of which there is
+ * nothing to be noted either? Most switches are of this kind, of tasks that must not
+ * pay for those that are traced.
+ */
+static bool bts_passes_by(struct task_struct *next)
+{
+	struct bts_instance *b;
+
+	if (!this_cpu_read(bts_unwanted) || bts_is_newborn(next))
+		return false;
+	for_each_bts_instance(b) {
+		if (bts_mode_of(b, next) & BTS_SIDES)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -341,6 +383,10 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 				   struct task_struct *next,
 				   unsigned int prev_state)
 {
+	if (bts_passes_by(next)) {
+		bts_rows_pass();
+		return;
+	}
 	ds_bts_enter();
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_switch(next, _RET_IP_);
@@ -524,7 +570,8 @@ static int bts_claim(void)
 	if (ret)
 		goto err_map;
 
-	ret = register_trace_sched_switch(bts_probe_sched_switch, NULL);
+	ret = register_trace_prio_sched_switch(bts_probe_sched_switch, NULL,
+					       TRACEPOINT_DEFAULT_PRIO - 1);
 	if (ret)
 		goto err_claim;
 	return 0;
@@ -563,7 +610,6 @@ static int bts_init(struct trace_array *tr)
 	if (ret)
 		goto err_blocking;
 
-	tracing_start_cmdline_record();
 	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
@@ -596,7 +642,6 @@ static void bts_reset(struct trace_array *tr)
 	list_del_rcu(&tr->bts->list);
 	bts_rows_options(tr->bts, 0);
 	bts_release();
-	tracing_stop_cmdline_record();
 	bts_drop_offline(tr->bts);
 }
 

@@ -204,6 +204,7 @@ bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 		   struct task_struct *p, const struct bts_map *m);
 
 /* trace_bts_rows.c */
+void bts_rows_pass(void);
 void bts_rows_leave(bool preempt, unsigned int prev_state);
 void bts_rows_begin(struct task_struct *task);
 void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,

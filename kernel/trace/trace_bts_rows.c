@@ -64,6 +64,19 @@ void bts_rows_leave(bool preempt, unsigned int prev_state)
 }
 
 /**
+ * bts_rows_pass - the CPU turns from a task without rows to another one
+ *
+ * One of them may be chosen while it is away.
+ *
+ * Context: In the scheduler, interrupts off.
+ */
+void bts_rows_pass(void)
+{
+	if (READ_ONCE(bts_sched_instances))
+		bts_note_departure(current);
+}
+
+/**
  * bts_rows_begin - the CPU turns to another task, or another mode
  * @task: the one that comes, or the current one
  *
