@@ -177,7 +177,7 @@ static unsigned int bts_mode(struct task_struct *task)
 		WRITE_ONCE(c->mode, mode);
 		if (!(mode & BTS_SIDES))
 			continue;
-		if (bts_held(c))
+		if (bts_any_held(b))
 			bts_hold_task(task);
 		sides |= mode & BTS_SIDES;
 		less &= mode;
@@ -272,14 +272,15 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n)
 
 /*
  * A branch must not stand in front of losses that came before it, so it shares
- * their fate, nor of branches that wait for room, so it waits with them.
+ * their fate, nor of branches that wait for room, so it waits with them, if those
+ * of other CPUs make it @wait already.
  */
 static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-			struct bts_branch *branch)
+			struct bts_branch *branch, bool wait)
 {
 	branch->lost = c->lost;
 	c->lost = 0;
-	if (!bts_held(c) &&
+	if (!wait && !bts_held(c) &&
 	    bts_write_branch(b->tr->array_buffer.buffer, branch)) {
 		bts_count(&c->delivered, 1);
 		return;
@@ -299,6 +300,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 		.ctx	= tracing_gen_ctx(),
 	};
 	unsigned int i;
+	bool wait;
 
 	bts_release_held(b, c);
 
@@ -318,6 +320,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 			       BTS_LOST_OVERWRITTEN, 0);
 	}
 
+	wait = bts_wait_turn(b, c, &branch);
 	for (i = 0; i < batch->nr; i++) {
 		branch.from = batch->rec[i].from;
 		branch.to = batch->rec[i].to;
@@ -325,7 +328,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 			bts_count(&c->filtered, 1);
 			continue;
 		}
-		bts_deliver(b, c, &branch);
+		bts_deliver(b, c, &branch, wait);
 	}
 
 	if (batch->full) {
@@ -547,7 +550,10 @@ static int bts_prepare(struct trace_array *tr)
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
-		*c = (struct bts_cpu){ .backlog = c->backlog };
+		*c = (struct bts_cpu){
+			.backlog	= c->backlog,
+			.oldest		= BTS_NONE_HELD,
+		};
 	}
 	bts_map_forget(b);
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
@@ -632,6 +638,7 @@ static void bts_drop_offline(struct bts_instance *b)
 
 		bts_count(&c->dropped_off, bts_held(c));
 		WRITE_ONCE(c->backlog_out, c->backlog_in);
+		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
 	}
 }
 

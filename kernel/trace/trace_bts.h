@@ -19,6 +19,8 @@
  * @pid:	who took it
  * @ctx:	the context columns, see tracing_gen_ctx()
  * @lost:	how many were lost in front of it, and are not yet shown
+ * @turn:	of the batch that it came with, if the instance blocks: one that has a
+ *		lower one, of whichever CPU, came earlier
  */
 struct bts_branch {
 	u64		from;
@@ -26,7 +28,11 @@ struct bts_branch {
 	pid_t		pid;
 	unsigned int	ctx;
 	u64		lost;
+	u64		turn;
 };
+
+/* A turn that never comes. */
+#define BTS_NONE_HELD	U64_MAX
 
 /**
  * struct bts_readers - those who make room in a ring buffer
@@ -63,6 +69,7 @@ struct bts_readers {
  *			never was a need
  * @backlog_in:		how many have been put into @backlog,
  * @backlog_out:	and how many taken out, from the beginning
+ * @oldest:		the turn of the oldest one there, or BTS_NONE_HELD
  * @readers:		who reads this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
@@ -84,6 +91,7 @@ struct bts_cpu {
 	struct bts_branch *backlog;
 	unsigned int	backlog_in;
 	unsigned int	backlog_out;
+	u64		oldest;
 	struct bts_readers readers;
 	u64		rows;
 	u64		rows_lost;
@@ -97,6 +105,7 @@ struct bts_cpu {
  * @cpu:	what belongs to a CPU
  * @tracing:	the tracer is chosen, and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen
+ * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
  * @away:	it has bts_away_get() for it
  * @mapped:	PIDs of the processes whose mappings it was told of,
@@ -109,6 +118,7 @@ struct bts_instance {
 	struct bts_cpu __percpu		*cpu;
 	bool				tracing;
 	bool				blocking;
+	atomic64_t			turn;
 	struct bts_readers		readers;
 	bool				away;
 	struct trace_pid_list		*mapped;
@@ -172,6 +182,9 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n);
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      const struct bts_branch *branch);
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
+bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
+		   struct bts_branch *branch);
+bool bts_any_held(struct bts_instance *b);
 void bts_hold_task(struct task_struct *task);
 bool bts_pending(int cpu);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);

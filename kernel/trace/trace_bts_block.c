@@ -11,10 +11,16 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * The rule is that of a CPU, not of a task: who is to be held does not return to
- * user mode on a CPU whose backlog is not empty. So nothing is kept per task, a
- * task that migrates waits for the CPU that it is on, and what has been held
- * goes into the ring buffer of its own CPU, with its own PID, in order.
+ * The rule is that of an instance, not of a task: who is to be held does not
+ * return to user mode as long as any CPU holds anything of the instance. So
+ * nothing is kept per task, and one that is moved to another CPU does not go on
+ * there in front of its own branches. What it does in the kernel meanwhile, or
+ * another task until its next interrupt, waits in the backlog of that CPU until it
+ * is its turn: each batch of records has a number, and no CPU goes on as long as
+ * another one holds what has a lower one. So all that has been held goes into the
+ * ring buffer of its own CPU, with its own PID, in order. If a backlog is full, and
+ * there is room in the ring buffer, then it does so at once: better out of order
+ * than lost.
  *
  * Held are the tasks of set_ftrace_pid, and only while somebody has trace_pipe or
  * trace_pipe_raw open for the CPU. If the set is empty, nobody is: the reader
@@ -26,7 +32,8 @@
  * Concurrency:
  *
  *	- A CPU's backlog is written and emptied by bts_records() alone, which
- *	  never nests. Who wants it emptied calls ds_bts_flush_all(), which reaches
+ *	  never nests; other CPUs read its oldest turn. That may be an old
+ *	  one, and then they go on at the next occasion. Who wants it emptied calls ds_bts_flush_all(), which reaches
  *	  each CPU for which bts_pending() says so.
  *	- A task is told to wait by TIF_NOTIFY_RESUME: the one that runs, by who
  *	  adds to the backlog, and the one that comes, by bts_mode(). An NMI may hit
@@ -58,7 +65,7 @@ DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
 static DECLARE_WAIT_QUEUE_HEAD(bts_room);
 
-/* Context: this CPU. May records wait for room here? */
+/* May records wait for room on @c's CPU? */
 static bool bts_may_hold(struct bts_instance *b, struct bts_cpu *c)
 {
 	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
@@ -66,6 +73,71 @@ static bool bts_may_hold(struct bts_instance *b, struct bts_cpu *c)
 	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
 		return false;
 	return !bts_is_off(b->tr);
+}
+
+/* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
+static u64 bts_oldest(struct bts_instance *b, int except)
+{
+	u64 oldest = BTS_NONE_HELD;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != except)
+			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->oldest));
+	}
+	return oldest;
+}
+
+/**
+ * bts_any_held - does an instance hold branches on any CPU?
+ * @b: the instance
+ *
+ * Context: any.
+ */
+bool bts_any_held(struct bts_instance *b)
+{
+	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
+}
+
+/**
+ * bts_wait_turn - give a batch its turn
+ * @b:	the instance
+ * @c:	its part of this CPU
+ * @branch: to be filled in
+ *
+ * Context: as bts_records().
+ * Return: does the batch have to wait for another CPU's?
+ */
+bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
+		   struct bts_branch *branch)
+{
+	if (!READ_ONCE(b->blocking))
+		return false;
+	branch->turn = atomic64_inc_return(&b->turn);
+	return bts_may_hold(b, c) && bts_any_held(b);
+}
+
+static struct bts_branch *bts_first_held(struct bts_cpu *c)
+{
+	return &c->backlog[c->backlog_out % BTS_BACKLOG];
+}
+
+static void bts_next_held(struct bts_cpu *c)
+{
+	WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
+	WRITE_ONCE(c->oldest, bts_held(c) ? bts_first_held(c)->turn : BTS_NONE_HELD);
+}
+
+/* What is held and has its turn before @until, as far as there is room. */
+static void bts_write_held(struct bts_instance *b, struct bts_cpu *c, u64 until)
+{
+	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
+
+	while (bts_held(c) && bts_first_held(c)->turn < until &&
+	       bts_write_branch(buffer, bts_first_held(c))) {
+		bts_next_held(c);
+		bts_count(&c->delivered, 1);
+	}
 }
 
 /**
@@ -82,8 +154,14 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 {
 	struct bts_branch *backlog = READ_ONCE(c->backlog);
 
-	if (!backlog || bts_held(c) == BTS_BACKLOG || !bts_may_hold(b, c))
+	if (!backlog || !bts_may_hold(b, c))
 		return false;
+	if (bts_held(c) == BTS_BACKLOG)
+		bts_write_held(b, c, BTS_NONE_HELD);
+	if (bts_held(c) == BTS_BACKLOG)
+		return false;
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, branch->turn);
 	backlog[c->backlog_in % BTS_BACKLOG] = *branch;
 	WRITE_ONCE(c->backlog_in, c->backlog_in + 1);
 	return true;
@@ -101,8 +179,8 @@ static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	while (bts_held(c)) {
-		c->lost += c->backlog[c->backlog_out % BTS_BACKLOG].lost;
-		WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
+		c->lost += bts_first_held(c)->lost;
+		bts_next_held(c);
 		bts_drop(b, c, 1);
 	}
 }
@@ -112,24 +190,20 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
  * @b:	the instance
  * @c:	its part of this CPU
  *
- * If nothing is to be held any more, what finds no room is dropped.
+ * If nothing is to be held any more, no turn is waited for, and what finds no room
+ * is dropped.
  *
  * Context: as bts_records().
  */
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 {
-	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
+	bool may_hold = bts_may_hold(b, c);
 
 	if (!bts_held(c))
 		return;
-
-	while (bts_held(c) &&
-	       bts_write_branch(buffer, &c->backlog[c->backlog_out % BTS_BACKLOG])) {
-		WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
-		bts_count(&c->delivered, 1);
-	}
-
-	if (bts_held(c) && bts_may_hold(b, c))
+	bts_write_held(b, c, may_hold ? bts_oldest(b, smp_processor_id()) :
+					BTS_NONE_HELD);
+	if (bts_held(c) && may_hold)
 		return;
 	bts_drop_held(b, c);
 	irq_work_queue(this_cpu_ptr(&bts_wake_work));
@@ -159,24 +233,48 @@ void bts_hold_task(struct task_struct *task)
 }
 
 /* Who made the task wait had better be able to make room. */
-static bool bts_is_reader(struct bts_instance *b, struct bts_cpu *c)
+static bool bts_is_reader(struct bts_instance *b)
 {
-	return READ_ONCE(b->readers.task) == current ||
-	       READ_ONCE(c->readers.task) == current;
+	int cpu;
+
+	if (READ_ONCE(b->readers.task) == current)
+		return true;
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(per_cpu_ptr(b->cpu, cpu)->readers.task) == current)
+			return true;
+	}
+	return false;
 }
 
-/* The instance for which the current task must wait, if it is to, on this CPU. */
+/* Is the current task one of those that wait? */
+static bool bts_may_wait(struct bts_instance *b)
+{
+	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
+	       rcu_access_pointer(b->tr->function_pids) && !bts_is_reader(b);
+}
+
+/* Does a CPU hold anything that it need not drop the next time it looks? */
+static bool bts_must_wait(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		if (bts_held(c) && bts_may_hold(b, c))
+			return true;
+	}
+	return false;
+}
+
+/* The instance for which the current task must wait, if it is to. */
 static struct bts_instance *bts_holder(void)
 {
 	struct bts_instance *b;
 
 	guard(preempt)();
 	for_each_bts_instance(b) {
-		struct bts_cpu *c = this_cpu_ptr(b->cpu);
-
-		if (bts_held(c) && (READ_ONCE(c->mode) & BTS_SIDES) &&
-		    rcu_access_pointer(b->tr->function_pids) &&
-		    !bts_is_reader(b, c) && bts_may_hold(b, c))
+		if (READ_ONCE(b->blocking) && bts_must_wait(b) && bts_may_wait(b))
 			return b;
 	}
 	return NULL;
@@ -225,17 +323,6 @@ bool bts_pending(int cpu)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
-			return true;
-	}
-	return false;
-}
-
-static bool bts_any_held(struct bts_instance *b)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
 		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
 			return true;
 	}
