@@ -2,19 +2,20 @@
 /*
  * bts_launch - run programs with the tracer on for exactly as long as they live
  *
- *   bts_launch [-t TRACEFS] [-n] [-c CPU] PROGRAM [ARGUMENT...]
+ *   bts_launch [-t TRACEFS]... [-n] [-c CPU] PROGRAM [ARGUMENT...]
  *              [-- [-n] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
  * Forks one child for each program, with ASLR off and pinned to CPU if asked.
  * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
  * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
  * exec together. When the last has ended, and bts_stats says that none of their
- * branches is held, tracing_on is cleared. The PIDs go to
- * stdout, in order. The status is 0 if each program's is.
+ * branches is held, tracing_on is cleared. The PIDs go to stdout, in order. The
+ * status is 0 if each program's is.
  *
- * TRACEFS is the working directory by default, as for ftracetest. The first
- * records of a traced child are the launcher's own, up to the exec; it is linked
- * to an address of its own, so they cannot be taken for the program's.
+ * TRACEFS is the working directory by default, as for ftracetest; more than one are
+ * instances, each of which is to trace the programs. The first records of a traced
+ * child are the launcher's own, up to the exec; it is linked to an address of its own,
+ * so they cannot be taken for the program's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #define MAX_PROGRAMS 64
+#define MAX_TRACEFS 4
 
 struct program {
 	char **argv;
@@ -39,7 +41,8 @@ struct program {
 
 static struct program programs[MAX_PROGRAMS];
 static int n_programs;
-static int tracefs;
+static int tracefs[MAX_TRACEFS];
+static int n_tracefs;
 
 static void die(const char *what)
 {
@@ -47,15 +50,25 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void write_file(const char *name, int flags, const char *text)
+static void open_tracefs(const char *directory)
 {
-	int fd = openat(tracefs, name, O_WRONLY | O_CLOEXEC | flags);
+	int fd = open(directory, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
-		die(name);
-	if (write(fd, text, strlen(text)) < 0)
-		die(name);
-	close(fd);
+		die(directory);
+	tracefs[n_tracefs++] = fd;
+}
+
+static void write_files(const char *name, int flags, const char *text)
+{
+	int i, fd;
+
+	for (i = 0; i < n_tracefs; i++) {
+		fd = openat(tracefs[i], name, O_WRONLY | O_CLOEXEC | flags);
+		if (fd < 0 || write(fd, text, strlen(text)) < 0)
+			die(name);
+		close(fd);
+	}
 }
 
 static void child(const struct program *program, int gate)
@@ -104,7 +117,7 @@ static void choose_all(void)
 		if (!programs[i].traced)
 			continue;
 		snprintf(text, sizeof(text), "%d", programs[i].pid);
-		write_file("set_ftrace_pid", flags, text);
+		write_files("set_ftrace_pid", flags, text);
 		flags = O_APPEND;
 	}
 	fflush(stdout);
@@ -132,14 +145,14 @@ static int wait_all(void)
  * program's end. Tracing must not be off before, or it is dropped. Who reads
  * slower than ten seconds for that is not waited for.
  */
-static void wait_held(void)
+static void wait_held(int dir)
 {
 	char text[4096];
 	int fd, i;
 	ssize_t n;
 
 	for (i = 0; i < 1000; i++) {
-		fd = openat(tracefs, "bts_stats", O_RDONLY | O_CLOEXEC);
+		fd = openat(dir, "bts_stats", O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return;
 		n = read(fd, text, sizeof(text) - 1);
@@ -181,19 +194,23 @@ static char **parse_program(char **arg)
 
 int main(int argc, char **argv)
 {
-	const char *directory = ".";
 	char **arg = argv + 1;
 	int gate[2];
-	int result;
+	int i, result;
 
-	if (argc > 2 && !strcmp(*arg, "-t")) {
-		directory = arg[1];
-		arg += 2;
+	(void)argc;
+
+	for (; *arg && !strcmp(*arg, "-t") && arg[1]; arg += 2) {
+		if (n_tracefs == MAX_TRACEFS)
+			die(arg[1]);
+		open_tracefs(arg[1]);
 	}
+	if (!n_tracefs)
+		open_tracefs(".");
 	do {
 		arg = parse_program(arg);
 		if (!arg) {
-			fprintf(stderr, "usage: bts_launch [-t TRACEFS] [-n] [-c CPU] PROGRAM [ARGUMENT...] [-- ...]\n");
+			fprintf(stderr, "usage: bts_launch [-t TRACEFS]... [-n] [-c CPU] PROGRAM [ARGUMENT...] [-- ...]\n");
 			return 2;
 		}
 		if (!*arg)
@@ -201,17 +218,15 @@ int main(int argc, char **argv)
 		*arg++ = NULL;
 	} while (1);
 
-	tracefs = open(directory, O_PATH | O_CLOEXEC);
-	if (tracefs < 0)
-		die(directory);
 	if (pipe2(gate, O_CLOEXEC))
 		die("pipe");
 	start_all(gate);
 	choose_all();
-	write_file("tracing_on", 0, "1");
+	write_files("tracing_on", 0, "1");
 	close(gate[1]);
 	result = wait_all();
-	wait_held();
-	write_file("tracing_on", 0, "0");
+	for (i = 0; i < n_tracefs; i++)
+		wait_held(tracefs[i]);
+	write_files("tracing_on", 0, "0");
 	return result;
 }
