@@ -23,8 +23,9 @@
  * and turns the hardware on or off for the task that comes. There is nothing
  * per task; a switch between tasks that nobody wants ends after a look at
  * ftrace's verdict on the one that comes. What: options bts-user and bts-kernel,
- * which bts_wanted() applies to addresses; with bts-cpl-filter the hardware
- * leaves out the other side, with bts-circular it keeps only the latest.
+ * which bts_wanted() applies to addresses, and the filter of
+ * events/ftrace/bts_branch; with bts-cpl-filter the hardware leaves out the
+ * other side, with bts-circular it keeps only the latest.
  *
  * Each trace instance that chooses the tracer has all these for itself (struct
  * bts_instance). The hardware belongs to the first, and is given back by the
@@ -291,6 +292,23 @@ static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 	bts_drop(b, c, 1);
 }
 
+/* Context: as bts_records(); does the filter of events/ftrace/bts_branch take it? */
+static bool bts_filter_takes(struct bts_instance *b,
+			     const struct bts_branch *branch)
+{
+	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
+	struct bts_branch_entry entry = {
+		.from	= branch->from,
+		.to	= branch->to,
+	};
+
+	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
+		return true;
+	tracing_generic_entry_update(&entry.ent, TRACE_BTS, branch->ctx);
+	entry.ent.pid = branch->pid;
+	return filter_match_preds(rcu_dereference_sched(file->filter), &entry);
+}
+
 /* Context: as bts_records(). A batch goes to an instance, if that wants it. */
 static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
@@ -324,7 +342,8 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	for (i = 0; i < batch->nr; i++) {
 		branch.from = batch->rec[i].from;
 		branch.to = batch->rec[i].to;
-		if (!bts_wanted(c->mode, &batch->rec[i])) {
+		if (!bts_wanted(c->mode, &batch->rec[i]) ||
+		    !bts_filter_takes(b, &branch)) {
 			bts_count(&c->filtered, 1);
 			continue;
 		}

@@ -51,8 +51,8 @@ struct bts_readers {
  * @mode:		DS_BTS_*, what the instance wants of the task on the CPU
  * @records:		read out of the DS buffer, for whomever
  * @delivered:		written into the instance's ring buffer
- * @filtered:		left out because of bts-user or bts-kernel, or because only
- *			other instances wanted the task
+ * @filtered:		left out because of bts-user, bts-kernel or the event filter,
+ *			or because only other instances wanted the task
  * @own:		left out because the tracer itself took the branch
  * @dropped_ring_buffer: dropped because the ring buffer had no room
  * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
