@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The emulator's log of what it executed, and the branches that follow from it.
+
+    Trace      the CPU is at this instruction and is going to execute it
+    Stopped    it did not after all
+    in_asm     the bytes of an instruction that was translated just now
+    int        an exception or interrupt is delivered: the interrupted IP
+
+The log knows nothing of the Debug Store, and branches.py nothing of the
+emulator.
+"""
+
+import array
+import json
+import re
+import socket
+import threading
+
+import branches
+
+TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
+INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
+                       rb"IP=[0-9a-f]+:([0-9a-f]+) ")
+# Without a disassembler the emulator shows an instruction's bytes on a line of
+# their own, with one it shows them behind the address.
+IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
+
+
+class Lost(Exception):
+    """The machine is not there any more, or never was."""
+
+
+class Log:
+    """The branches that follow from the lines of the log.
+
+    `at` is the instruction that the CPU went to execute last, or None when the
+    position is known otherwise; `interrupted` the IP of an interrupt whose
+    handler's first instruction is still to come.
+    """
+
+    def __init__(self):
+        self.taken = array.array("Q")
+        self.optional = set()
+        self.at = None
+        self.interrupted = None
+        self.translated = None	# bytes that no Trace has claimed yet
+        self.blocks = {}	# host address of a block: (kind, length)
+        self.lines = {}		# a Trace line as it is: (pc, kind, length)
+        self.lines_of = {}	# host address of a block: its lines
+        self.unexplained = []
+        self.instructions = 0
+        self.interrupts = 0
+
+    def feed(self, line):
+        known = self.lines.get(line) if self.translated is None else None
+        if known is not None:
+            self.execute(known)
+        elif line.startswith(b"Trace"):
+            self.trace(line)
+        elif line.startswith(b"Stopped"):
+            self.at = None
+        elif line.startswith((b"OBJD-T", b"0x")):
+            self.in_asm(line)
+        elif b": v=" in line:
+            self.interrupt(line)
+
+    def in_asm(self, line):
+        match = IN_ASM.match(line)
+        if match:
+            self.translated = bytes.fromhex(match.group(1).decode())
+
+    def trace(self, line):
+        match = TRACE.match(line)
+        block, pc = match.group(1), int(match.group(2), 16)
+        if self.translated is not None:
+            self.claim(block)
+        kind, length = self.blocks.get(block, (None, 0))
+        if kind is None:
+            self.unexplained.append(f"{pc:#x}: its bytes were never logged")
+            kind = branches.NONE
+        known = (pc, kind, length)
+        self.lines[line] = known
+        self.lines_of.setdefault(block, []).append(line)
+        self.execute(known)
+
+    def claim(self, block):
+        """The block that was just translated is the one that runs now."""
+        code = self.translated
+        self.translated = None
+        self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
+        for line in self.lines_of.pop(block, ()):
+            self.lines.pop(line, None)
+
+    def execute(self, known):
+        self.instructions += 1
+        self.arrive(known[0])
+        self.at = known
+
+    def interrupt(self, line):
+        ip = int(INTERRUPT.match(line).group(1), 16)
+        self.interrupts += 1
+        # At the same place: it did not complete, and is what was interrupted.
+        if self.at is None or self.at[0] != ip:
+            self.arrive(ip)
+        self.at = None
+        self.interrupted = ip
+
+    def arrive(self, pc):
+        """The CPU has come to `pc`."""
+        if self.interrupted is not None:
+            self.take(self.interrupted, pc)
+            self.interrupted = None
+            return
+        if self.at is None:
+            return
+        here, kind, length = self.at
+        if kind == branches.ALWAYS:
+            self.take(here, pc)
+        elif pc == here + length:
+            if kind == branches.MAYBE:
+                self.optional.add(len(self.taken))
+                self.take(here, pc)
+        elif kind in (branches.CONDITIONAL, branches.MAYBE):
+            self.take(here, pc)
+        # At the same place: another iteration, or started again after I/O.
+        elif pc != here:
+            self.unexplained.append(f"{here:#x} to {pc:#x} is no branch")
+
+    def take(self, source, target):
+        self.taken.append(source)
+        self.taken.append(target)
+
+
+class Monitor:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("r")
+        self.file.readline()
+        self.command("qmp_capabilities")
+
+    def command(self, name, **arguments):
+        request = json.dumps({"execute": name, "arguments": arguments})
+        self.socket.sendall(request.encode() + b"\n")
+        for line in self.file:
+            message = json.loads(line)
+            if "error" in message:
+                raise Lost(f"{name}: {message['error']['desc']}")
+            if "return" in message:
+                return message["return"]
+        raise Lost(f"the monitor closed during {name}")
+
+    def human(self, command):
+        return self.command("human-monitor-command", **{"command-line": command})
+
+    def rip(self):
+        return int(re.search(r"RIP=([0-9a-f]+)", self.human("info registers"))[1], 16)
+
+    def failed(self):
+        return sum(int(n) for n in re.findall(r"failed: *(\d+)",
+                                              self.human("info bts")))
+
+
+def follow(monitor, fifo, log, enough, begun=None):
+    """Feeds `log` until it is `enough`, and to the log file's end.
+
+    `begun` is called when the machine goes on with its log switched on.
+    """
+    stopper = None
+    monitor.human("singlestep on")
+    # The emulator's open() returns only when someone reads the fifo, and it closes
+    # the fifo, which ends the log, only for another file.
+    opener = threading.Thread(target=lambda: (
+        monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
+    opener.start()
+    with open(fifo, "rb", buffering=1 << 20) as lines:
+        opener.join()
+        monitor.command("cont")
+        if begun:
+            begun()
+        for line in lines:
+            log.feed(line)
+            if stopper is None and enough(log):
+                stopper = threading.Thread(target=lambda: (
+                    monitor.command("stop"), monitor.human("log none"),
+                    monitor.human("logfile /dev/null")))
+                stopper.start()
+    if stopper is None:
+        raise Lost("the log ended early")
+    stopper.join()
+    log.arrive(monitor.rip())
+
+
+def compare(log, got):
+    """None, or the first difference."""
+    taken = log.taken
+    if not log.optional and taken == got:
+        return None
+    i = j = 0
+    while i < len(taken) or j < len(got):
+        if taken[i:i + 2] == got[j:j + 2]:
+            i, j = i + 2, j + 2
+        elif i in log.optional:
+            i += 2
+        else:
+            return (f"record {j // 2} of {len(got) // 2} is {pair(got, j)}, the log's "
+                    f"branch {i // 2} of {len(taken) // 2} is {pair(taken, i)}")
+    return None
+
+
+def pair(words, i):
+    return f"{words[i]:#x} -> {words[i + 1]:#x}" if i < len(words) else "none"
+
+
+RESULTS = []
+
+
+def ok(passed, name, *why):
+    RESULTS.append(passed)
+    for line in why if not passed else ():
+        print("#", line)
+    print("ok" if passed else "not ok", len(RESULTS), name, flush=True)
