@@ -38,7 +38,9 @@
  *	- A task is told to wait by TIF_NOTIFY_RESUME: the one that runs, by who
  *	  adds to the backlog, and the one that comes, by bts_mode(). An NMI may hit
  *	  the way to user mode when the flag has been looked at already, so that it
- *	  raises an interrupt, which passes there again.
+ *	  raises an interrupt, which passes there again. It does so if it is the one
+ *	  who sets the flag: that interrupt may be long enough, with a kernel's
+ *	  checkers, to bring the next NMI, and so on for ever.
  *	- The last record that leaves a backlog wakes all who wait; they look for
  *	  themselves. They also look from time to time, for a trigger that switches
  *	  the ring buffer off tells nobody.
@@ -227,7 +229,8 @@ void bts_hold_task(struct task_struct *task)
 {
 	if (task->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return;
-	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
+	if (test_and_set_tsk_thread_flag(task, TIF_NOTIFY_RESUME))
+		return;
 	if (in_nmi())
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
