@@ -281,7 +281,9 @@ static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 {
 	branch->lost = c->lost;
 	c->lost = 0;
-	if (!wait && !bts_held(c) &&
+	if (wait && bts_hold(b, c, branch))
+		return;
+	if (!bts_held(c) &&
 	    bts_write_branch(b->tr->array_buffer.buffer, branch)) {
 		bts_count(&c->delivered, 1);
 		return;
@@ -360,6 +362,20 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 }
 
 /*
+ * The name that rows have for the task, as tracing_start_cmdline_record() would
+ * have it saved: by a probe of all switches. Interrupts may be off in a way that
+ * lockdep does not know, see ds_bts_flush_cpu().
+ */
+static void bts_save_name(void)
+{
+	if (in_nmi())
+		return;
+	preempt_disable_notrace();
+	tracing_record_cmdline(current);
+	preempt_enable_notrace();
+}
+
+/*
  * A batch of this CPU, from ds.c.
  * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
  * the number of instances.
@@ -370,12 +386,7 @@ static void bts_records(const struct ds_bts_batch *batch)
 
 	for_each_bts_instance(b)
 		bts_take(b, batch);
-	/*
-	 * The name that rows have for the task, as tracing_start_cmdline_record()
-	 * would have it saved: by a probe of all switches.
-	 */
-	if (!in_nmi())
-		tracing_record_cmdline(current);
+	bts_save_name();
 }
 
 /*
