@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bts_fuzz - write what does not belong there into files of tracefs
+ *
+ *   bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
+ *
+ * FILE takes a number from 0, or 1 for "bts_threshold", to MAXIMUM. It is written
+ * WRITES (10000) times by a generator that begins with SEED (1): numbers that belong
+ * there, and such as are negative, too large for a field of any size or just so,
+ * in other bases, with signs, blanks, dots and letters, nothing at all, binary bytes,
+ * pages full, and from memory that is not there. After each write the file
+ * must show the number, or, after an error (EINVAL, ERANGE, EFAULT), what it was before.
+ * With -c others write at the same time, and only the result of the write is judged.
+ *
+ * The status is 1 if something was wrong, with the write on standard error.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Longer than any number: the kernel looks at the beginning only. */
+#define LONG 40
+
+static unsigned int seed = 1;
+static const char *name;
+static long minimum, maximum;
+
+struct text {
+	char bytes[3 * 4096];
+	size_t n;
+	long value;		/* -1: none that belongs there */
+};
+
+static unsigned int one_of(unsigned int n)
+{
+	return rand_r(&seed) % n;
+}
+
+static void set(struct text *t, const char *text, long value)
+{
+	t->n = strlen(text);
+	memcpy(t->bytes, text, t->n);
+	t->value = value;
+}
+
+/* A number that belongs there, the way that a shell writes it. */
+static void right(struct text *t)
+{
+	long value = minimum + one_of(maximum - minimum + 1);
+	char text[32];
+
+	snprintf(text, sizeof(text), one_of(2) ? "%ld\n" : "%ld", value);
+	set(t, text, value);
+}
+
+static void wrong_number(struct text *t)
+{
+	static const char * const numbers[] = {
+		"-1", "-0", "2147483648", "4294967296", "4294967297",
+		"18446744073709551615", "18446744073709551616",
+		"99999999999999999999999999", "9223372036854775807",
+		"-9223372036854775808", "0x1", "1e0", "1.0", "1 ", " 1", "+ 1", "--1",
+		"1\n\n", "1,0", "1-1", "on", "off", "y", "", "\n", " ", "%s%n",
+	};
+	char text[32];
+
+	if (!one_of(4)) {
+		snprintf(text, sizeof(text), "%ld", maximum + 1 + one_of(1000000));
+		set(t, text, -1);
+		return;
+	}
+	set(t, numbers[one_of(sizeof(numbers) / sizeof(*numbers))], -1);
+}
+
+static void binary(struct text *t)
+{
+	size_t i;
+
+	t->n = 1 + one_of(one_of(2) ? LONG : sizeof(t->bytes));
+	for (i = 0; i < t->n; i++)
+		t->bytes[i] = rand_r(&seed);
+	/* No digit, no sign: no number, wherever the kernel stops. */
+	t->bytes[0] |= 0x80;
+	t->value = -1;
+}
+
+static void full(struct text *t)
+{
+	t->n = 4096 * (1 + one_of(3)) - one_of(2);
+	memset(t->bytes, '9', t->n);
+	t->value = -1;
+}
+
+static void make(struct text *t)
+{
+	switch (one_of(8)) {
+	case 0:
+	case 1:
+		right(t);
+		break;
+	case 2:
+		binary(t);
+		break;
+	case 3:
+		full(t);
+		break;
+	default:
+		wrong_number(t);
+	}
+}
+
+static long shown(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return -2;
+	text[n] = 0;
+	return atol(text);
+}
+
+static void complain(const struct text *t, ssize_t n, int error, long before, long after)
+{
+	size_t i;
+
+	fprintf(stderr, "%s: %zu bytes, result %zd, %s; %ld before, %ld after: ",
+		name, t->n, n, error ? strerror(error) : "no error", before, after);
+	for (i = 0; i < t->n && i < LONG; i++)
+		fprintf(stderr, isprint((unsigned char)t->bytes[i]) ? "%c" : "\\x%02x",
+			(unsigned char)t->bytes[i]);
+	fprintf(stderr, "\n");
+}
+
+static bool right_error(int error)
+{
+	return error == EINVAL || error == ERANGE || error == EFAULT;
+}
+
+/* Memory that is not there. */
+static void *nowhere;
+
+static bool write_nowhere(int fd)
+{
+	return write(fd, nowhere, 1 + one_of(64)) < 0 && errno == EFAULT;
+}
+
+static bool try(int fd, bool alone)
+{
+	struct text t;
+	long before, after;
+	ssize_t n;
+	int error;
+
+	make(&t);
+	before = shown(fd);
+	if (!one_of(50) && !write_nowhere(fd)) {
+		complain(&t, -1, errno, before, shown(fd));
+		return false;
+	}
+	n = pwrite(fd, t.bytes, t.n, 0);
+	error = n < 0 ? errno : 0;
+	after = shown(fd);
+
+	/* Nothing written is no write: neither a number nor an error. */
+	if (!t.n && !n)
+		t.value = before;
+	if (t.value < 0 ? n < 0 && right_error(error) && (!alone || after == before) :
+			  n == (ssize_t)t.n && (!alone || after == t.value))
+		return true;
+	complain(&t, n, error, before, after);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	int writes = 10000, bad = 0, opt, fd, i;
+	bool alone = true;
+
+	while ((opt = getopt(argc, argv, "s:n:c")) != -1) {
+		if (opt == 's')
+			seed = atoi(optarg);
+		else if (opt == 'n')
+			writes = atoi(optarg);
+		else if (opt == 'c')
+			alone = false;
+		else
+			return 2;
+	}
+	if (optind + 2 != argc) {
+		fprintf(stderr, "usage: bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM\n");
+		return 2;
+	}
+	name = argv[optind];
+	maximum = atol(argv[optind + 1]);
+	minimum = !!strstr(name, "bts_threshold");
+	fd = open(name, O_RDWR);
+	if (fd < 0) {
+		fprintf(stderr, "bts_fuzz: %s: %s\n", name, strerror(errno));
+		return 1;
+	}
+	nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < writes && bad < 10; i++)
+		bad += !try(fd, alone);
+	return bad > 0;
+}
