@@ -33,8 +33,9 @@
  *
  *	- A CPU's backlog is written and emptied by bts_records() alone, which
  *	  never nests; other CPUs read its oldest turn. That may be an old
- *	  one, and then they go on at the next occasion. Who wants it emptied calls ds_bts_flush_all(), which reaches
- *	  each CPU for which bts_pending() says so.
+ *	  one, and then they go on at the next occasion. Who wants it emptied
+ *	  calls ds_bts_flush_all(), which reaches each CPU for which
+ *	  bts_pending() says so.
  *	- A task is told to wait by TIF_NOTIFY_RESUME: the one that runs, by who
  *	  adds to the backlog, and the one that comes, by bts_mode(). An NMI may hit
  *	  the way to user mode when the flag has been looked at already, so that it
