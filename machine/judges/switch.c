@@ -85,7 +85,8 @@ int main(int argc, char **argv)
 			return 2;
 		sleepers = atoi(optarg);
 	}
-	if (argc != optind + 1 || (rounds = atoi(argv[optind])) <= 0)
+	rounds = argc == optind + 1 ? atoi(argv[optind]) : 0;
+	if (rounds <= 0)
 		errx(2, "usage: switch [-s SLEEPERS] ROUNDS");
 
 	make_sleepers(sleepers);

@@ -224,11 +224,16 @@ static void task_fail(struct task *task, const struct branch *got, const char *w
 	       why, task->matched);
 	for (; first < task->n_history; first++)
 		print_branch("had", task->history[first % HISTORY]);
-	if (task->at < task->n_list)
-		print_branch("expected", (struct branch){ task->list[task->at].from,
-							   task->list[task->at].to });
-	else
+	if (task->at < task->n_list) {
+		struct branch next = {
+			task->list[task->at].from,
+			task->list[task->at].to,
+		};
+
+		print_branch("expected", next);
+	} else {
 		printf("  expected  the end\n");
+	}
 	if (got)
 		print_branch("got", *got);
 }
@@ -320,7 +325,7 @@ static void chain(struct task *task, const struct record *record)
 		if (!task->failed)
 			printf("task %td pid %d: a branch is missing after %lx\n",
 			       task - tasks, task->pid, task->last_to);
-		task_fail(task, &got, "broken chain");
+		task_fail(task, &got, "gap");
 	}
 	task->chained = true;
 	task->last_to = record->to;
@@ -672,7 +677,7 @@ int main(int argc, char **argv)
 		if (option == 'c')
 			partly = true;
 		else if (option == 'u')
-			partly = user_only = true;
+			user_only = true;
 		else if (option == 'k')
 			check_chain = true;
 		else if (option == 'x')
@@ -686,6 +691,7 @@ int main(int argc, char **argv)
 	}
 	if (argc - optind != (tracefs ? 1 : 2))
 		goto usage;
+	partly |= user_only;
 	read_expected(argv[optind]);
 	if (tracefs)
 		compare_pages(tracefs);

@@ -210,7 +210,8 @@ int main(int argc, char **argv)
 	do {
 		arg = parse_program(arg);
 		if (!arg) {
-			fprintf(stderr, "usage: bts_launch [-t TRACEFS]... [-n] [-c CPU] PROGRAM [ARGUMENT...] [-- ...]\n");
+			fprintf(stderr, "usage: bts_launch [-t TRACEFS]... [-n] [-c CPU] "
+				"PROGRAM [ARGUMENT...] [-- ...]\n");
 			return 2;
 		}
 		if (!*arg)

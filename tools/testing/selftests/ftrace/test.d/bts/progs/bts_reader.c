@@ -106,7 +106,8 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind + 1 != argc || !bytes || bytes > MAX_BYTES) {
-		fprintf(stderr, "usage: bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE\n");
+		fprintf(stderr, "usage: bts_reader [-s SEED] [-u MICROSECONDS] "
+			"[-b BYTES] [-p] FILE\n");
 		return 2;
 	}
 	fd = strcmp(argv[optind], "-") ? open(argv[optind], O_RDONLY) : 0;
