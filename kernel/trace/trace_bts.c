@@ -416,11 +416,13 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 				   struct task_struct *next,
 				   unsigned int prev_state)
 {
+	/* First of all: a PMI amid what follows would show it. */
+	ds_bts_enter();
 	if (bts_passes_by(next)) {
+		ds_bts_turn_back();
 		bts_rows_pass();
 		return;
 	}
-	ds_bts_enter();
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_switch(next, _RET_IP_);
 }

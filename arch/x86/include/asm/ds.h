@@ -126,6 +126,16 @@ static __always_inline void ds_bts_enter(void)
 	barrier();
 }
 
+/**
+ * ds_bts_turn_back - there is nothing to call for after all
+ *
+ * Context: As ds_bts_enter(), after it; this CPU records nothing.
+ */
+static __always_inline void ds_bts_turn_back(void)
+{
+	this_cpu_write(ds_bts_inside, false);
+}
+
 bool ds_bts_available(void);
 int ds_bts_claim(const struct ds_bts_client *client);
 void ds_bts_release(void);
