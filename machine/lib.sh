@@ -97,6 +97,7 @@ machine_options() {
 	case $1 in
 	kpti_smp1) printf '%s' '--smp 1' ;;
 	kpti_smp2) printf '%s' '--smp 2' ;;
+	kpti_smp4) printf '%s' '--smp 4' ;;
 	nopti_smp2) printf '%s' '--smp 2 --append pti=off' ;;
 	cpl_after)
 		printf '%s' '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,bts-cpl-after=on'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two threads, one pinned to CPU 0, one to CPU 1 (where there is one: the
- * error changes no branch). No thread waits for another by spinning or by a
- * futex, so each thread's branches do not depend on when it runs.
+ * Four threads, pinned to CPUs 0 to 3 (where there are so many: the error changes
+ * no branch). No thread waits for another by spinning or by a futex, so each
+ * thread's branches do not depend on when it runs.
  */
 #include "prog.h"
 
@@ -21,11 +21,17 @@
 stack_a:
 	.skip	4096
 stack_b:
+	.skip	4096
+stack_c:
+	.skip	4096
+stack_d:
 
 	.section .rodata
 	.balign	8
 cpu_0:	.quad	1
 cpu_1:	.quad	2
+cpu_2:	.quad	4
+cpu_3:	.quad	8
 
 	.text
 	.globl	_start
@@ -47,6 +53,18 @@ j_a:	jz	thread_a
 	/* expect: kernel -> s_b_ret */
 	test	%eax, %eax
 j_b:	jz	thread_b
+	lea	stack_c(%rip), %rsi
+	SYS_CALL	SYS_clone s_c
+	/* expect: s_c -> kernel */
+	/* expect: kernel -> s_c_ret */
+	test	%eax, %eax
+j_c:	jz	thread_c
+	lea	stack_d(%rip), %rsi
+	SYS_CALL	SYS_clone s_d
+	/* expect: s_d -> kernel */
+	/* expect: kernel -> s_d_ret */
+	test	%eax, %eax
+j_d:	jz	thread_d
 	EXIT	0 x_main		/* expect: x_main -> kernel */
 
 thread_a:
@@ -76,6 +94,34 @@ r_b:	mov	$3000, %ecx
 more_b:	dec	%ecx
 back_b:	jnz	more_b			/* expect: back_b -> more_b x2999 */
 	EXIT	0 x_b			/* expect: x_b -> kernel */
+
+thread_c:
+	/* expect: task 3 */
+	/* expect: kernel -> s_c_ret */
+	/* expect: j_c -> thread_c */
+	lea	cpu_2(%rip), %rdx
+c_c:	call	pin			/* expect: c_c -> pin */
+	/* expect: s_pin -> kernel */
+	/* expect: kernel -> s_pin_ret */
+	/* expect: p_ret -> r_c */
+r_c:	mov	$2500, %ecx
+more_c:	dec	%ecx
+back_c:	jnz	more_c			/* expect: back_c -> more_c x2499 */
+	EXIT	0 x_c			/* expect: x_c -> kernel */
+
+thread_d:
+	/* expect: task 4 */
+	/* expect: kernel -> s_d_ret */
+	/* expect: j_d -> thread_d */
+	lea	cpu_3(%rip), %rdx
+c_d:	call	pin			/* expect: c_d -> pin */
+	/* expect: s_pin -> kernel */
+	/* expect: kernel -> s_pin_ret */
+	/* expect: p_ret -> r_d */
+r_d:	mov	$3500, %ecx
+more_d:	dec	%ecx
+back_d:	jnz	more_d			/* expect: back_d -> more_d x3499 */
+	EXIT	0 x_d			/* expect: x_d -> kernel */
 
 pin:	xor	%edi, %edi
 	mov	$8, %esi

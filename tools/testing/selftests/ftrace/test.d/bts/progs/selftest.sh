@@ -178,7 +178,7 @@ result $? "compare: refuses a chain without a kernel branch"
 
 expected=$dir/bts_threads.expect
 perfect "$expected" | sort -s -n -k 3,3 > "$tmp/trace"
-accepts "three threads"
+accepts "several threads"
 
 awk '$1 == 101 { $1 = 102; print; next } $1 == 102 { $1 = 101 } { print }' \
 	"$tmp/trace" > "$tmp/swapped"
