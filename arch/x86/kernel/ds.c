@@ -33,8 +33,8 @@
  * also for CPUs that come online later. MSR_IA32_DEBUGCTLMSR is shared with
  * block stepping and perf: only TR, BTS, BTINT and BTS_OFF_* are changed here.
  * The PMI's LVT entry, which the local APIC masks when it delivers, is unmasked
- * by perf's handler: a claim keeps that handler active, and it runs on each PMI
- * after ours.
+ * by perf's handler: a claim keeps that handler active, and it runs on each PMI,
+ * between ours that drains and ours that switches BTS on again.
  *
  * Flight recorder. The hardware does not tell whether it has gone round, so the
  * last slot gets a mark before it starts: if that is overwritten, it has. The
@@ -183,6 +183,7 @@ struct ds_bts_bounds {
  * @armed:	the NMI handler may drain
  * @pmi_due:	a PMI is on its way for records that are drained already
  * @pmi_seen:	a PMI came while somebody else drained
+ * @amid_nmi:	the NMI handler has drained, and ds_bts_nmi_end() is to go on
  * @leaving:	records up to @way.resume are still to be dropped
  * @way:	see @leaving
  * @ipi:	a function call interrupt whose beginning an NMI has left out; no
@@ -196,6 +197,7 @@ struct ds_bts_cpu {
 	bool			armed;
 	bool			pmi_due;
 	bool			pmi_seen;
+	bool			amid_nmi;
 	bool			leaving;
 	struct ds_bts_bounds	way;
 	struct ds_bts_bounds	ipi;
@@ -784,7 +786,7 @@ static bool ds_is_to_crash(void)
 
 /*
  * The PMI, one of several sources behind one NMI. Runs before perf's handler,
- * so that BTS is off early; perf's handler unmasks the LVT entry.
+ * so that BTS is off early, and leaves it off for ds_bts_nmi_end().
  * Context: NMI. Bounded by the size of the buffer.
  */
 static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -806,7 +808,8 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	WRITE_ONCE(c->pmi_due, false);
 
 	if (over && ds_may_drain(c)) {
-		ds_update(c, c->mode, DS_DRAIN_INTERRUPT, &way);
+		ds_halt(c, DS_DRAIN_INTERRUPT, &way);
+		c->amid_nmi = true;
 		return NMI_HANDLED;
 	}
 	if (due)
@@ -823,6 +826,24 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 		ds_write_ctl(0);
 	WRITE_ONCE(c->pmi_seen, true);
 	return NMI_HANDLED;
+}
+
+/*
+ * Behind perf's handler, which has unmasked the LVT entry: an earlier PMI would be
+ * lost where it does so late, and all branches of that handler, which are the way
+ * out of our interrupt, would be stored for nothing.
+ * Context: NMI, the same as ds_bts_nmi().
+ */
+static int ds_bts_nmi_end(unsigned int type, struct pt_regs *regs)
+{
+	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = regs->ip };
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	if (c->amid_nmi) {
+		c->amid_nmi = false;
+		ds_go(c, c->mode, DS_DRAIN_INTERRUPT, &way);
+	}
+	return NMI_DONE;
 }
 
 /**
@@ -1205,13 +1226,34 @@ static void ds_tell_erratum(void)
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 }
 
+/* One in front of perf's handler, one behind it. */
+static int ds_register_nmi_handlers(void)
+{
+	int ret;
+
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_end, 0, "bts_end");
+	if (ret)
+		return ret;
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, NMI_FLAG_FIRST, "bts");
+	if (ret)
+		unregister_nmi_handler(NMI_LOCAL, "bts_end");
+	return ret;
+}
+
+/* No CPU records any more. */
+static void ds_unregister_nmi_handlers(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "bts");
+	unregister_nmi_handler(NMI_LOCAL, "bts_end");
+}
+
 /* Context: process context, ds_bts_mutex held; BTS is granted by perf. */
 static int ds_start_cpus(void)
 {
 	atomic_t failed = ATOMIC_INIT(0);
 	int ret;
 
-	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, NMI_FLAG_FIRST, "bts");
+	ret = ds_register_nmi_handlers();
 	if (ret)
 		return ret;
 
@@ -1226,7 +1268,7 @@ static int ds_start_cpus(void)
 	cpus_read_unlock();
 
 	if (ret)
-		unregister_nmi_handler(NMI_LOCAL, "bts");
+		ds_unregister_nmi_handlers();
 	return ret;
 }
 
@@ -1325,7 +1367,7 @@ void ds_bts_release(void)
 
 	unregister_syscore(&ds_syscore);
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
-	unregister_nmi_handler(NMI_LOCAL, "bts");
+	ds_unregister_nmi_handlers();
 	ds_bts_client = NULL;
 	intel_ds_release_bts();
 }
