@@ -105,16 +105,25 @@ static __always_inline void bts_task_arrives(void)
 		__bts_task_arrives();
 }
 
-/* Context: mmap_lock held, for @vma is new, or has new rights or another size. */
+/*
+ * The tracer's own branches are those between the call and the return. So no
+ * interrupt must come at the call, nor before the return.
+ * Context: mmap_lock held, for @vma is new, or has new rights or another size;
+ * interrupts on.
+ */
 static __always_inline void bts_task_maps(struct vm_area_struct *vma)
 {
-	if (static_branch_unlikely(&bts_map_key) && (vma->vm_flags & VM_EXEC))
+	if (static_branch_unlikely(&bts_map_key) && (vma->vm_flags & VM_EXEC)) {
+		raw_local_irq_disable();
 		__bts_task_maps(vma);
+		raw_local_irq_enable();
+	}
 }
 
 /*
  * A bounded number of mappings at a time; in between the task may be preempted.
- * Context: about to return to user space; no lock held, interrupts on.
+ * Context: about to return to user space; no lock held, interrupts on but for
+ * the calls, as in bts_task_maps().
  */
 static __always_inline void bts_resume_user(void)
 {
@@ -123,9 +132,14 @@ static __always_inline void bts_resume_user(void)
 	if (!static_branch_unlikely(&bts_resume_key) ||
 	    likely(!this_cpu_read(bts_resume_asked)))
 		return;
+	raw_local_irq_disable();
 	at = __bts_resume_user(0, false);
-	while (at < BTS_MAPS_SHOWN && !bts_resume_lock())
+	raw_local_irq_enable();
+	while (at < BTS_MAPS_SHOWN && !bts_resume_lock()) {
+		raw_local_irq_disable();
 		at = __bts_resume_user(at, true);
+		raw_local_irq_enable();
+	}
 }
 
 #else /* CONFIG_BTS_TRACER */

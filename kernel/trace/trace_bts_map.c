@@ -157,44 +157,36 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma)
 }
 
 /*
- * From here on this CPU records nothing, and interrupts are off. To be called
- * at the very start of a hook, before any branch.
+ * From here on this CPU records nothing. To be called at the very start of a hook,
+ * before any branch. Lockdep has not been told that interrupts are off.
  */
-static __always_inline unsigned long bts_map_enter(unsigned long entry,
-						   unsigned long resume)
+static __always_inline void bts_map_enter(unsigned long entry,
+					  unsigned long resume)
 {
-	unsigned long flags;
-
-	raw_local_irq_save(flags);
 	ds_bts_enter();
-	if (!raw_irqs_disabled_flags(flags))
-		trace_hardirqs_off();
+	trace_hardirqs_off();
 	ds_bts_pause(entry, resume);
-	return flags;
 }
 
 /* The tracer is asked what it wants; @again: it may ask for mappings as well. */
-static __always_inline void bts_map_leave(unsigned long flags,
-					  unsigned long resume, bool again)
+static __always_inline void bts_map_leave(unsigned long resume, bool again)
 {
-	if (!raw_irqs_disabled_flags(flags))
-		trace_hardirqs_on();
+	trace_hardirqs_on();
 	ds_bts_resume(resume);
 	if (!again)
 		this_cpu_write(bts_resume_asked, false);
-	raw_local_irq_restore(flags);
 }
 
 /**
  * __bts_task_maps - a task maps something to be executed
  * @vma: the mapping
  *
- * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well.
+ * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well;
+ * interrupts off.
  */
 noinline void __bts_task_maps(struct vm_area_struct *vma)
 {
-	unsigned long flags = bts_map_enter((unsigned long)__bts_task_maps,
-					    _RET_IP_);
+	bts_map_enter((unsigned long)__bts_task_maps, _RET_IP_);
 
 	/* Somebody else's stack grows: it has been executable before. */
 	if (vma->vm_mm == current->mm) {
@@ -206,7 +198,7 @@ noinline void __bts_task_maps(struct vm_area_struct *vma)
 		bts_map_row(&m);
 	}
 
-	bts_map_leave(flags, _RET_IP_, true);
+	bts_map_leave(_RET_IP_, true);
 }
 
 /*
@@ -255,16 +247,15 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
  * @at:		where to go on; 0 at first
  * @locked:	bts_resume_lock() was called
  *
- * Context: Process context of a task of user space, no other lock held.
+ * Context: Process context of a task of user space, no other lock held;
+ * interrupts off.
  * Return: where to go on after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
  */
 noinline unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	unsigned long flags = bts_map_enter((unsigned long)__bts_resume_user,
-					    _RET_IP_);
-
+	bts_map_enter((unsigned long)__bts_resume_user, _RET_IP_);
 	at = bts_map_go(at, locked);
-	bts_map_leave(flags, _RET_IP_, at != BTS_MAPS_NONE);
+	bts_map_leave(_RET_IP_, at != BTS_MAPS_NONE);
 	return at;
 }
 

@@ -84,7 +84,8 @@
  * has left out what it found of it: whoever asks announces it (ds_bts_coming).
  * A full buffer may have no room for it: then only what cannot be anything else
  * is cut off, and the branches of an NMI that kept the PMI waiting are shown.
- * A PMI right at the client's first instruction cuts off the branch to it, too.
+ * A PMI right at the client's first instruction cuts off the branch to it, too; as
+ * interrupts are off there, nothing but NMIs can follow before the client drains.
  *
  * The second are dropped up to the branch to the caller's return address, or
  * from the entry text back to the interrupted instruction. A branch with an end
@@ -185,6 +186,7 @@ struct ds_bts_bounds {
  * @pmi_due:	a PMI is on its way for records that are drained already
  * @pmi_seen:	a PMI came while somebody else drained
  * @amid_nmi:	the NMI handler has drained, and ds_bts_nmi_end() is to go on
+ * @entered:	an NMI has left out the call of the client, which is to drain
  * @leaving:	records up to @way.resume are still to be dropped
  * @way:	see @leaving
  * @ipi:	a function call interrupt whose beginning an NMI has left out; no
@@ -199,6 +201,7 @@ struct ds_bts_cpu {
 	bool			pmi_due;
 	bool			pmi_seen;
 	bool			amid_nmi;
+	bool			entered;
 	bool			leaving;
 	struct ds_bts_bounds	way;
 	struct ds_bts_bounds	ipi;
@@ -418,15 +421,24 @@ static unsigned int ds_own_full_tail(const struct debug_store *ds,
 	return 0;
 }
 
-/* The PMI hit the client before ds_bts_enter(): its call is not shown. */
-static unsigned int ds_entry_tail(const struct ds_bts_record *rec,
+/*
+ * How many of the last @nr records, before an NMI, are of the client, which had
+ * been called and not come to ds_bts_enter(): its call, or, if that went with an
+ * earlier NMI, all, for interrupts are off where it is called.
+ */
+static unsigned int ds_entry_tail(struct ds_bts_cpu *c,
+				  const struct ds_bts_record *rec,
 				  unsigned int nr)
 {
 	unsigned int i;
 
+	if (c->entered)
+		return nr;
 	for (i = 0; nr && i < DS_BTS_ENTRIES; i++) {
-		if (rec[nr - 1].to == ds_bts_client->entries[i])
-			return 1;
+		if (rec[nr - 1].to != ds_bts_client->entries[i])
+			continue;
+		c->entered = true;
+		return 1;
 	}
 	return 0;
 }
@@ -497,7 +509,7 @@ static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
 	else
 		tail = ds_own_tail(way, batch->rec, batch->nr);
 	if (batch->cause == DS_DRAIN_INTERRUPT)
-		tail += ds_entry_tail(batch->rec, batch->nr - tail);
+		tail += ds_entry_tail(c, batch->rec, batch->nr - tail);
 	/* An NMI amid an interrupt that is about to drain, most probably. */
 	if (batch->cause == DS_DRAIN_INTERRUPT &&
 	    atomic_read(this_cpu_ptr(&ds_bts_coming)))
@@ -696,8 +708,10 @@ static void ds_leave(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 		c->way = way->how == DS_IPI && c->ipi.resume ? c->ipi : *way;
 		c->leaving = true;
 	}
-	if (cause != DS_DRAIN_INTERRUPT)
+	if (cause != DS_DRAIN_INTERRUPT) {
 		c->ipi.resume = 0;
+		c->entered = false;
+	}
 }
 
 /*

@@ -61,6 +61,7 @@ static void ds_test_drain(struct kunit *test, enum ds_drain_cause cause,
 			  struct ds_bts_bounds *way)
 {
 	struct ds_test *t = test->priv;
+	unsigned int slack;
 	bool busy;
 
 	t->calls = 0;
@@ -69,7 +70,12 @@ static void ds_test_drain(struct kunit *test, enum ds_drain_cause cause,
 	if (!busy) {
 		ds_test_now = t;
 		ds_bts_client = &ds_test_client;
+		/* The CPU's, which the next claim goes by. */
+		migrate_disable();
+		slack = this_cpu_read(ds_bts_slack);
 		ds_drain(&t->c, cause, way);
+		this_cpu_write(ds_bts_slack, slack);
+		migrate_enable();
 		ds_bts_client = NULL;
 	}
 	mutex_unlock(&ds_bts_mutex);
@@ -521,6 +527,49 @@ static void ds_test_own_head(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, c->leaving);
 }
 
+/* One of our own NMIs, at the client's first instruction; how many are shown? */
+static unsigned int ds_test_nmi_at_entry(struct kunit *test)
+{
+	struct ds_bts_bounds way = { DS_INTERRUPTED, 0, DS_TEST_ENTRY };
+	struct ds_test *t = test->priv;
+
+	ds_test_store(t, DS_TEST_ENTRY, (unsigned long)__entry_text_start);
+	ds_test_store_nr(t, 2);
+	ds_test_drain(test, DS_DRAIN_INTERRUPT, &way);
+	ds_leave(&t->c, DS_DRAIN_INTERRUPT, &way);
+	ds_test_store_nr(t, 2);
+	ds_test_store(t, (unsigned long)__entry_text_start, DS_TEST_ENTRY);
+	return t->batch.nr;
+}
+
+/* The call is left out, and so is an NMI that comes before the client has drained. */
+static void ds_test_entry_tail(struct kunit *test)
+{
+	struct ds_bts_bounds call = { DS_CALLED, DS_TEST_ENTRY, DS_TEST_RESUME };
+	struct ds_test *t = test->priv;
+
+	ds_test_start(t, DS_BTS_KERNEL, DS_TEST_SLOTS, 0);
+	ds_test_store_nr(t, 3);
+	ds_test_store(t, DS_TEST_K(0), DS_TEST_ENTRY);
+	KUNIT_EXPECT_EQ(test, ds_test_nmi_at_entry(test), 3);
+
+	/* Perf's, amid which the threshold is reached. */
+	ds_test_store(t, DS_TEST_ENTRY, (unsigned long)__entry_text_start);
+	ds_test_store_nr(t, 3);
+	ds_test_store(t, (unsigned long)__entry_text_start, DS_TEST_ENTRY);
+	KUNIT_EXPECT_EQ(test, ds_test_nmi_at_entry(test), 0);
+
+	ds_test_store_nr(t, 1);
+	ds_test_drain(test, DS_DRAIN_SWITCH, &call);
+	KUNIT_EXPECT_EQ(test, t->batch.nr, 0);
+
+	/* That was that: what comes now is shown. */
+	ds_leave(&t->c, DS_DRAIN_SWITCH, &call);
+	ds_test_store(t, DS_TEST_ENTRY, DS_TEST_RESUME);
+	ds_test_store_nr(t, 4);
+	KUNIT_EXPECT_EQ(test, ds_test_nmi_at_entry(test), 4);
+}
+
 /* An interrupt that has brought the tracer here, and does something else. */
 static void ds_test_show_entry(struct kunit *test)
 {
@@ -831,6 +880,7 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_own_ipi),
 	KUNIT_CASE(ds_test_ipi_tail),
 	KUNIT_CASE(ds_test_own_head),
+	KUNIT_CASE(ds_test_entry_tail),
 	KUNIT_CASE(ds_test_show_entry),
 	KUNIT_CASE(ds_test_leave_amid),
 	KUNIT_CASE(ds_test_full),
