@@ -69,10 +69,12 @@
 #define pr_fmt(fmt) "bts: " fmt
 
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include <trace/events/sched.h>
 
@@ -452,6 +454,45 @@ static void bts_start(struct trace_array *tr)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
+/* The other CPUs, behind bts_turned_on(). Context: process context. */
+static void bts_start_all(struct work_struct *work)
+{
+	guard(mutex)(&trace_types_lock);
+
+	if (!list_empty(&bts_instances))
+		ds_bts_update_all(DS_DRAIN_FLUSH);
+}
+
+static DECLARE_WORK(bts_start_work, bts_start_all);
+
+/*
+ * Context: hard interrupt, as soon as interrupts are on: not amid a task switch, then,
+ * so that current is the task that the CPU's records belong to.
+ */
+static void bts_start_here(struct irq_work *work)
+{
+	ds_bts_pause((unsigned long)bts_start_here, _RET_IP_);
+	ds_bts_resume(_RET_IP_);
+	schedule_work(&bts_start_work);
+}
+
+static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
+	IRQ_WORK_INIT_HARD(bts_start_here);
+
+/*
+ * A trigger, a function probe or tracing_on(). What follows on this CPU is what
+ * is wanted: the task that runs here goes first, the other CPUs a moment later.
+ * Context: any; the tracer may be left meanwhile, and then nobody looks at @tracing.
+ */
+static void bts_turned_on(struct trace_array *tr)
+{
+	if (READ_ONCE(tr->bts->tracing))
+		return;
+	WRITE_ONCE(tr->bts->tracing, true);
+	guard(preempt_notrace)();
+	irq_work_queue(this_cpu_ptr(&bts_start_irq));
+}
+
 /* The ring buffer is still on, so that what is drained now goes into it. */
 static void bts_stop(struct trace_array *tr)
 {
@@ -459,6 +500,8 @@ static void bts_stop(struct trace_array *tr)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* What is held comes to its end now, one way or the other. */
 	ds_bts_flush_all();
+	/* Who turns tracing on again may be in no state to do this. */
+	bts_map_forget(tr->bts);
 }
 
 static void bts_targets_changed(struct trace_array *tr)
@@ -724,6 +767,7 @@ static struct tracer bts_tracer __read_mostly = {
 	.reset		 = bts_reset,
 	.start		 = bts_start,
 	.stop		 = bts_stop,
+	.turned_on	 = bts_turned_on,
 	.targets_changed = bts_targets_changed,
 	.flush		 = bts_flush,
 	.flush_cpu	 = bts_flush_cpu,
