@@ -12,8 +12,8 @@
 set -u
 
 dir=$1
-known="bts_jumps bts_loop bts_syscall bts_busy bts_signal bts_exec bts_fork bts_threads
-       bts_hop bts_vsyscall"
+known="bts_jumps bts_loop bts_syscall bts_busy bts_signal bts_exec bts_fork bts_vfork
+       bts_threads bts_hop bts_vsyscall"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 n=0
@@ -72,7 +72,7 @@ oracle() { # PROGRAM [ARGUMENT...]
 }
 
 echo "TAP version 13"
-echo "1..30"
+echo "1..31"
 
 for program in $known; do
 	if [ "$program" = bts_vsyscall ] && ! grep -q vsyscall /proc/self/maps; then
