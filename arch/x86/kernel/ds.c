@@ -508,6 +508,9 @@ static void ds_cut_own(struct ds_bts_cpu *c, struct ds_bts_bounds *way,
 		tail = ds_own_full_tail(c->ds, way, batch->rec, batch->nr);
 	else
 		tail = ds_own_tail(way, batch->rec, batch->nr);
+	/* An NMI amid the crash. */
+	if (batch->cause == DS_DRAIN_CRASH && way->how == DS_INTERRUPTED)
+		tail += ds_crash_tail(batch->rec, batch->nr - tail, true);
 	if (batch->cause == DS_DRAIN_INTERRUPT)
 		tail += ds_entry_tail(c, batch->rec, batch->nr - tail);
 	/* An NMI amid an interrupt that is about to drain, most probably. */
@@ -799,30 +802,32 @@ static bool ds_is_to_crash(void)
 	       cpumask_test_and_clear_cpu(cpu, &ds_crash_cpus);
 }
 
-/*
- * The PMI, one of several sources behind one NMI. Runs before perf's handler,
- * so that BTS is off early, and leaves it off for ds_bts_nmi_end().
- * Context: NMI. Bounded by the size of the buffer.
- */
-static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
+/* Context: NMI; does this CPU panic, and is about to call ds_bts_crash()? */
+static bool ds_is_crashing(void)
 {
-	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = regs->ip };
-	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+	return atomic_read(&panic_cpu) == smp_processor_id();
+}
+
+/*
+ * An NMI that interrupted @ip. Is it a PMI of ours, and what is there to do?
+ * Context: as ds_bts_nmi(), on @c's CPU.
+ */
+static int ds_pmi(struct ds_bts_cpu *c, unsigned long ip)
+{
+	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = ip };
 	struct debug_store *ds = READ_ONCE(c->ds);
 	bool due = READ_ONCE(c->pmi_due);
 	bool over;
-
-	if (ds_is_to_crash()) {
-		if (ds_may_drain(c))
-			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
-		return NMI_HANDLED;
-	}
 
 	over = ds && READ_ONCE(ds->bts_index) >=
 		     READ_ONCE(ds->bts_interrupt_threshold);
 	WRITE_ONCE(c->pmi_due, false);
 
 	if (over && ds_may_drain(c)) {
+		if (ds_is_crashing()) {
+			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
+			return NMI_HANDLED;
+		}
 		ds_halt(c, DS_DRAIN_INTERRUPT, &way);
 		c->amid_nmi = true;
 		return NMI_HANDLED;
@@ -840,6 +845,24 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	if (!(c->ctl & DEBUGCTLMSR_BTS_OFF_OS))
 		ds_write_ctl(0);
 	WRITE_ONCE(c->pmi_seen, true);
+	return NMI_HANDLED;
+}
+
+/*
+ * The PMI, one of several sources behind one NMI. Runs before perf's handler,
+ * so that BTS is off early, and leaves it off for ds_bts_nmi_end().
+ * Context: NMI. Bounded by the size of the buffer.
+ */
+static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = regs->ip };
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	if (!ds_is_to_crash())
+		return ds_pmi(c, regs->ip);
+
+	if (ds_may_drain(c))
+		ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
 	return NMI_HANDLED;
 }
 

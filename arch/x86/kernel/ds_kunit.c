@@ -664,6 +664,67 @@ static void ds_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_crash_tail(called, 4, true), 2);
 }
 
+/* A PMI between panic() and the drain is no part of what led there, either. */
+static void ds_test_crash_nmi(struct kunit *test)
+{
+	struct ds_bts_bounds way = {
+		.how	= DS_INTERRUPTED,
+		.resume	= DS_TEST_RESUME,
+	};
+	struct ds_test *t = test->priv;
+
+	ds_test_start(t, DS_BTS_KERNEL, DS_TEST_SLOTS, 0);
+	ds_test_store_nr(t, 10);
+	ds_test_store(t, DS_TEST_KERNEL, (unsigned long)panic);
+	ds_test_store_nr(t, 5);
+	ds_test_store(t, DS_TEST_RESUME, (unsigned long)__entry_text_start);
+	ds_test_store_nr(t, 3);
+	ds_test_drain(test, DS_DRAIN_CRASH, &way);
+	KUNIT_ASSERT_EQ(test, t->batch.nr, 11);
+	KUNIT_EXPECT_EQ(test, t->batch.own, 9);
+	KUNIT_EXPECT_EQ(test, t->got[10].to, (unsigned long)panic);
+
+	/* Another CPU does not panic: what the NMI interrupted is the end. */
+	ds_test_start(t, DS_BTS_KERNEL, DS_TEST_SLOTS, 0);
+	ds_test_store_nr(t, 10);
+	ds_test_store(t, DS_TEST_RESUME, (unsigned long)__entry_text_start);
+	ds_test_store_nr(t, 3);
+	ds_test_drain(test, DS_DRAIN_CRASH, &way);
+	ds_test_expect(test, 0, 10);
+}
+
+/* Each PMI that meets a drain is owned up to once, and no NMI else. */
+static void ds_test_pmi(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+
+	/* Somebody else's. */
+	ds_test_start(t, DS_BTS_USER | DS_BTS_CPL_FILTER, DS_TEST_SLOTS, 0);
+	t->c.ctl = DEBUGCTLMSR_BTS_OFF_OS;
+	ds_test_store_nr(t, DS_BTS_THRESHOLD - 1);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
+
+	/* Before the drain, or amid it. */
+	ds_test_store_nr(t, 1);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_HANDLED);
+	KUNIT_EXPECT_TRUE(test, t->c.pmi_seen);
+	ds_test_switch(test);
+	KUNIT_EXPECT_EQ(test, t->batch.nr, DS_BTS_THRESHOLD);
+	KUNIT_EXPECT_FALSE(test, t->c.pmi_seen);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
+
+	/* Behind it. */
+	ds_test_store_nr(t, DS_BTS_THRESHOLD);
+	ds_test_switch(test);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_HANDLED);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
+
+	/* None: the threshold was not reached. */
+	ds_test_store_nr(t, 1);
+	ds_test_switch(test);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
+}
+
 /* The bits of DEBUGCTL, and where the interrupt is raised. */
 static void ds_test_ctl(struct kunit *test)
 {
@@ -885,6 +946,8 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_leave_amid),
 	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_crash),
+	KUNIT_CASE(ds_test_crash_nmi),
+	KUNIT_CASE(ds_test_pmi),
 	KUNIT_CASE(ds_test_ctl),
 	KUNIT_CASE(ds_test_busy),
 	KUNIT_CASE(ds_test_other_cpu),
