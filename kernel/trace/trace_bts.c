@@ -50,6 +50,8 @@
  *	- bts_instance.tracing and the options are written under trace_types_lock
  *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
  *	  an interrupt on each CPU, so that it holds everywhere when it returns.
+ *	  Where a trigger turns tracing on, in any context and without the lock,
+ *	  bts_turned_on() has that done by an interrupt and a worker.
  *	- The PID lists are ftrace's, under RCU; bts_mode_of() runs with
  *	  preemption off. A change of them calls bts_targets_changed(). At a task
  *	  switch they have been looked up by ftrace's own probe: ours has a lower

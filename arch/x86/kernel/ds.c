@@ -910,7 +910,7 @@ void ds_bts_switch(struct task_struct *task, unsigned long resume)
 
 /**
  * ds_bts_pause - drain this CPU's buffer, and record nothing
- * @entry:	the one of @client.entries that calls this
+ * @entry:	the caller: one of @client.entries, or what an interrupt calls
  * @resume:	its return address
  *
  * For what the client has to do in the midst of a task, and is not to be shown.
