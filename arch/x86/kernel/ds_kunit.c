@@ -932,6 +932,63 @@ static void ds_test_debugctl(struct kunit *test)
 	ds_test_expect_off(test);
 }
 
+static void ds_test_is_on(void *count)
+{
+	if (get_debugctlmsr() & DEBUGCTLMSR_BTS)
+		atomic_inc(count);
+}
+
+/*
+ * Whenever a CPU comes, from the claim, hotplug or a suspend, it records by itself;
+ * there is nobody here to tell it at a task switch. And before a suspend it gives
+ * what it has, and stops.
+ */
+static void ds_test_comes(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	unsigned int i, seen;
+	u64 off, on;
+
+	ds_test_live_mode = DS_BTS_KERNEL;
+	ds_test_claim(test);
+	cpus_read_lock();
+	on_each_cpu(ds_test_is_on, &count, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), num_online_cpus());
+	cpus_read_unlock();
+
+	local_irq_disable();
+	atomic_set(&ds_test_seen, 0);
+	for (i = 0; i < 10; i++)
+		ds_test_branch();
+	ds_suspend(NULL);
+	seen = atomic_read(&ds_test_seen);
+	off = get_debugctlmsr();
+	ds_resume(NULL);
+	on = get_debugctlmsr();
+	local_irq_enable();
+
+	ds_bts_release();
+	KUNIT_EXPECT_EQ(test, seen, 10);
+	KUNIT_EXPECT_EQ(test, off & DS_BTS_CTL_MASK, 0);
+	KUNIT_EXPECT_EQ(test, on & DEBUGCTLMSR_BTS, DEBUGCTLMSR_BTS);
+	ds_test_expect_off(test);
+}
+
+/* A PMI that nobody has handled leaves its entry masked, and perf would have none. */
+static void ds_test_unmasks(struct kunit *test)
+{
+	u32 entry;
+
+	ds_test_live_mode = DS_BTS_OFF;
+	ds_test_claim(test);
+	migrate_disable();
+	apic_write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+	ds_bts_release();
+	entry = apic_read(APIC_LVTPC);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, entry & APIC_LVT_MASKED, 0);
+}
+
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
 	KUNIT_CASE(ds_test_odd_sizes),
@@ -953,6 +1010,8 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_other_cpu),
 	KUNIT_CASE(ds_test_live_exact),
 	KUNIT_CASE(ds_test_debugctl),
+	KUNIT_CASE(ds_test_comes),
+	KUNIT_CASE(ds_test_unmasks),
 	{ }
 };
 
