@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A child is forked, loops and ends; the parent waits for it and ends. */
+/*
+ * A child is forked, loops and ends; the parent waits for it and ends. bts_vfork is
+ * the same source: its child has the memory of its parent, who stands still meanwhile.
+ */
 #include "prog.h"
+
+#ifndef FORK
+#define FORK SYS_fork
+#endif
 
 	.text
 	.globl	_start
 _start:
 	/* expect: kernel -> _start */
-	SYS_CALL	SYS_fork s_fork
+	SYS_CALL	FORK s_fork
 	/* expect: s_fork -> kernel */
 	/* expect: kernel -> s_fork_ret */
 	test	%eax, %eax
