@@ -471,20 +471,25 @@ static unsigned int ds_ipi_tail(const struct ds_bts_record *rec, unsigned int nr
 
 /*
  * How many of the last @nr records followed a crash: what came after the branch
- * out of the kernel code that crashed, which is shown. If the buffer is @full,
- * an exception may be one of long before.
+ * out of the kernel code that crashed, which is shown. panic() is called but once,
+ * and a PMI may have come behind it. If the buffer is @full, an exception may be
+ * one of long before.
  */
 static unsigned int ds_crash_tail(const struct ds_bts_record *rec,
 				  unsigned int nr, bool full)
 {
 	unsigned int i;
 
+	for (i = nr; i > 0; i--)
+		if (rec[i - 1].to == (unsigned long)panic)
+			return nr - i;
+	if (full)
+		return 0;
+
 	for (i = nr; i > 0; i--) {
 		const struct ds_bts_record *last = &rec[i - 1];
 
-		if (last->to == (unsigned long)panic)
-			return nr - i;
-		if (!full && (s64)last->from < 0 && ds_in_entry_text(last->to))
+		if ((s64)last->from < 0 && ds_in_entry_text(last->to))
 			return nr - i;
 	}
 	return 0;

@@ -652,6 +652,7 @@ static void ds_test_crash(struct kunit *test)
 		DS_TEST_REC(DS_TEST_K(0), panic),
 		DS_TEST_REC(DS_TEST_K(1), DS_TEST_K(2)),
 		DS_TEST_REC(DS_TEST_K(2), DS_TEST_K(3)),
+		DS_TEST_REC(DS_TEST_K(3), __entry_text_start),
 	};
 
 	/* The branch out of what has crashed is shown. */
@@ -662,6 +663,8 @@ static void ds_test_crash(struct kunit *test)
 	/* An exception of long before is none either; panic() is called once. */
 	KUNIT_EXPECT_EQ(test, ds_crash_tail(fault, 3, true), 0);
 	KUNIT_EXPECT_EQ(test, ds_crash_tail(called, 4, true), 2);
+	/* An NMI in front of the drain is no exception that crashed the kernel. */
+	KUNIT_EXPECT_EQ(test, ds_crash_tail(called, 5, false), 3);
 }
 
 /* A PMI between panic() and the drain is no part of what led there, either. */
