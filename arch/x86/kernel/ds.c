@@ -178,7 +178,7 @@ struct ds_bts_bounds {
 };
 
 /**
- * struct ds_bts_cpu - a CPU's BTS, private to that CPU
+ * struct ds_bts_cpu - a CPU's BTS, private to that CPU but for @crash_*
  * @ds:		its DS area, or NULL while BTS on this CPU is not ours
  * @ctl:	bits that we have set in DEBUGCTL; 0 while nothing is recorded
  * @mode:	DS_BTS_*, what @ctl stands for
@@ -186,6 +186,8 @@ struct ds_bts_bounds {
  * @pmi_due:	a PMI is on its way for records that are drained already
  * @pmi_seen:	a PMI came while somebody else drained
  * @amid_nmi:	the NMI handler has drained, and ds_bts_nmi_end() is to go on
+ * @crash_asked: another CPU crashes: give what there is, and stop
+ * @crash_nmi_due: the NMI by which it asks is on its way
  * @entered:	an NMI has left out the call of the client, which is to drain
  * @leaving:	records up to @way.resume are still to be dropped
  * @way:	see @leaving
@@ -201,6 +203,8 @@ struct ds_bts_cpu {
 	bool			pmi_due;
 	bool			pmi_seen;
 	bool			amid_nmi;
+	bool			crash_asked;
+	bool			crash_nmi_due;
 	bool			entered;
 	bool			leaving;
 	struct ds_bts_bounds	way;
@@ -372,9 +376,12 @@ static unsigned int ds_own_tail(struct ds_bts_bounds *way,
 	const struct ds_bts_record *entry = ds_find_entry(way, rec, nr);
 	bool from_user = way->how == DS_IPI || (s64)way->resume >= 0;
 
-	/* Not there: the beginning went with an earlier batch. */
+	/*
+	 * Not there: the beginning went with an earlier batch; but NMIs do not nest,
+	 * and that of one which ended a guest's time on the CPU was never stored.
+	 */
 	if (!entry)
-		return nr;
+		return way->how == DS_INTERRUPTED && !from_user ? 0 : nr;
 	if (!ds_enters(way, entry))
 		return from_user ? rec + nr - entry - 1 : 0;
 
@@ -743,6 +750,17 @@ static void ds_halt(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 }
 
 /*
+ * BTS was off, and goes on. What is in the buffer nobody has asked for: something
+ * has put our bits back into DEBUGCTL, as a hypervisor does with what it saved if
+ * a crash's NMI switched BTS off in the meantime.
+ */
+static void ds_forget(struct ds_bts_cpu *c)
+{
+	WRITE_ONCE(c->ds->bts_index, c->ds->bts_buffer_base);
+	WRITE_ONCE(c->pmi_seen, false);
+}
+
+/*
  * Go on in @mode. DEBUGCTL is written only where that changes it.
  * Context: as ds_halt(), after it.
  */
@@ -752,10 +770,12 @@ static void ds_go(struct ds_bts_cpu *c, unsigned int mode,
 	u64 now = c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? c->ctl : 0;
 	u64 ctl = c->ds ? ds_ctl(mode) : 0;
 
+	if (ctl && !c->ctl)
+		ds_forget(c);
 	c->mode = mode;
 	WRITE_ONCE(c->ctl, ctl);
+	ds_leave(c, cause, way);
 	if (ctl) {
-		ds_leave(c, cause, way);
 		ds_prepare(c->ds, mode);
 		/* The index is at base before an NMI may look at it. */
 		barrier();
@@ -763,8 +783,12 @@ static void ds_go(struct ds_bts_cpu *c, unsigned int mode,
 	} else {
 		c->leaving = false;
 	}
-	if (ctl != now)
-		ds_write_ctl(ctl);
+	if (ctl == now)
+		return;
+	ds_write_ctl(ctl);
+	/* A crash's NMI came between the two, and found nothing to switch off. */
+	if (READ_ONCE(c->ctl) != ctl)
+		ds_write_ctl(0);
 }
 
 /* Drain, and go on in @mode. Context: as ds_halt(). */
@@ -795,22 +819,19 @@ static bool ds_may_drain(struct ds_bts_cpu *c)
 	return READ_ONCE(c->armed) && !this_cpu_read(ds_bts_inside);
 }
 
-/* CPUs that are to give their records and stop, by NMI, because of a crash. */
-static struct cpumask ds_crash_cpus __read_mostly;
-
-/* Context: NMI. Most never are in a crash: it costs them no locked access. */
-static bool ds_is_to_crash(void)
-{
-	unsigned int cpu = smp_processor_id();
-
-	return cpumask_test_cpu(cpu, &ds_crash_cpus) &&
-	       cpumask_test_and_clear_cpu(cpu, &ds_crash_cpus);
-}
-
 /* Context: NMI; does this CPU panic, and is about to call ds_bts_crash()? */
 static bool ds_is_crashing(void)
 {
 	return atomic_read(&panic_cpu) == smp_processor_id();
+}
+
+/* An NMI that is no PMI of ours: is it the one of a crash? Context: NMI. */
+static int ds_crash_nmi(struct ds_bts_cpu *c)
+{
+	if (!READ_ONCE(c->crash_nmi_due))
+		return NMI_DONE;
+	WRITE_ONCE(c->crash_nmi_due, false);
+	return NMI_HANDLED;
 }
 
 /*
@@ -840,7 +861,7 @@ static int ds_pmi(struct ds_bts_cpu *c, unsigned long ip)
 	if (due)
 		return NMI_HANDLED;
 	if (!over)
-		return NMI_DONE;
+		return ds_crash_nmi(c);
 
 	/*
 	 * In front of or amid a drain. If the kernel's branches are stored, so
@@ -863,12 +884,13 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	struct ds_bts_bounds way = { .how = DS_INTERRUPTED, .resume = regs->ip };
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 
-	if (!ds_is_to_crash())
-		return ds_pmi(c, regs->ip);
-
-	if (ds_may_drain(c))
-		ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
-	return NMI_HANDLED;
+	if (READ_ONCE(c->crash_asked)) {
+		if (ds_may_drain(c))
+			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
+		/* The one that asks looks at the ring buffer then. */
+		smp_store_release(&c->crash_asked, false);
+	}
+	return ds_pmi(c, regs->ip);
 }
 
 /*
@@ -1066,20 +1088,41 @@ void ds_bts_flush_cpu(unsigned long entry, unsigned long resume)
 /* How long a crash waits for the other CPUs' records, in ms. */
 #define DS_CRASH_WAIT_MS	10
 
-/* Context: as ds_bts_crash(). A CPU that does not answer is left alone. */
+/* Context: as ds_bts_crash(). */
+static bool ds_crash_is_awaited(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != smp_processor_id() &&
+		    smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash_asked))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Two CPUs may crash at once, and then ask each other. One that does not answer
+ * in time still will, with the next NMI it takes.
+ * Context: as ds_bts_crash().
+ */
 static void ds_crash_others(void)
 {
+	int this_cpu = smp_processor_id();
 	unsigned int i;
+	int cpu;
 
-	cpumask_copy(&ds_crash_cpus, cpu_online_mask);
-	cpumask_clear_cpu(smp_processor_id(), &ds_crash_cpus);
-	if (cpumask_empty(&ds_crash_cpus))
-		return;
+	for_each_online_cpu(cpu) {
+		struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
 
-	__apic_send_IPI_mask(&ds_crash_cpus, NMI_VECTOR);
-	for (i = 0; i < DS_CRASH_WAIT_MS && !cpumask_empty(&ds_crash_cpus); i++)
+		if (cpu == this_cpu)
+			continue;
+		WRITE_ONCE(c->crash_nmi_due, true);
+		WRITE_ONCE(c->crash_asked, true);
+	}
+	apic_send_IPI_allbutself(NMI_VECTOR);
+	for (i = 0; i < DS_CRASH_WAIT_MS && ds_crash_is_awaited(); i++)
 		mdelay(1);
-	cpumask_clear(&ds_crash_cpus);
 }
 
 /**
@@ -1156,11 +1199,15 @@ static int ds_cpu_starting(unsigned int cpu)
 
 	this_cpu_write(ds_bts_slack, 0);
 	c->threshold = ds->bts_interrupt_threshold;
-	WRITE_ONCE(ds->bts_index, ds->bts_buffer_base);
 	WRITE_ONCE(c->pmi_due, false);
 	WRITE_ONCE(c->ds, ds);
 
-	ds_turn_to(current, DS_DRAIN_FLUSH, &way);
+	/*
+	 * A CPU that is not online throws its NMIs away, and the PMI's entry would
+	 * stay masked: such a one begins with its first switch to a task.
+	 */
+	if (cpu_online(cpu))
+		ds_turn_to(current, DS_DRAIN_FLUSH, &way);
 	return 0;
 }
 
@@ -1352,12 +1399,15 @@ unsigned int ds_bts_get_threshold(void)
 /**
  * ds_bts_available - does this machine have BTS, in the form that we know?
  *
+ * With FRED, interrupts come another way than the one by which the tracer's own
+ * branches are told from the others.
+ *
  * Context: Any, once perf has looked at the CPU (early_initcall()).
  * Return: true if ds_bts_claim() may succeed.
  */
 bool ds_bts_available(void)
 {
-	return intel_ds_has_bts();
+	return intel_ds_has_bts() && !cpu_feature_enabled(X86_FEATURE_FRED);
 }
 
 /**
@@ -1374,6 +1424,9 @@ bool ds_bts_available(void)
 int ds_bts_claim(const struct ds_bts_client *client)
 {
 	int ret;
+
+	if (!ds_bts_available())
+		return -ENODEV;
 
 	guard(mutex)(&ds_bts_mutex);
 

@@ -347,7 +347,8 @@ static void ds_test_own_tail(struct kunit *test)
 	/* The interrupted instruction, and to the entry text only. */
 	KUNIT_EXPECT_EQ(test, ds_test_tail(intr, nmi, 4), 3);
 	KUNIT_EXPECT_EQ(test, ds_test_tail(intr, nmi, 2), 1);
-	KUNIT_EXPECT_EQ(test, ds_test_tail(intr, nmi, 1), 1);
+	/* Not there: a guest's time ended, and the CPU had stopped storing for it. */
+	KUNIT_EXPECT_EQ(test, ds_test_tail(intr, nmi, 1), 0);
 	KUNIT_EXPECT_EQ(test, ds_test_tail(from_user, user, 3), 2);
 	/* In user space, and its branch filtered out by the hardware. */
 	KUNIT_EXPECT_EQ(test, ds_test_tail(elsewhere, user, 3), 1);
@@ -638,6 +639,12 @@ static void ds_test_leave_amid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->way.how, DS_INTERRUPTED);
 	KUNIT_EXPECT_EQ(test, c->way.resume, DS_TEST_USER);
 	KUNIT_EXPECT_EQ(test, c->ipi.resume, 0);
+
+	/* And when BTS goes off there: what it told is not for the next time. */
+	c->ipi = (struct ds_bts_bounds){ DS_INTERRUPTED, 0, DS_TEST_USER };
+	ds_go(c, DS_BTS_OFF, DS_DRAIN_STOP, &ipi);
+	KUNIT_EXPECT_EQ(test, c->ipi.resume, 0);
+	KUNIT_EXPECT_FALSE(test, c->leaving);
 }
 
 static void ds_test_crash(struct kunit *test)
@@ -696,7 +703,7 @@ static void ds_test_crash_nmi(struct kunit *test)
 	ds_test_expect(test, 0, 10);
 }
 
-/* Each PMI that meets a drain is owned up to once, and no NMI else. */
+/* Each PMI that meets a drain is owned up to once, a crash's NMI too, and no other. */
 static void ds_test_pmi(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -725,6 +732,14 @@ static void ds_test_pmi(struct kunit *test)
 	/* None: the threshold was not reached. */
 	ds_test_store_nr(t, 1);
 	ds_test_switch(test);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
+
+	/* One that is late, and a PMI in front of it. */
+	t->c.crash_nmi_due = true;
+	ds_test_store_nr(t, DS_BTS_THRESHOLD);
+	ds_test_switch(test);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_HANDLED);
+	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_HANDLED);
 	KUNIT_EXPECT_EQ(test, ds_pmi(&t->c, DS_TEST_RESUME), NMI_DONE);
 }
 
@@ -977,6 +992,33 @@ static void ds_test_comes(struct kunit *test)
 	ds_test_expect_off(test);
 }
 
+/* What was stored while nobody had asked for it is nobody's. */
+static void ds_test_forgets(struct kunit *test)
+{
+	struct ds_bts_cpu *c;
+	unsigned int i;
+	u64 before, after;
+
+	ds_test_live_mode = DS_BTS_KERNEL;
+	ds_test_claim(test);
+
+	local_irq_disable();
+	c = this_cpu_ptr(&ds_bts_cpu);
+	ds_suspend(NULL);
+	ds_write_ctl(ds_ctl(DS_BTS_KERNEL));
+	for (i = 0; i < 50; i++)
+		ds_test_branch();
+	ds_write_ctl(0);
+	before = READ_ONCE(c->ds->bts_index);
+	ds_resume(NULL);
+	after = READ_ONCE(c->ds->bts_index);
+	local_irq_enable();
+
+	ds_bts_release();
+	KUNIT_EXPECT_LT(test, after, before);
+	ds_test_expect_off(test);
+}
+
 /* A PMI that nobody has handled leaves its entry masked, and perf would have none. */
 static void ds_test_unmasks(struct kunit *test)
 {
@@ -1014,6 +1056,7 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_live_exact),
 	KUNIT_CASE(ds_test_debugctl),
 	KUNIT_CASE(ds_test_comes),
+	KUNIT_CASE(ds_test_forgets),
 	KUNIT_CASE(ds_test_unmasks),
 	{ }
 };
