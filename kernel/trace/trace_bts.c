@@ -484,13 +484,17 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * A trigger, a function probe or tracing_on(). What follows on this CPU is what
  * is wanted: the task that runs here goes first, the other CPUs a moment later.
+ * Behind a traceoff the hardware is on, but there may be mappings to be told.
  * Context: any; the tracer may be left meanwhile, and then nobody looks at @tracing.
  */
 static void bts_turned_on(struct trace_array *tr)
 {
-	if (READ_ONCE(tr->bts->tracing))
+	struct bts_instance *b = tr->bts;
+
+	if (READ_ONCE(b->tracing) && !READ_ONCE(b->untold))
 		return;
-	WRITE_ONCE(tr->bts->tracing, true);
+	WRITE_ONCE(b->untold, false);
+	WRITE_ONCE(b->tracing, true);
 	guard(preempt_notrace)();
 	irq_work_queue(this_cpu_ptr(&bts_start_irq));
 }

@@ -37,11 +37,11 @@ struct bts_branch {
 /**
  * struct bts_readers - those who make room in a ring buffer
  * @nr:		how many have trace_pipe or trace_pipe_raw open
- * @task:	the last who opened or read it; to be compared with only
+ * @pid:	the last who opened or read it; others only compare it
  */
 struct bts_readers {
-	unsigned int		nr;
-	struct task_struct	*task;
+	unsigned int	nr;
+	struct pid	*pid;
 };
 
 /**
@@ -110,6 +110,7 @@ struct bts_cpu {
  * @away:	it has bts_away_get() for it
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
+ * @untold:	one found the ring buffer off
  */
 struct bts_instance {
 	struct list_head		list;
@@ -123,6 +124,7 @@ struct bts_instance {
 	bool				away;
 	struct trace_pid_list		*mapped;
 	struct trace_pid_list		*telling;
+	bool				untold;
 };
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)

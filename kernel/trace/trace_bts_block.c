@@ -43,8 +43,10 @@
  *	  who sets the flag: that interrupt may be long enough, with a kernel's
  *	  checkers, to bring the next NMI, and so on for ever.
  *	- The last record that leaves a backlog wakes all who wait; they look for
- *	  themselves. They also look from time to time, for a trigger that switches
- *	  the ring buffer off tells nobody.
+ *	  themselves. They also look from time to time, and have the CPUs look, for
+ *	  a trigger that switches the ring buffer off tells nobody, nor does one who
+ *	  makes it larger, or had paused it; and a CPU that saw an old turn of
+ *	  another's may have nothing to record any more.
  *	- Readers come and go under trace_types_lock.
  */
 
@@ -61,7 +63,7 @@
 /* A power of two: more than a DS buffer, so that one batch always fits. */
 #define BTS_BACKLOG	4096
 
-/* How long a trigger's traceoff may go unnoticed. */
+/* How long it may go unnoticed that there is room, or need be none. */
 #define BTS_LOOK_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -239,12 +241,13 @@ void bts_hold_task(struct task_struct *task)
 /* Who made the task wait had better be able to make room. */
 static bool bts_is_reader(struct bts_instance *b)
 {
+	const struct pid *pid = task_pid(current);
 	int cpu;
 
-	if (READ_ONCE(b->readers.task) == current)
+	if (READ_ONCE(b->readers.pid) == pid)
 		return true;
 	for_each_online_cpu(cpu) {
-		if (READ_ONCE(per_cpu_ptr(b->cpu, cpu)->readers.task) == current)
+		if (READ_ONCE(per_cpu_ptr(b->cpu, cpu)->readers.pid) == pid)
 			return true;
 	}
 	return false;
@@ -298,6 +301,17 @@ static void bts_count_wait(struct bts_instance *holder, u64 ns)
 	}
 }
 
+/* Context: process context. */
+static void bts_flush_held(struct work_struct *work)
+{
+	guard(mutex)(&trace_types_lock);
+
+	if (!list_empty(&bts_instances))
+		ds_bts_flush_all();
+}
+
+static DECLARE_WORK(bts_flush_work, bts_flush_held);
+
 /**
  * bts_block_task - wait for the reader, if need be
  *
@@ -311,10 +325,13 @@ void bts_block_task(void)
 
 	if (!holder)
 		return;
-	do {
+	for (;;) {
 		ret = wait_event_freezable_timeout(bts_room, !bts_holder(),
 						   BTS_LOOK_AGAIN);
-	} while (!ret);
+		if (ret)
+			break;
+		schedule_work(&bts_flush_work);
+	}
 	/* A signal first, then here again. */
 	if (ret < 0)
 		set_thread_flag(TIF_NOTIFY_RESUME);
@@ -331,6 +348,12 @@ bool bts_pending(int cpu)
 			return true;
 	}
 	return false;
+}
+
+/* @pid is who reads, or NULL. The one before is compared, never looked at. */
+static void bts_set_reader(struct bts_readers *readers, struct pid *pid)
+{
+	put_pid(xchg(&readers->pid, get_pid(pid)));
 }
 
 /**
@@ -350,13 +373,18 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 	switch (event) {
 	case TRACE_READER_OPEN:
 		WRITE_ONCE(readers->nr, readers->nr + 1);
-		fallthrough;
+		/* It may be that another one goes on to read. */
+		if (!READ_ONCE(readers->pid))
+			bts_set_reader(readers, task_pid(current));
+		break;
 	case TRACE_READER_READ:
-		WRITE_ONCE(readers->task, current);
+		bts_set_reader(readers, task_pid(current));
 		break;
 	case TRACE_READER_CLOSE:
 		WRITE_ONCE(readers->nr, readers->nr - 1);
-		WRITE_ONCE(readers->task, NULL);
+		/* Another one that has it open goes on. */
+		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
+			bts_set_reader(readers, NULL);
 		break;
 	}
 	if (bts_any_held(b))

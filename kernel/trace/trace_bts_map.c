@@ -72,19 +72,32 @@ struct bts_path {
 	char	buf[BTS_PATH_MAX];
 };
 
-/* Protects the number of users and, with the static keys, bts_paths. */
+/*
+ * Protects the number of users. Without one there are no bts_paths, for the hooks
+ * to see: one of them may be on its way when the static keys are changed already.
+ */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
+
+/* Context: interrupts off, as long as it is in use. NULL if nobody is to be told. */
+static struct bts_path *bts_path_here(void)
+{
+	struct bts_path __percpu *paths = READ_ONCE(bts_paths);
+
+	return paths ? this_cpu_ptr(paths) : NULL;
+}
 
 static int bts_map_get(void)
 {
 	guard(mutex)(&bts_map_mutex);
 
 	if (!bts_map_users) {
-		bts_paths = alloc_percpu(struct bts_path);
-		if (!bts_paths)
+		struct bts_path __percpu *paths = alloc_percpu(struct bts_path);
+
+		if (!paths)
 			return -ENOMEM;
+		WRITE_ONCE(bts_paths, paths);
 	}
 	bts_map_users++;
 	static_branch_inc(&bts_map_key);
@@ -93,14 +106,18 @@ static int bts_map_get(void)
 
 static void bts_map_put(void)
 {
+	struct bts_path __percpu *paths;
+
 	guard(mutex)(&bts_map_mutex);
 
 	static_branch_dec(&bts_map_key);
 	if (--bts_map_users)
 		return;
+	paths = bts_paths;
+	WRITE_ONCE(bts_paths, NULL);
 	/* The hooks use it with interrupts off. */
 	synchronize_rcu();
-	free_percpu(bts_paths);
+	free_percpu(paths);
 }
 
 int bts_map_reg(void)
@@ -129,10 +146,10 @@ static const char *bts_map_name(struct vm_area_struct *vma)
 	return vma_is_initial_stack(vma) ? "[stack]" : "//anon";
 }
 
-static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma)
+static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma,
+				struct bts_path *path)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
-	struct bts_path *path = this_cpu_ptr(bts_paths);
 	char *name;
 
 	m->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
@@ -147,13 +164,14 @@ static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma)
 }
 
 /* Context: mmap_lock held, interrupts off. @m is good until these are on. */
-static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma)
+static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
+		       struct bts_path *path)
 {
 	*m = (struct bts_map){
 		.addr	= vma->vm_start,
 		.len	= vma->vm_end - vma->vm_start,
 	};
-	m->path = vma->vm_file ? bts_map_file(m, vma) : bts_map_name(vma);
+	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
 /*
@@ -171,8 +189,9 @@ static __always_inline void bts_map_enter(unsigned long entry,
 /* The tracer is asked what it wants; @again: it may ask for mappings as well. */
 static __always_inline void bts_map_leave(unsigned long resume, bool again)
 {
-	trace_hardirqs_on();
+	/* It asks the client, who takes a lock. */
 	ds_bts_resume(resume);
+	trace_hardirqs_on();
 	if (!again)
 		this_cpu_write(bts_resume_asked, false);
 }
@@ -186,13 +205,16 @@ static __always_inline void bts_map_leave(unsigned long resume, bool again)
  */
 noinline void __bts_task_maps(struct vm_area_struct *vma)
 {
+	struct bts_path *path;
+
 	bts_map_enter((unsigned long)__bts_task_maps, _RET_IP_);
+	path = bts_path_here();
 
 	/* Somebody else's stack grows: it has been executable before. */
-	if (vma->vm_mm == current->mm) {
+	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
-		bts_map_of(&m, vma);
+		bts_map_of(&m, vma, path);
 		if (trace_bts_map_enabled())
 			trace_bts_map(current, &m);
 		bts_map_row(&m);
@@ -205,7 +227,8 @@ noinline void __bts_task_maps(struct vm_area_struct *vma)
  * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
  * Return: where to go on, or BTS_MAPS_SHOWN.
  */
-static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at)
+static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
+				      struct bts_path *path)
 {
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
@@ -218,7 +241,7 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at)
 			return vma->vm_start;
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		bts_map_of(&m, vma);
+		bts_map_of(&m, vma, path);
 		bts_map_existing_row(&m);
 	}
 	return BTS_MAPS_SHOWN;
@@ -227,13 +250,14 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at)
 /* Context: interrupts off; as __bts_resume_user(). */
 static unsigned long bts_map_go(unsigned long at, bool locked)
 {
+	struct bts_path *path = bts_path_here();
 	struct mm_struct *mm = current->mm;
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
 	/* At 0 nobody was told yet. */
-	if (at || bts_map_begin())
-		at = bts_map_existing(mm, at);
+	if (path && (at || bts_map_begin()))
+		at = bts_map_existing(mm, at, path);
 	else
 		at = BTS_MAPS_NONE;
 	mmap_read_unlock(mm);

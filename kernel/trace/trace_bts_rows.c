@@ -218,6 +218,7 @@ void bts_map_forget(struct bts_instance *b)
 {
 	bts_clear_pids(b->telling);
 	bts_clear_pids(b->mapped);
+	WRITE_ONCE(b->untold, false);
 }
 
 /* Context: as bts_map_begin(). The current task's mappings, from the first one on. */
@@ -228,6 +229,10 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    trace_pid_list_is_set(b->mapped, current->tgid))
 		return false;
+	if (bts_is_off(b->tr)) {
+		WRITE_ONCE(b->untold, true);
+		return false;
+	}
 	/* Without memory for them, the next time that the task gets a CPU. */
 	if (trace_pid_list_set(b->telling, current->pid))
 		return false;
@@ -269,14 +274,25 @@ void bts_map_end(void)
 		trace_pid_list_clear(b->telling, current->pid);
 }
 
-/* Context: interrupts off, and the hardware as well. */
+/*
+ * Where the ring buffer is off, or this CPU's part of it, the process is to tell all
+ * of its mappings when it is next traced.
+ * Context: interrupts off, and the hardware as well.
+ */
 static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	unsigned int ctx = tracing_gen_ctx();
+	bool written;
 
-	bts_count_row(b, c, bts_row_may(b, c, ctx) &&
-		      bts_write_map(b->tr->array_buffer.buffer, ctx, current, m));
+	written = bts_row_may(b, c, ctx) &&
+		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
+	bts_count_row(b, c, written);
+	if (!written && bts_is_off(b->tr)) {
+		WRITE_ONCE(b->untold, true);
+		trace_pid_list_clear(b->telling, current->pid);
+		trace_pid_list_clear(b->mapped, current->tgid);
+	}
 }
 
 /**
