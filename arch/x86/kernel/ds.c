@@ -125,6 +125,7 @@
 #include <asm/cpu_device_id.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/debugreg.h>
+#include <asm/desc.h>
 #include <asm/ds.h>
 #include <asm/idtentry.h>
 #include <asm/intel_ds.h>
@@ -476,11 +477,46 @@ static unsigned int ds_ipi_tail(const struct ds_bts_record *rec, unsigned int nr
 	return tail;
 }
 
+/* An interrupt or an exception of the kernel: to what an entry of the IDT says. */
+static bool ds_interrupts(const struct ds_bts_record *rec)
+{
+	const gate_desc *gate;
+	struct desc_ptr idt;
+	unsigned int i;
+
+	if ((s64)rec->from >= 0 || !ds_in_entry_text(rec->to))
+		return false;
+	store_idt(&idt);
+	gate = (const gate_desc *)idt.address;
+	for (i = 0; i < IDT_ENTRIES; i++)
+		if (gate_offset(&gate[i]) == rec->to)
+			return true;
+	return false;
+}
+
+/*
+ * The last of the @nr records is a branch out of the entry code. If that is the
+ * return from an interrupt, how many are left in front of that one's beginning?
+ */
+static unsigned int ds_before_interrupt(const struct ds_bts_record *rec,
+					unsigned int nr)
+{
+	u64 resume = rec[nr - 1].to;
+	unsigned int i;
+
+	for (i = nr - 1; i > 0; i--) {
+		if (rec[i - 1].from == resume && ds_interrupts(&rec[i - 1]))
+			return i - 1;
+	}
+	return nr - 1;
+}
+
 /*
  * How many of the last @nr records followed a crash: what came after the branch
  * out of the kernel code that crashed, which is shown. panic() is called but once,
- * and a PMI may have come behind it. If the buffer is @full, an exception may be
- * one of long before.
+ * and a PMI may have come behind it. An exception is the last one that has not
+ * ended: an interrupt amid its handling has. If the buffer is @full, it may be one
+ * of long before. At worst the records are gone through once for each.
  */
 static unsigned int ds_crash_tail(const struct ds_bts_record *rec,
 				  unsigned int nr, bool full)
@@ -493,11 +529,15 @@ static unsigned int ds_crash_tail(const struct ds_bts_record *rec,
 	if (full)
 		return 0;
 
-	for (i = nr; i > 0; i--) {
-		const struct ds_bts_record *last = &rec[i - 1];
-
-		if ((s64)last->from < 0 && ds_in_entry_text(last->to))
+	i = nr;
+	while (i > 0) {
+		if (ds_interrupts(&rec[i - 1]))
 			return nr - i;
+		if (ds_in_entry_text(rec[i - 1].from) &&
+		    !ds_in_entry_text(rec[i - 1].to))
+			i = ds_before_interrupt(rec, i);
+		else
+			i--;
 	}
 	return 0;
 }

@@ -651,15 +651,24 @@ static void ds_test_crash(struct kunit *test)
 {
 	const struct ds_bts_record fault[] = {
 		DS_TEST_REC(DS_TEST_USER, __entry_text_start),
-		DS_TEST_REC(DS_TEST_K(0), __entry_text_start),
+		DS_TEST_REC(DS_TEST_K(0), asm_exc_page_fault),
 		DS_TEST_REC(DS_TEST_K(1), DS_TEST_K(2)),
 	};
 	const struct ds_bts_record called[] = {
-		DS_TEST_REC(DS_TEST_K(0), __entry_text_start),
+		DS_TEST_REC(DS_TEST_K(0), asm_exc_page_fault),
 		DS_TEST_REC(DS_TEST_K(0), panic),
 		DS_TEST_REC(DS_TEST_K(1), DS_TEST_K(2)),
 		DS_TEST_REC(DS_TEST_K(2), DS_TEST_K(3)),
-		DS_TEST_REC(DS_TEST_K(3), __entry_text_start),
+		DS_TEST_REC(DS_TEST_K(3), asm_exc_nmi),
+	};
+	const struct ds_bts_record interrupted[] = {
+		DS_TEST_REC(DS_TEST_K(0), asm_exc_page_fault),
+		DS_TEST_REC(__entry_text_start, DS_TEST_K(1)),
+		DS_TEST_REC(DS_TEST_K(2), asm_sysvec_call_function),
+		DS_TEST_REC(__entry_text_start, DS_TEST_K(3)),
+		DS_TEST_REC(DS_TEST_K(4), __entry_text_start),
+		DS_TEST_REC(__entry_text_start, DS_TEST_K(2)),
+		DS_TEST_REC(DS_TEST_K(5), DS_TEST_K(6)),
 	};
 
 	/* The branch out of what has crashed is shown. */
@@ -672,6 +681,11 @@ static void ds_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_crash_tail(called, 4, true), 2);
 	/* An NMI in front of the drain is no exception that crashed the kernel. */
 	KUNIT_EXPECT_EQ(test, ds_crash_tail(called, 5, false), 3);
+	/* Nor is an interrupt amid the exception, or one of its entry code's calls. */
+	KUNIT_EXPECT_EQ(test, ds_crash_tail(interrupted, 7, false), 6);
+	KUNIT_EXPECT_EQ(test, ds_crash_tail(interrupted, 2, false), 1);
+	/* Where that one has begun is not there, nor is the exception then. */
+	KUNIT_EXPECT_EQ(test, ds_crash_tail(interrupted + 3, 4, false), 0);
 }
 
 /* A PMI between panic() and the drain is no part of what led there, either. */
