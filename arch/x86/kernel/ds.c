@@ -927,7 +927,7 @@ static int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	if (READ_ONCE(c->crash_asked)) {
 		if (ds_may_drain(c))
 			ds_update(c, DS_BTS_OFF, DS_DRAIN_CRASH, &way);
-		/* The one that asks looks at the ring buffer then. */
+		/* Who asks closes the ring buffer then: see ds_crash_is_awaited(). */
 		smp_store_release(&c->crash_asked, false);
 	}
 	return ds_pmi(c, regs->ip);
@@ -1134,8 +1134,10 @@ static bool ds_crash_is_awaited(void)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		if (cpu != smp_processor_id() &&
-		    smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash_asked))
+		if (cpu == smp_processor_id())
+			continue;
+		/* Who has answered has written its records: see ds_bts_nmi(). */
+		if (smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash_asked))
 			return true;
 	}
 	return false;
