@@ -10,19 +10,12 @@
 #include "prog.h"
 
 #define SYS_open	2
-#define SYS_mmap	9
-#define SYS_mprotect	10
 #define SYS_munmap	11
 #define SYS_mremap	25
 
-#define PLACE		0x10000000
 #define OTHER_PLACE	0x20000000
-#define PAGE		4096
 #define TEXT_OFFSET	0x1000
 
-#define PROT_RW		3
-#define PROT_RX		5
-#define MAP_JIT		0x32		/* private, anonymous, fixed */
 #define MAP_FILE	0x12		/* private, fixed */
 #define MREMAP		3		/* may move, fixed */
 
@@ -31,18 +24,7 @@
 _start:
 	mov	8(%rsp), %rbp
 
-	mov	$PLACE, %edi
-	mov	$PAGE, %esi
-	mov	$PROT_RW, %edx
-	mov	$MAP_JIT, %r10d
-	mov	$-1, %r8
-	xor	%r9d, %r9d
-	SYS_CALL	SYS_mmap s_anon
-	movb	$0xc3, PLACE		/* ret */
-	mov	$PLACE, %edi
-	mov	$PAGE, %esi
-	mov	$PROT_RX, %edx
-	SYS_CALL	SYS_mprotect s_exec
+	JIT_FUNCTION
 	mov	$PLACE, %eax
 c_jit:	call	*%rax
 

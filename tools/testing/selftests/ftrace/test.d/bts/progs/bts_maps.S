@@ -5,14 +5,9 @@
  */
 #include "prog.h"
 
-#define SYS_mmap	9
-
-#define PLACE		0x10000000
 #define PAGES		200
-#define PAGE		4096
 
 #define PROT_R		1
-#define PROT_RX		5
 #define MAP_ANON	0x32		/* private, anonymous, fixed */
 
 	.text

@@ -41,6 +41,32 @@
 \label\()_ret:
 .endm
 
+#define SYS_mmap	9
+#define SYS_mprotect	10
+
+#define PLACE		0x10000000
+#define PAGE		4096
+
+#define PROT_RW		3
+#define PROT_RX		5
+#define MAP_JIT		0x32		/* private, anonymous, fixed */
+
+/* As a JIT compiler does: a function, which only returns, in a page at PLACE. */
+.macro JIT_FUNCTION
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PROT_RW, %edx
+	mov	$MAP_JIT, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	SYS_CALL	SYS_mmap s_anon
+	movb	$0xc3, PLACE		/* ret */
+	mov	$PLACE, %edi
+	mov	$PAGE, %esi
+	mov	$PROT_RX, %edx
+	SYS_CALL	SYS_mprotect s_exec
+.endm
+
 /* The end: nothing comes back from it. */
 .macro EXIT status label
 	mov	$\status, %edi
