@@ -72,6 +72,7 @@
 
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -166,7 +167,7 @@ static unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task
  * would have it so.
  * Context: this CPU, interrupts off, between two tasks' or modes' records.
  */
-static unsigned int bts_mode(struct task_struct *task)
+unsigned int bts_mode(struct task_struct *task)
 {
 	unsigned int less = DS_BTS_CPL_FILTER | DS_BTS_CIRCULAR;
 	struct bts_instance *b;
@@ -315,6 +316,25 @@ static bool bts_filter_takes(struct bts_instance *b,
 	return filter_match_preds(rcu_dereference_sched(file->filter), &entry);
 }
 
+/* Context: as bts_records(). @branch has what the branches have in common. */
+static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
+			   const struct ds_bts_slice *slice,
+			   struct bts_branch *branch, bool wait)
+{
+	const struct ds_bts_record *rec = slice->rec;
+	const struct ds_bts_record *end = rec + slice->nr;
+
+	for (; rec < end; rec++) {
+		branch->from = rec->from;
+		branch->to = rec->to;
+		if (!bts_wanted(c->mode, rec) || !bts_filter_takes(b, branch)) {
+			bts_count(&c->filtered, 1);
+			continue;
+		}
+		bts_deliver(b, c, branch, wait);
+	}
+}
+
 /* Context: as bts_records(). A batch goes to an instance, if that wants it. */
 static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
@@ -323,20 +343,22 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 		.pid	= this_cpu_read(bts_pid),
 		.ctx	= tracing_gen_ctx(),
 	};
+	unsigned int nr = ds_bts_nr(batch);
 	unsigned int i;
 	bool wait;
 
 	bts_release_held(b, c);
 
-	if (batch->nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
+	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->drains[batch->cause], 1);
-	bts_count(&c->records, batch->nr + batch->own);
+	bts_count(&c->records, nr + batch->own);
 	bts_count(&c->own, batch->own);
 
 	if (!(c->mode & BTS_SIDES)) {
-		bts_count(&c->filtered, batch->nr);
+		bts_count(&c->filtered, nr);
 		return;
 	}
+	bts_count(&c->unsure, batch->unsure);
 
 	if (batch->wrapped) {
 		bts_count(&c->buffer_wrapped, 1);
@@ -345,21 +367,23 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	}
 
 	wait = bts_wait_turn(b, c, &branch);
-	for (i = 0; i < batch->nr; i++) {
-		branch.from = batch->rec[i].from;
-		branch.to = batch->rec[i].to;
-		if (!bts_wanted(c->mode, &batch->rec[i]) ||
-		    !bts_filter_takes(b, &branch)) {
-			bts_count(&c->filtered, 1);
-			continue;
-		}
-		bts_deliver(b, c, &branch, wait);
-	}
+	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
+		bts_take_slice(b, c, &batch->slice[i], &branch, wait);
 
 	if (batch->full) {
 		bts_count(&c->buffer_full, 1);
 		bts_write_lost(b->tr->array_buffer.buffer, &branch,
 			       BTS_LOST_DS_BUFFER, 0);
+	}
+	if (batch->cleared) {
+		bts_count(&c->cleared, 1);
+		bts_write_lost(b->tr->array_buffer.buffer, &branch,
+			       BTS_LOST_CLEARED, 0);
+	}
+	if (batch->stopped || batch->dead) {
+		bts_count(&c->stopped, 1);
+		bts_write_lost(b->tr->array_buffer.buffer, &branch,
+			       batch->stopped ? BTS_LOST_STOPPED : BTS_LOST_DEAD, 0);
 	}
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_hold_task(current);
@@ -384,7 +408,7 @@ static void bts_save_name(void)
  * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
  * the number of instances.
  */
-static void bts_records(const struct ds_bts_batch *batch)
+void bts_records(const struct ds_bts_batch *batch)
 {
 	struct bts_instance *b;
 
@@ -411,36 +435,34 @@ static bool bts_passes_by(struct task_struct *next)
 	return true;
 }
 
-/*
- * Context: in the scheduler, with the runqueue locked and interrupts off;
- * current is still @prev. No lock is taken but the PID lists' own.
- */
-static void bts_probe_sched_switch(void *data, bool preempt,
-				   struct task_struct *prev,
-				   struct task_struct *next,
-				   unsigned int prev_state)
+/* Context: as bts_probe_sched_switch(), BTS off. */
+static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
+				      unsigned int prev_state)
 {
-	/* First of all: a PMI amid what follows would show it. */
-	ds_bts_enter();
 	if (bts_passes_by(next)) {
-		ds_bts_turn_back();
 		bts_rows_pass();
 		return;
 	}
 	bts_rows_leave(preempt, prev_state);
-	ds_bts_switch(next, _RET_IP_);
+	ds_bts_drain(DS_DRAIN_SWITCH);
+	ds_bts_ask(next);
 }
 
-static const struct ds_bts_client bts_client = {
-	.entries	= {
-		(unsigned long)bts_probe_sched_switch,
-		(unsigned long)__bts_task_maps,
-		(unsigned long)__bts_resume_user,
-	},
-	.records	= bts_records,
-	.mode		= bts_mode,
-	.pending	= bts_pending,
-};
+/*
+ * Context: in the scheduler, with the runqueue locked and interrupts off;
+ * current is still @prev. No lock is taken but the PID lists' own.
+ */
+static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
+					     struct task_struct *prev,
+					     struct task_struct *next,
+					     unsigned int prev_state)
+{
+	if (ds_bts_off()) {
+		bts_sched_switch(preempt, next, prev_state);
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(bts_probe_sched_switch);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 
@@ -467,16 +489,26 @@ static void bts_start_all(struct work_struct *work)
 
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
+/* Context: as bts_start_here(), BTS off. */
+static noinline void bts_start_current(void)
+{
+	ds_bts_drain(DS_DRAIN_FLUSH);
+	ds_bts_ask(current);
+	schedule_work(&bts_start_work);
+}
+
 /*
  * Context: hard interrupt, as soon as interrupts are on: not amid a task switch, then,
  * so that current is the task that the CPU's records belong to.
  */
-static void bts_start_here(struct irq_work *work)
+static __ds_text void bts_start_here(struct irq_work *work)
 {
-	ds_bts_pause((unsigned long)bts_start_here, _RET_IP_);
-	ds_bts_resume(_RET_IP_);
-	schedule_work(&bts_start_work);
+	if (ds_bts_off()) {
+		bts_start_current();
+		ds_bts_on();
+	}
 }
+NOKPROBE_SYMBOL(bts_start_here);
 
 static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
@@ -553,6 +585,9 @@ enum bts_err {
 	BTS_ERR_BUSY,
 	BTS_ERR_NO_MEMORY,
 	BTS_ERR_NO_DS_AREA,
+	BTS_ERR_REFUSED,
+	BTS_ERR_NO_RECORD,
+	BTS_ERR_NO_INTERRUPT,
 	BTS_ERRS
 };
 
@@ -561,7 +596,10 @@ static const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
 	[BTS_ERR_NO_MEMORY]	= "No memory",
-	[BTS_ERR_NO_DS_AREA]	= "A CPU has no DS area",
+	[BTS_ERR_NO_DS_AREA]	= "The CPU has no DS area",
+	[BTS_ERR_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
+	[BTS_ERR_NO_RECORD]	= "The CPU does not store a branch",
+	[BTS_ERR_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
 };
 
 static enum bts_err bts_err_of(int ret)
@@ -571,11 +609,32 @@ static enum bts_err bts_err_of(int ret)
 		return BTS_ERR_BUSY;
 	case -ENOMEM:
 		return BTS_ERR_NO_MEMORY;
-	case -EIO:
-		return BTS_ERR_NO_DS_AREA;
 	default:
 		return BTS_ERR_NO_BTS;
 	}
+}
+
+static enum bts_err bts_err_of_fault(enum ds_fault fault)
+{
+	switch (fault) {
+	case DS_FAULT_NO_AREA:
+		return BTS_ERR_NO_DS_AREA;
+	case DS_FAULT_REFUSED:
+		return BTS_ERR_REFUSED;
+	case DS_FAULT_NO_INTERRUPT:
+		return BTS_ERR_NO_INTERRUPT;
+	default:
+		return BTS_ERR_NO_RECORD;
+	}
+}
+
+/* A CPU advertises BTS and does not do it: hybrid CPUs, hypervisors. */
+static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
+{
+	char loc[16];
+
+	snprintf(loc, sizeof(loc), "bts: CPU %d", cpu);
+	tracing_log_err(tr, loc, "bts", bts_errs, bts_err_of_fault(fault), 0);
 }
 
 static void bts_free(struct bts_instance *b)
@@ -642,8 +701,10 @@ static int bts_prepare(struct trace_array *tr)
 }
 
 /* The first instance takes the hardware. */
-static int bts_claim(void)
+static int bts_claim(struct trace_array *tr)
 {
+	enum ds_fault fault = DS_FAULT_NONE;
+	int cpu = 0;
 	int ret;
 
 	if (!list_empty(&bts_instances))
@@ -653,7 +714,9 @@ static int bts_claim(void)
 	if (ret)
 		return ret;
 
-	ret = ds_bts_claim(&bts_client);
+	ret = ds_bts_claim(&cpu, &fault);
+	if (ret == -EIO)
+		bts_log_fault(tr, cpu, fault);
 	if (ret)
 		goto err_map;
 
@@ -693,7 +756,7 @@ static int bts_init(struct trace_array *tr)
 	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);
 	if (ret)
 		goto err;
-	ret = bts_claim();
+	ret = bts_claim(tr);
 	if (ret)
 		goto err_blocking;
 
@@ -705,7 +768,8 @@ static int bts_init(struct trace_array *tr)
 err_blocking:
 	bts_set_blocking(tr->bts, false);
 err:
-	tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
+	if (ret != -EIO)
+		tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
 	return ret;
 }
 
@@ -739,10 +803,24 @@ static void bts_flush(struct trace_array *tr)
 	ds_bts_flush_all();
 }
 
+/* Context: interrupts off, up to NMI. */
+static __ds_text void bts_flush_here(void)
+{
+	if (ds_bts_off()) {
+		ds_bts_drain(DS_DRAIN_FLUSH);
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(bts_flush_here);
+
 /* The ring buffer is about to go off, or to be a snapshot. Context: any. */
 static void bts_flush_cpu(struct trace_array *tr)
 {
-	ds_bts_flush_cpu((unsigned long)bts_flush_cpu, _RET_IP_);
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	bts_flush_here();
+	raw_local_irq_restore(flags);
 }
 
 /*
@@ -753,12 +831,15 @@ static void bts_flush_cpu(struct trace_array *tr)
 static void bts_crash(struct trace_array *tr)
 {
 	struct bts_instance *b;
+	unsigned long flags;
 
 	if (!READ_ONCE(tr->bts->tracing))
 		return;
 	list_for_each_entry_rcu(b, &bts_instances, list, true)
 		WRITE_ONCE(b->tracing, false);
+	raw_local_irq_save(flags);
 	ds_bts_crash();
+	raw_local_irq_restore(flags);
 }
 
 static void bts_print_header(struct seq_file *m)

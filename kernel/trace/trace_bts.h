@@ -61,6 +61,12 @@ struct bts_readers {
  *			be counted
  * @buffer_wrapped:	times the DS buffer, circular, was found to have gone round
  *			then; what was overwritten cannot be counted
+ * @cleared:		times BTS was found switched off by something else, a machine
+ *			check for instance
+ * @stopped:		times recording stopped on the CPU: interrupts that had no
+ *			records, or a CPU that came online with a BTS that does not work
+ * @unsure:		of those delivered or filtered, may be the tracer's own: the
+ *			end of its way through an NMI was not found
  * @drains:		times the DS buffer was drained, by cause
  * @lost:		dropped, and not yet shown in the trace
  * @blocked:		times a task has waited for room
@@ -84,6 +90,9 @@ struct bts_cpu {
 	u64		dropped_off;
 	u64		buffer_full;
 	u64		buffer_wrapped;
+	u64		cleared;
+	u64		stopped;
+	u64		unsure;
 	u64		drains[DS_DRAIN_CAUSES];
 	u64		lost;
 	u64		blocked;
@@ -188,7 +197,6 @@ bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
 		   struct bts_branch *branch);
 bool bts_any_held(struct bts_instance *b);
 void bts_hold_task(struct task_struct *task);
-bool bts_pending(int cpu);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_free_backlogs(struct bts_instance *b);

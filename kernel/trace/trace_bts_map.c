@@ -44,6 +44,7 @@
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kdev_t.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -174,43 +175,31 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/*
- * From here on this CPU records nothing. To be called at the very start of a hook,
- * before any branch. Lockdep has not been told that interrupts are off.
- */
-static __always_inline void bts_map_enter(unsigned long entry,
-					  unsigned long resume)
+/* Context: as the hooks, BTS off. Lockdep has not been told that interrupts are off. */
+static void bts_map_enter(void)
 {
-	ds_bts_enter();
 	trace_hardirqs_off();
-	ds_bts_pause(entry, resume);
+	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
 /* The tracer is asked what it wants; @again: it may ask for mappings as well. */
-static __always_inline void bts_map_leave(unsigned long resume, bool again)
+static void bts_map_leave(bool again)
 {
-	/* It asks the client, who takes a lock. */
-	ds_bts_resume(resume);
+	ds_bts_ask(current);
 	trace_hardirqs_on();
 	if (!again)
 		this_cpu_write(bts_resume_asked, false);
 }
 
-/**
- * __bts_task_maps - a task maps something to be executed
- * @vma: the mapping
- *
- * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well;
- * interrupts off.
- */
-noinline void __bts_task_maps(struct vm_area_struct *vma)
+/* Context: as __bts_task_maps(), BTS off. */
+static noinline void bts_map_new(struct vm_area_struct *vma)
 {
 	struct bts_path *path;
 
-	bts_map_enter((unsigned long)__bts_task_maps, _RET_IP_);
+	bts_map_enter();
 	path = bts_path_here();
 
-	/* Somebody else's stack grows: it has been executable before. */
+	/* Another task's stack grows: it has been executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -220,8 +209,24 @@ noinline void __bts_task_maps(struct vm_area_struct *vma)
 		bts_map_row(&m);
 	}
 
-	bts_map_leave(_RET_IP_, true);
+	bts_map_leave(true);
 }
+
+/**
+ * __bts_task_maps - a task maps something to be executed
+ * @vma: the mapping
+ *
+ * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well;
+ * interrupts off.
+ */
+__ds_text void __bts_task_maps(struct vm_area_struct *vma)
+{
+	if (ds_bts_off()) {
+		bts_map_new(vma);
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(__bts_task_maps);
 
 /*
  * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
@@ -266,6 +271,15 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 	return at;
 }
 
+/* Context: as __bts_resume_user(), BTS off. */
+static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
+{
+	bts_map_enter();
+	at = bts_map_go(at, locked);
+	bts_map_leave(at != BTS_MAPS_NONE);
+	return at;
+}
+
 /**
  * __bts_resume_user - a task returns to user space, and may be new to a tracer
  * @at:		where to go on; 0 at first
@@ -275,13 +289,15 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
  * interrupts off.
  * Return: where to go on after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
  */
-noinline unsigned long __bts_resume_user(unsigned long at, bool locked)
+__ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	bts_map_enter((unsigned long)__bts_resume_user, _RET_IP_);
-	at = bts_map_go(at, locked);
-	bts_map_leave(_RET_IP_, at != BTS_MAPS_NONE);
+	if (!ds_bts_off())
+		return BTS_MAPS_NONE;
+	at = bts_map_resume(at, locked);
+	ds_bts_on();
 	return at;
 }
+NOKPROBE_SYMBOL(__bts_resume_user);
 
 /**
  * bts_resume_lock - before __bts_resume_user() goes on, which will unlock

@@ -149,6 +149,9 @@ static const char * const bts_lost_causes[] = {
 	[BTS_LOST_RING_BUFFER]	= "ring buffer full",
 	[BTS_LOST_DS_BUFFER]	= "DS buffer full",
 	[BTS_LOST_OVERWRITTEN]	= "DS buffer wrapped",
+	[BTS_LOST_CLEARED]	= "BTS was switched off, by a machine check for instance",
+	[BTS_LOST_STOPPED]	= "interrupts without records, recording stops",
+	[BTS_LOST_DEAD]		= "BTS of this CPU does not work",
 };
 
 static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,

@@ -21,6 +21,9 @@ static const struct {
 	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
 	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
 	{ "buffer_wrapped",	offsetof(struct bts_cpu, buffer_wrapped) },
+	{ "buffer_cleared",	offsetof(struct bts_cpu, cleared) },
+	{ "stopped",		offsetof(struct bts_cpu, stopped) },
+	{ "unsure",		offsetof(struct bts_cpu, unsure) },
 	{ "rows",		offsetof(struct bts_cpu, rows) },
 	{ "rows_lost",		offsetof(struct bts_cpu, rows_lost) },
 	{ "interrupts",
@@ -65,6 +68,24 @@ static u64 bts_stat_held(struct bts_instance *b, int cpu)
 	return b ? bts_held(per_cpu_ptr(b->cpu, cpu)) : 0;
 }
 
+/* What the CPUs have shown of what the manual leaves open. */
+static void bts_show_traits(struct seq_file *m, unsigned int traits)
+{
+	const char *pmi = "unknown";
+	const char *cpl = "unknown";
+
+	if (traits & DS_TRAIT_PMI_REPEATS)
+		pmi = "each";
+	else if (traits & DS_TRAIT_PMI_ONCE)
+		pmi = "once";
+	if (traits & DS_TRAIT_CPL_BEFORE)
+		cpl = "before";
+	else if (traits & DS_TRAIT_CPL_AFTER)
+		cpl = "after";
+	seq_printf(m, "hw_interrupt: %s\n", pmi);
+	seq_printf(m, "hw_cpl_filter: %s\n", cpl);
+}
+
 static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
@@ -74,6 +95,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	int cpu = tracing_get_cpu(inode);
 	bool one = cpu != RING_BUFFER_ALL_CPUS;
 	bool chosen = bts_is_chosen(tr);
+	unsigned int traits = 0;
 	int i, running = 0;
 	u64 held = 0;
 
@@ -81,11 +103,13 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		if (one && i != cpu)
 			continue;
 		held += bts_stat_held(b, i);
+		traits |= ds_bts_traits(i);
 		running += chosen && bts_is_recording(b, i);
 	}
 	/* Reads of another task's counters see what it has drained by now. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
+	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_stats); i++) {
 		size_t offset = bts_stats[i].offset;
 

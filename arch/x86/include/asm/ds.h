@@ -2,14 +2,24 @@
 #ifndef _ASM_X86_DS_H
 #define _ASM_X86_DS_H
 
+#include <linux/bits.h>
+#include <linux/compiler_types.h>
+#include <linux/instrumentation.h>
+#include <linux/jump_label.h>
 #include <linux/percpu-defs.h>
 #include <linux/types.h>
 
+#include <asm/intel_ds.h>
+#include <asm/percpu.h>
+
 struct task_struct;
 
+#ifdef CONFIG_BTS_TRACER
+
 /*
- * Branch Trace Store through the Debug Store, for one client at a time.
- * How it works and who may run when is told at the head of ds.c.
+ * Branch Trace Store (BTS) through the Debug Store, for the bts tracer.
+ * The head of arch/x86/kernel/ds_cpu.c explains how it works and what may run
+ * concurrently.
  */
 
 /**
@@ -17,7 +27,7 @@ struct task_struct;
  * @from:	linear address of the branch; of the interrupted instruction
  *		for an interrupt or exception
  * @to:		linear address of the target
- * @flags:	bit 4 is a NetBurst matter; not to be relied upon
+ * @flags:	bit 4 means "predicted" on NetBurst; do not rely on it
  *
  * SDM vol. 3, "DS Save Area", 64-bit format of a BTS record.
  */
@@ -29,11 +39,9 @@ struct ds_bts_record {
 
 /*
  * What a CPU records. A branch that crosses the boundary belongs to both sides.
- * Unless both are wanted, the client has to filter, because by default both are
- * recorded: whether BTS_OFF_OS and BTS_OFF_USR look at the privilege level
- * before a branch or after it is up to the CPU, so that with them one direction
- * of the crossings is missing. DS_BTS_CPL_FILTER is for those who would rather
- * have the speed.
+ * By default the hardware stores both sides and the tracer filters: with
+ * BTS_OFF_OS or BTS_OFF_USR set, one direction of the crossings is missing,
+ * which of the two depends on the CPU. DS_BTS_CPL_FILTER sets them, for speed.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -41,113 +49,201 @@ struct ds_bts_record {
 #define DS_BTS_CPL_FILTER	BIT(2)
 
 /*
- * The hardware goes round in its buffer, without interrupts: of what was recorded
- * since the last drain, only the end is there.
+ * The hardware wraps in its buffer, without interrupts: of the branches since
+ * the last drain, only the latest are there.
  */
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
- * Records for each interrupt, at the most: of the 2730 that perf's buffer holds,
- * the rest is the room where branches go on arriving until BTS is off.
+ * Records for each interrupt. At most: perf's buffer holds 2730, and branches go
+ * on arriving until BTS is off. At least: several times the branches from
+ * ds_bts_nmi_leave() to the end of the NMI, so that the driver's own way out of
+ * one interrupt cannot raise the next. Those are a dozen on any kernel: the
+ * end of exc_nmi() and assembler, where no checker adds any.
  */
+#define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
 
-/* Why the records were taken out of the hardware's buffer. */
+/* Why the records were read out of the hardware's buffer. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
-	DS_DRAIN_SWITCH,	/* the CPU turns to another task */
-	DS_DRAIN_FLUSH,		/* somebody wants to see them, or other targets */
+	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
+	DS_DRAIN_FLUSH,		/* a reader, or a change of targets or options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU goes away */
+	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or the system to sleep */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
 
-/**
- * struct ds_bts_batch - what one drain of one CPU's buffer yields
- * @rec:	the records, oldest first; valid during the call only
- * @nr:		how many
- * @own:	how many more were there and are left out, because it was this
- *		driver and its client that took those branches
- * @cause:	why the buffer was drained
- * @full:	the buffer was full: what followed @rec was not stored, and
- *		nobody counted it
- * @wrapped:	the circular buffer has wrapped: one or more records that came
- *		before @rec were overwritten, and nobody counted them
- */
-struct ds_bts_batch {
+/* A row of records in the hardware's buffer. */
+struct ds_bts_slice {
 	const struct ds_bts_record	*rec;
 	unsigned int			nr;
-	unsigned int			own;
-	enum ds_drain_cause		cause;
-	bool				full;
-	bool				wrapped;
 };
 
-#define DS_BTS_ENTRIES	3
-
 /**
- * struct ds_bts_client - who gets the records
- * @entries:	the functions from which ds_bts_switch() and ds_bts_pause() are
- *		called
- * @records:	takes a batch of this CPU. Called with interrupts off, in any
- *		context up to NMI, while the CPU records nothing; calls for one
- *		CPU never nest. A flush may have an empty batch.
- * @mode:	tells what this CPU is to record of a task (DS_BTS_*), which runs
- *		on it already or comes next. Called with interrupts off, not from
- *		NMI, between the last record of what it had told before and the
- *		first of what it tells now.
- * @pending:	is @records to be called by a flush, even if a CPU has recorded
- *		nothing? Called with preemption off. May be NULL.
+ * struct ds_bts_batch - the records of one drain of one CPU
+ * @slice:	the records, oldest first; valid during the call only. The
+ *		second slice has records only if the buffer has wrapped
+ * @own:	how many more there were that are left out, because the driver
+ *		or the tracer itself took those branches
+ * @unsure:	how many of the records may be the driver's own: the end of its
+ *		way in or out was not found
+ * @cause:	why the buffer was drained
+ * @full:	the buffer was full: branches after these were not stored
+ * @wrapped:	the circular buffer has wrapped: branches before these were
+ *		overwritten
+ * @cleared:	BTS was found switched off in DEBUGCTL, by a machine check for
+ *		instance: branches after these were not stored
+ * @stopped:	recording stops on this CPU: interrupt after interrupt found
+ *		nothing but own records
+ * @dead:	the CPU has come online and its BTS does not work: none of its
+ *		branches are stored
+ *
+ * Where branches were not stored or overwritten, their number is unknown.
  */
-struct ds_bts_client {
-	unsigned long	entries[DS_BTS_ENTRIES];
-	void		(*records)(const struct ds_bts_batch *batch);
-	unsigned int	(*mode)(struct task_struct *task);
-	bool		(*pending)(int cpu);
+struct ds_bts_batch {
+	struct ds_bts_slice	slice[2];
+	unsigned int		own;
+	unsigned int		unsure;
+	enum ds_drain_cause	cause;
+	bool			full;
+	bool			wrapped;
+	bool			cleared;
+	bool			stopped;
+	bool			dead;
 };
 
-/* The client is on its way to us, see below; private to this CPU and its NMIs. */
-DECLARE_PER_CPU(bool, ds_bts_inside);
-
-/**
- * ds_bts_enter - this CPU is about to call ds_bts_switch() or ds_bts_pause()
- *
- * From here on a PMI leaves the records to that call, so that what is recorded
- * of the tracer stands in one batch, and can be told from the rest. To be called
- * at the very start of one of @client.entries, before any branch.
- *
- * Context: Interrupts off.
- */
-static __always_inline void ds_bts_enter(void)
+static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 {
-	this_cpu_write(ds_bts_inside, true);
-	/* An NMI on this CPU sees it before anything that follows is done. */
-	barrier();
+	return batch->slice[0].nr + batch->slice[1].nr;
 }
 
-/**
- * ds_bts_turn_back - there is nothing to call for after all
- *
- * Context: As ds_bts_enter(), after it; this CPU records nothing.
+/*
+ * What runs for the driver and the tracer while BTS is on lies in a section of
+ * its own: it switches BTS off first, and on last. A record with an end in that
+ * section is own. Nothing in there may be probed, traced or sanitized. Interrupts
+ * are off from before it is entered until after it is left.
  */
-static __always_inline void ds_bts_turn_back(void)
-{
-	this_cpu_write(ds_bts_inside, false);
-}
+#define __ds_text	__noinstr_section(".text..ds")
+
+bool ds_bts_off(void);
+void ds_bts_on(void);
+void ds_bts_drain(enum ds_drain_cause cause);
+void ds_bts_ask(struct task_struct *task);
+
+/* What ds_bts_claim() found wrong with a CPU. */
+enum ds_fault {
+	DS_FAULT_NONE,
+	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
+	DS_FAULT_REFUSED,	/* DEBUGCTL does not take the bits */
+	DS_FAULT_NO_RECORD,	/* a known branch does not give just its record */
+	DS_FAULT_NO_INTERRUPT,	/* the index passes the threshold, and no PMI comes */
+};
+
+/* What a CPU has shown of what the manual leaves open. */
+#define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* just for the one that reaches it */
+#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* go by the CPL before a branch */
+#define DS_TRAIT_CPL_AFTER	BIT(3)	/* or after it */
+#define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
-int ds_bts_claim(const struct ds_bts_client *client);
+int ds_bts_claim(int *cpu, enum ds_fault *fault);
 void ds_bts_release(void);
-void ds_bts_switch(struct task_struct *task, unsigned long resume);
-void ds_bts_pause(unsigned long entry, unsigned long resume);
-void ds_bts_resume(unsigned long resume);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 int ds_bts_set_threshold(unsigned int records);
 unsigned int ds_bts_get_threshold(void);
-void ds_bts_flush_cpu(unsigned long entry, unsigned long resume);
 void ds_bts_crash(void);
 bool ds_bts_running(int cpu);
+unsigned int ds_bts_traits(int cpu);
+
+/*
+ * The tracer's part, in kernel/trace/trace_bts.c:
+ *
+ * bts_records() takes a batch of this CPU, with interrupts off, in any context up
+ * to NMI, while the CPU records nothing; calls for one CPU never nest. A flush
+ * may have an empty batch.
+ *
+ * bts_mode() says what this CPU is to record of a task (DS_BTS_*), the current one
+ * or the one that comes next. Called with interrupts off, not from NMI, after the
+ * last record of the mode before and before the first of the new one.
+ *
+ * bts_pending() says whether a flush is to call bts_records() even if a CPU has
+ * recorded nothing. Called with preemption off.
+ */
+void bts_records(const struct ds_bts_batch *batch);
+unsigned int bts_mode(struct task_struct *task);
+bool bts_pending(int cpu);
+
+/**
+ * struct ds_bts_nmi - what exc_nmi() looks at, private to this CPU and its NMIs
+ * @ds:		the DS area, while BTS on this CPU is the driver's
+ * @busy:	a drain has the buffer, from ds_bts_off() to ds_bts_on(); an NMI
+ *		leaves the buffer alone
+ * @drains:	the NMI is the drain
+ * @crash:	another CPU crashes and asks for the records. Written there
+ */
+struct ds_bts_nmi {
+	struct debug_store	*ds;
+	bool			busy;
+	bool			drains;
+	bool			crash;
+};
+
+DECLARE_STATIC_KEY_FALSE(ds_bts_key);
+DECLARE_PER_CPU(struct ds_bts_nmi, ds_bts_nmi);
+void __ds_bts_nmi_enter(void);
+void __ds_bts_nmi_leave(unsigned long ip);
+
+static __always_inline bool ds_bts_over(const struct debug_store *ds)
+{
+	return READ_ONCE(ds->bts_index) >= READ_ONCE(ds->bts_interrupt_threshold);
+}
+
+static __always_inline bool ds_bts_nmi_is_ours(void)
+{
+	struct debug_store *ds = raw_cpu_read(ds_bts_nmi.ds);
+
+	return raw_cpu_read(ds_bts_nmi.busy) || raw_cpu_read(ds_bts_nmi.crash) ||
+	       (ds && ds_bts_over(ds));
+}
+
+/*
+ * An NMI begins. If it is for a drain, BTS goes off, before the branches of the
+ * NMI's handlers are stored. Inline, so that the driver's section is entered only
+ * where BTS goes off.
+ */
+static __always_inline void ds_bts_nmi_enter(void)
+{
+	if (static_branch_unlikely(&ds_bts_key) && ds_bts_nmi_is_ours()) {
+		instrumentation_begin();
+		__ds_bts_nmi_enter();
+		instrumentation_end();
+	}
+}
+
+/* The NMI from @ip ends: if it has drained, BTS goes on. */
+static __always_inline void ds_bts_nmi_leave(unsigned long ip)
+{
+	if (static_branch_unlikely(&ds_bts_key) && raw_cpu_read(ds_bts_nmi.drains)) {
+		instrumentation_begin();
+		__ds_bts_nmi_leave(ip);
+		instrumentation_end();
+	}
+}
+
+#else /* CONFIG_BTS_TRACER */
+
+static __always_inline void ds_bts_nmi_enter(void)
+{
+}
+
+static __always_inline void ds_bts_nmi_leave(unsigned long ip)
+{
+}
+
+#endif /* CONFIG_BTS_TRACER */
 
 #endif /* _ASM_X86_DS_H */

@@ -4,7 +4,7 @@
  *
  *   bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE takes a number from 0, or 1 for "bts_threshold", to MAXIMUM. It is written
+ * FILE takes a number from 0, or 64 for "bts_threshold", to MAXIMUM. It is written
  * WRITES (10000) times by a generator that begins with SEED (1): numbers that belong
  * there, and such as are negative, too large for a field of any size or just so,
  * in other bases, with signs, blanks, dots and letters, nothing at all, binary bytes,
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	}
 	name = argv[optind];
 	maximum = atol(argv[optind + 1]);
-	minimum = !!strstr(name, "bts_threshold");
+	minimum = strstr(name, "bts_threshold") ? 64 : 0;
 	fd = open(name, O_RDWR);
 	if (fd < 0) {
 		fprintf(stderr, "bts_fuzz: %s: %s\n", name, strerror(errno));

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch Trace Store: arithmetic on the records of a drain
+ *
+ * Nothing here has a state, touches the hardware or depends on the context.
+ *
+ * A buffer that has not wrapped is one slice, from the base to the index. One that
+ * has wrapped is two:
+ *
+ *	base                  index                           maximum
+ *	 | slice[1]            | x | slice[0]                  |
+ *
+ * The oldest record (x) would have been the next to be overwritten. It is given
+ * up, so that a buffer that has wrapped has always lost something, also one that
+ * was filled exactly. The hardware does not report that it wraps. So the last
+ * slot gets a mark that no record can have, and that the first wrap overwrites.
+ *
+ * Own records. The driver and the tracer must not show themselves. What they
+ * execute while BTS is on lies in one section, so their records are known by place;
+ * they stand at the two ends of a batch:
+ *
+ *	out of the section | branches of the traced code | into the section
+ *
+ * From the section code may return by way of a return thunk, whose branch follows
+ * one that is own. Where an NMI drains, its entry and exit are own as well: from
+ * the branch at the interrupted instruction, and up to the branch back to it, each
+ * within DS_NMI_RECORDS. Where that branch is not found, nothing is left out: the
+ * records are shown, and counted as unsure. It is not looked for in a full buffer,
+ * because the NMI may have begun after the last record.
+ *
+ * SDM vol. 3, "DS Save Area".
+ */
+
+#include <linux/minmax.h>
+
+#include <asm/processor.h>
+#include <asm/sections.h>
+
+#include "ds_internal.h"
+
+extern char __ds_text_start[], __ds_text_end[];
+extern char __return_thunk_start[], __return_thunk_end[];
+
+/* Not canonical: no branch is at such an address. */
+#define DS_UNUSED	BIT_ULL(63)
+
+static bool ds_in_section(u64 addr)
+{
+	return addr - (unsigned long)__ds_text_start <
+	       (unsigned long)(__ds_text_end - __ds_text_start);
+}
+
+static bool ds_in_return_thunk(u64 addr)
+{
+	return IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) &&
+	       addr >= (unsigned long)__return_thunk_start &&
+	       addr < (unsigned long)__return_thunk_end;
+}
+
+static bool ds_is_own(const struct ds_bts_record *rec)
+{
+	return ds_in_section(rec->from) || ds_in_section(rec->to);
+}
+
+/* User space is the lower half of the address space. */
+static bool ds_is_user(u64 addr)
+{
+	return (s64)addr >= 0;
+}
+
+unsigned int ds_slots(const struct debug_store *ds)
+{
+	return (ds->bts_absolute_maximum - ds->bts_buffer_base) /
+	       sizeof(struct ds_bts_record);
+}
+
+/* The slot that a circular buffer fills last before it wraps. */
+static struct ds_bts_record *ds_last_slot(const struct debug_store *ds)
+{
+	return (struct ds_bts_record *)ds->bts_buffer_base + ds_slots(ds) - 1;
+}
+
+bool ds_has_wrapped(const struct debug_store *ds)
+{
+	return READ_ONCE(ds_last_slot(ds)->from) != DS_UNUSED;
+}
+
+void ds_mark_unwrapped(const struct debug_store *ds)
+{
+	WRITE_ONCE(ds_last_slot(ds)->from, DS_UNUSED);
+}
+
+/**
+ * ds_slice - find the records that a buffer holds
+ * @ds:		the DS area; BTS stores nothing
+ * @circular:	the buffer was prepared for wrapping
+ * @batch:	its slices, and @wrapped or @full, are filled in
+ */
+void ds_slice(const struct debug_store *ds, bool circular,
+	      struct ds_bts_batch *batch)
+{
+	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
+	unsigned int slots = ds_slots(ds);
+	unsigned int nr;
+
+	nr = (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) / sizeof(*rec);
+	if (!circular || !ds_has_wrapped(ds)) {
+		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
+		batch->full = !circular && nr >= slots;
+		return;
+	}
+	/* The index may be at the maximum: a CPU may wrap at the next record. */
+	nr %= slots;
+	batch->slice[0] = (struct ds_bts_slice){ rec + nr + 1, slots - nr - 1 };
+	batch->slice[1] = (struct ds_bts_slice){ rec, nr };
+	batch->wrapped = true;
+}
+
+static const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch,
+					  unsigned int i)
+{
+	unsigned int first = batch->slice[0].nr;
+
+	return i < first ? &batch->slice[0].rec[i] :
+			   &batch->slice[1].rec[i - first];
+}
+
+/* How many of the first records are the way out of the last drain. */
+static unsigned int ds_own_head(struct ds_bts_batch *batch,
+				const struct ds_ways *ways)
+{
+	unsigned int nr = ds_bts_nr(batch);
+	const struct ds_bts_record *rec;
+	unsigned int limit, head = 0;
+	unsigned int i;
+
+	while (head < nr && ds_is_own(ds_rec(batch, head)))
+		head++;
+	while (head && head < nr && ds_in_return_thunk(ds_rec(batch, head)->from))
+		head++;
+
+	if (ways->back == DS_NOWHERE)
+		return head;
+	/* Of an NMI without its branches at CPL 0, the last may be there. */
+	limit = min(nr, head + (ways->kernel ? DS_NMI_RECORDS : 1));
+	for (i = head; i < limit; i++) {
+		rec = ds_rec(batch, i);
+		if (rec->to == ways->back && !ds_is_user(rec->from))
+			return i + 1;
+	}
+	if (ways->kernel)
+		batch->unsure += limit - head;
+	return head;
+}
+
+/* Where the entry of the NMI that drains begins, or @nr. */
+static unsigned int ds_nmi_tail(struct ds_bts_batch *batch,
+				const struct ds_ways *ways, unsigned int head,
+				unsigned int nr)
+{
+	unsigned int window = min(nr - head, ways->kernel ? DS_NMI_RECORDS : 1);
+	const struct ds_bts_record *rec;
+	unsigned int i;
+
+	for (i = nr; !batch->full && i > nr - window; i--) {
+		rec = ds_rec(batch, i - 1);
+		if (rec->from == ways->ip && !ds_is_user(rec->to))
+			return i - 1;
+	}
+	if (ways->kernel)
+		batch->unsure += window;
+	return nr;
+}
+
+/*
+ * Where the way into this drain begins. Interrupts are off in the section, so
+ * that nothing but an NMI can have come after the branch into it.
+ */
+static unsigned int ds_own_tail(struct ds_bts_batch *batch,
+				const struct ds_ways *ways, unsigned int head)
+{
+	unsigned int tail = ds_bts_nr(batch);
+	unsigned int i;
+
+	if (ways->ip != DS_NOWHERE)
+		tail = ds_nmi_tail(batch, ways, head, tail);
+	for (i = tail; i > head; i--) {
+		if (ds_is_own(ds_rec(batch, i - 1)))
+			tail = i - 1;
+		else if (!ways->amid || tail - i >= DS_NMI_RECORDS)
+			break;
+	}
+	return tail;
+}
+
+/* Leave the first @n records out of @slice; returns how many remain to be. */
+static unsigned int ds_skip(struct ds_bts_slice *slice, unsigned int n)
+{
+	unsigned int here = min(n, slice->nr);
+
+	slice->rec += here;
+	slice->nr -= here;
+	return n - here;
+}
+
+/**
+ * ds_cut_own - leave the driver's own records out of a batch
+ * @batch:	the batch; @own and @unsure are added to
+ * @ways:	how the driver came and went
+ *
+ * Goes over DS_NMI_RECORDS records at each end, at most.
+ */
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
+{
+	unsigned int nr = ds_bts_nr(batch);
+	unsigned int head = ds_own_head(batch, ways);
+	unsigned int tail = ds_own_tail(batch, ways, head);
+	unsigned int end = nr - tail;
+	unsigned int here = min(end, batch->slice[1].nr);
+
+	batch->slice[1].nr -= here;
+	batch->slice[0].nr -= end - here;
+	ds_skip(&batch->slice[1], ds_skip(&batch->slice[0], head));
+	batch->own += head + end;
+	/* What a full buffer had no room for are own branches as well. */
+	if (end && ways->ip == DS_NOWHERE)
+		batch->full = false;
+}
+
+/**
+ * ds_cpl_trait - by which privilege level does this CPU filter?
+ * @batch:	records stored with one of BTS_OFF_OS and BTS_OFF_USR set
+ *
+ * Return: DS_TRAIT_CPL_BEFORE or _AFTER, or 0 if the batch does not begin or end
+ * with a branch that crosses the boundary. Taken to be with BTS_OFF_OS.
+ */
+unsigned int ds_cpl_trait(const struct ds_bts_batch *batch)
+{
+	unsigned int nr = ds_bts_nr(batch);
+	const struct ds_bts_record *rec;
+	unsigned int i;
+
+	for (i = 0; nr && i < 2; i++) {
+		rec = ds_rec(batch, i ? nr - 1 : 0);
+		if (ds_is_user(rec->from) != ds_is_user(rec->to))
+			return ds_is_user(rec->from) ? DS_TRAIT_CPL_BEFORE :
+						       DS_TRAIT_CPL_AFTER;
+	}
+	return 0;
+}
+
+/**
+ * ds_ctl - the bits of DEBUGCTL for a mode
+ * @mode:	DS_BTS_*
+ * @has_cpl:	the CPU has BTS_OFF_OS and BTS_OFF_USR (DS-CPL)
+ *
+ * Return: the bits, 0 if nothing is to be recorded.
+ */
+u64 ds_ctl(unsigned int mode, bool has_cpl)
+{
+	u64 ctl = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
+
+	if (!(mode & (DS_BTS_USER | DS_BTS_KERNEL)))
+		return 0;
+	if (!(mode & DS_BTS_CIRCULAR))
+		ctl |= DEBUGCTLMSR_BTINT;
+	/* Everything is stored, and the tracer filters. */
+	if (!(mode & DS_BTS_CPL_FILTER) || !has_cpl)
+		return ctl;
+	if (!(mode & DS_BTS_KERNEL))
+		ctl |= DEBUGCTLMSR_BTS_OFF_OS;
+	if (!(mode & DS_BTS_USER))
+		ctl |= DEBUGCTLMSR_BTS_OFF_USR;
+	return ctl;
+}
+
+#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
+#include "ds_kunit.c"
+#endif
