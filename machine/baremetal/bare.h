@@ -27,6 +27,7 @@
 #define IA32_DEBUGCTL		0x1d9
 #define IA32_DS_AREA		0x600
 #define IA32_SYSENTER_CS	0x174
+#define IA32_MCG_STATUS		0x17a
 #define IA32_SYSENTER_ESP	0x175
 #define IA32_SYSENTER_EIP	0x176
 #define IA32_PMC0		0xc1
@@ -73,6 +74,7 @@
 
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
+#define TAIL_JUMPS	8
 
 #define AP_TRAMPOLINE	0x8000
 
@@ -165,6 +167,9 @@ extern char pmi_entry[], syscall_entry[], sysenter_entry[];
 extern const struct branch_test branch_tests[], branch_tests_end[];
 extern const char smm_handler[], smm_handler_end[];
 extern u32 smm_count;
+
+/* test-branch.c */
+void install_smm_handler(void);
 
 /* lib.c: hardware */
 static inline void out8(u8 value, u32 port)

@@ -495,7 +495,8 @@ void c_main(const u32 *multiboot)
 	have_ap = have_ds && option("smp");
 	have_pmu = option("pmu");
 	cpl_after = option("cpl-after");
-	alone = option("only-migrate") || option("only-fault-stop");
+	alone = option("only-migrate") || option("only-fault-stop") ||
+		option("only-property") || option("only-no-apic");
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);

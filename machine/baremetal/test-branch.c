@@ -90,7 +90,7 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
  * of the i440fx machine, which SeaBIOS leaves unlocked: SMRAM (0x72) opens the
  * memory at 0xa0000. SMIs by port 0xb2 are on already.
  */
-static void install_smm_handler(void)
+void install_smm_handler(void)
 {
 	out32(0x80000070, 0xcf8);
 	out8(0x4a, 0xcfe);

@@ -269,6 +269,79 @@ TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
 	return NULL;
 }
 
+/* ---- bts-pmi ---- */
+
+/* How many records after the one that reaches the threshold the PMI comes. */
+static u64 pmi_late(void)
+{
+	return option("pmi-late") ? 40 : 0;
+}
+
+TEST(pmi_moment, "the PMI comes with the record that bts-pmi says")
+{
+	struct stream *s;
+
+	if (!have_ds)
+		return NO_DS;
+	s = stream_start(LVT_NMI);
+	stream_walk(s, 150, 12);
+	stream_check(s);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	/* The NMI has made a record of its own. */
+	CHECK(s->earliest == THRESHOLD + pmi_late() + 1, "after %lu records",
+	      s->earliest);
+	stream_end();
+	return NULL;
+}
+
+TEST(pmi_stop, "a PMI that is late comes when TR is cleared")
+{
+	struct stream *s;
+
+	if (!have_ds)
+		return NO_DS;
+	s = stream_start(LVT_NMI);
+	stream_walk(s, THRESHOLD + 10, 13);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	CHECK(s->earliest == THRESHOLD + (pmi_late() ? 10 : 1), "after %lu records",
+	      s->earliest);
+	stream_walk(s, THRESHOLD - 1, 14);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	stream_end();
+	return NULL;
+}
+
+static u64 unmask_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
+{
+	streams[this_cpu()].pmis++;
+	apic_write(APIC_LVT_PC, LVT_NMI);
+	return debugctl;
+}
+
+TEST(pmi_again, "above the threshold further PMIs come, or not, as bts-pmi says")
+{
+	struct stream *s;
+
+	if (!have_ds)
+		return NO_DS;
+	s = stream_start(LVT_NMI);
+	pmi_handler = unmask_pmi;
+	walk(THRESHOLD + 80, 15, TR_BTS | DEBUGCTL_BTINT);
+	if (option("pmi-once") || pmi_late())
+		CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	else
+		/* The way in and the way out of each handler are two records. */
+		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
+	/* From below to the threshold once more, with no room for a way out. */
+	s->pmis = 0;
+	s->ds.index = s->ds.base;
+	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
+	walk(BUFFER - 1, 16, TR_BTS | DEBUGCTL_BTINT);
+	CHECK(s->pmis == 1, "%lu PMIs at the second threshold", s->pmis);
+	stream_end();
+	return NULL;
+}
+
 TEST(pmi_no_btint, "without BTINT no PMI, with a masked entry neither")
 {
 	struct stream *s;

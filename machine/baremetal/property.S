@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What test-property.c runs. Each body writes its first argument to
+ * IA32_DEBUGCTL, does what it is named after, writes 0 there, and then takes
+ * TAIL_JUMPS branches, which are more than any tail has: so a tail ends here.
+ */
+#include "bare.h"
+
+	.text
+
+	.macro	ON
+	movl	$IA32_DEBUGCTL, %ecx
+	movl	%edi, %eax
+	xorl	%edx, %edx
+	wrmsr
+	.endm
+
+	.macro	OFF
+	movl	$IA32_DEBUGCTL, %ecx
+	xorl	%eax, %eax
+	xorl	%edx, %edx
+	wrmsr
+	.endm
+
+	/* A jump to the next instruction, two bytes on. */
+	.macro	JUMP
+	.byte	0xeb, 0
+	.endm
+
+	.globl	tail_body, tail_branch, tail_jumps
+tail_body:
+	ON
+tail_branch:
+	JUMP
+	OFF
+	.globl	tail_settle
+tail_settle:
+tail_jumps:
+	.rept	TAIL_JUMPS
+	JUMP
+	.endr
+	ret
+
+	/* index_body(debugctl, &index, value): software changes the index. */
+	.globl	index_body
+index_body:
+	movq	%rdx, %r8
+	ON
+	movq	%r8, (%rsi)
+	JUMP
+	movq	%r8, (%rsi)
+	JUMP
+	OFF
+	jmp	tail_settle
+
+	/* VEC_IRQ is pending: it ends the sleep, and its stub returns to `fixup`. */
+	.globl	hlt_body, hlt_next, mwait_body, mwait_next
+hlt_body:
+	ON
+	sti
+	hlt
+hlt_next:
+	cli
+	OFF
+	jmp	tail_settle
+
+mwait_body:
+	ON
+	xorl	%ecx, %ecx
+	leaq	mwait_body(%rip), %rax
+	monitor
+	sti
+	mwait
+mwait_next:
+	cli
+	OFF
+	jmp	tail_settle
+
+	/* The SMI comes at the latest with the write to CR3. */
+	.globl	smi_body, smi_branch
+smi_body:
+	ON
+	movl	$0x55, %eax
+	outb	%al, $0xb2
+	movq	%cr3, %rax
+	movq	%rax, %cr3
+	nop
+smi_branch:
+	JUMP
+	JUMP
+	OFF
+	jmp	tail_settle
+
+	/* Notes what the machine check has left of IA32_DEBUGCTL, and goes on. */
+	.globl	mce_entry
+mce_entry:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	movl	$IA32_DEBUGCTL, %ecx
+	rdmsr
+	movl	%eax, mce_debugctl(%rip)
+	incl	mce_count(%rip)
+	movl	$IA32_MCG_STATUS, %ecx
+	xorl	%eax, %eax
+	xorl	%edx, %edx
+	wrmsr
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	iretq
+
+	.data
+	.globl	mce_debugctl, mce_count
+mce_debugctl:
+	.long	0
+mce_count:
+	.long	0
