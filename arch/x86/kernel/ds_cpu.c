@@ -45,7 +45,7 @@
  *
  * What the hardware may do differently, and the driver does not rely on: raise the
  * PMI for each record above the threshold, or late; store records after TR was
- * cleared (they are the driver's own, and ds_bts_on() empties the buffer again);
+ * cleared (they are the driver's own, and are left out);
  * read the index while TR is clear only; clear TR by itself (a machine check does:
  * the next drain notices, because it reads DEBUGCTL).
  *
@@ -94,6 +94,7 @@
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_WAIT_US	100
+#define DS_PROBE_LATE		64
 
 DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu) = { .back = DS_NOWHERE };
 DEFINE_PER_CPU(struct ds_bts_nmi, ds_bts_nmi);
@@ -111,17 +112,35 @@ static __always_inline void ds_write_ctl(u64 ctl)
 }
 
 /* Context: this CPU, interrupts off, busy. */
-static __always_inline void ds_disable(struct ds_bts_cpu *c)
+static __always_inline void ds_disable(struct ds_bts_cpu *c, struct debug_store *ds)
 {
 	u64 ctl = __rdmsr(MSR_IA32_DEBUGCTLMSR);
 
-	/* An NMI that came before has done this already. */
-	barrier();
-	if (!READ_ONCE(c->moving) && (ctl & DS_CTL_MASK) != c->ctl)
-		c->cleared = true;
-	WRITE_ONCE(c->moving, true);
 	c->others = ctl & ~DS_CTL_MASK;
 	ds_write_ctl(c->others);
+	/* See ds_disable_amid(). */
+	if (c->moving)
+		return;
+	c->moving = true;
+	c->end = READ_ONCE(ds->bts_index);
+	c->cleared = (ctl & DS_CTL_MASK) != c->ctl;
+}
+
+/*
+ * Whoever is busy is about to switch BTS off, and has not come to that. Its check of
+ * DEBUGCTL is over, or is skipped.
+ * Context: NMI.
+ */
+static __always_inline void ds_disable_amid(struct ds_bts_cpu *c, struct debug_store *ds)
+{
+	u64 ctl = __rdmsr(MSR_IA32_DEBUGCTLMSR);
+
+	if (!(ctl & DS_CTL_MASK) || !c->ctl)
+		return;
+	ds_write_ctl(ctl & ~DS_CTL_MASK);
+	c->moving = true;
+	c->end = READ_ONCE(ds->bts_index);
+	c->amid = true;
 }
 
 /**
@@ -144,13 +163,12 @@ __ds_text bool ds_bts_off(void)
 	/* From here on an NMI on this CPU leaves the buffer alone. */
 	barrier();
 	if (c->ctl)
-		ds_disable(c);
+		ds_disable(c, n->ds);
 	return true;
 }
 NOKPROBE_SYMBOL(ds_bts_off);
 
-static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds,
-		     unsigned int handed);
+static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds);
 
 /**
  * ds_bts_on - record on this CPU what ds_bts_ask() has last set
@@ -168,10 +186,10 @@ __ds_text void ds_bts_on(void)
 	if (ctl) {
 		if (!c->moving)
 			c->others = __rdmsr(MSR_IA32_DEBUGCTLMSR) & ~DS_CTL_MASK;
-		WRITE_ONCE(c->moving, true);
-		/* Stored after BTS went off, or while the driver had not set TR. */
+		c->moving = true;
+		/* Stored late, or while the driver had not set TR. */
 		if (READ_ONCE(n->ds->bts_index) != n->ds->bts_buffer_base)
-			ds_empty(c, n->ds, 0);
+			ds_empty(c, n->ds);
 	}
 	/* The index is at base before an NMI may look at it. */
 	barrier();
@@ -183,7 +201,7 @@ __ds_text void ds_bts_on(void)
 			ds_write_ctl(c->others);
 	}
 	barrier();
-	WRITE_ONCE(c->moving, false);
+	c->moving = false;
 }
 NOKPROBE_SYMBOL(ds_bts_on);
 
@@ -204,10 +222,7 @@ __ds_text void __ds_bts_nmi_enter(void)
 		return;
 	}
 	if (n->busy) {
-		if (c->ctl && !c->moving) {
-			WRITE_ONCE(c->amid, true);
-			ds_disable(c);
-		}
+		ds_disable_amid(c, n->ds);
 		return;
 	}
 	if (!c->ctl)
@@ -215,7 +230,7 @@ __ds_text void __ds_bts_nmi_enter(void)
 	WRITE_ONCE(n->busy, true);
 	n->drains = true;
 	c->drained = false;
-	ds_disable(c);
+	ds_disable(c, n->ds);
 }
 NOKPROBE_SYMBOL(__ds_bts_nmi_enter);
 
@@ -237,21 +252,24 @@ __ds_text void __ds_bts_nmi_leave(unsigned long ip)
 NOKPROBE_SYMBOL(__ds_bts_nmi_leave);
 
 /*
- * Forget what the buffer holds, of which @handed records were handed over: the others
- * were stored after BTS went off. The buffer is mapped in the user page tables
- * (KPTI), so what it held is not left there.
+ * Forget what the buffer holds. What is above @c->end was not handed over. The
+ * buffer is mapped in the user page tables (KPTI), so nothing is left there.
  * Context: the buffer's CPU, interrupts off, busy; TR is clear.
  */
-static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds,
-		     unsigned int handed)
+static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds)
 {
+	const u64 size = sizeof(struct ds_bts_record);
 	u64 base = ds->bts_buffer_base;
-	u64 end = min(READ_ONCE(ds->bts_index), ds->bts_absolute_maximum);
-	unsigned int nr = (end - base) / sizeof(struct ds_bts_record);
+	u64 index = READ_ONCE(ds->bts_index);
+	u64 late = index - c->end;
 
-	c->strays += nr - min(nr, handed);
-	memset((void *)base, 0, end - base);
+	if (index < c->end)
+		late += ds_slots(ds) * size;
+	c->strays += late / size;
+	memset((void *)base, 0, (ds_has_wrapped(ds) ?
+				 ds->bts_absolute_maximum : index) - base);
 	WRITE_ONCE(ds->bts_index, base);
+	c->end = base;
 	/* From here on an NMI finds nothing to have seen. */
 	barrier();
 	WRITE_ONCE(c->pmi_seen, false);
@@ -266,9 +284,7 @@ static void ds_prepare(struct debug_store *ds, unsigned int mode)
 	const u64 size = sizeof(struct ds_bts_record);
 	u64 threshold = ds->bts_absolute_maximum + size;
 
-	if (mode & DS_BTS_CIRCULAR)
-		ds_mark_unwrapped(ds);
-	else
+	if (!(mode & DS_BTS_CIRCULAR))
 		threshold = ds->bts_buffer_base + size * READ_ONCE(ds_bts_threshold);
 	WRITE_ONCE(ds->bts_interrupt_threshold, threshold);
 }
@@ -356,10 +372,8 @@ static void ds_hand_over(struct ds_bts_cpu *c, struct debug_store *ds,
 		.amid		= c->amid,
 		.kernel		= !(c->ctl & DEBUGCTLMSR_BTS_OFF_OS),
 	};
-	unsigned int nr;
 
-	ds_slice(ds, c->mode & DS_BTS_CIRCULAR, &batch);
-	nr = ds_bts_nr(&batch);
+	ds_slice(ds, c->end, c->mode & DS_BTS_CIRCULAR, &batch);
 	if (ip == DS_NOWHERE && ds_bts_over(ds))
 		ds_expect_pmi(c, batch.full);
 	if (!ways.kernel && !(c->traits & DS_TRAIT_CPL))
@@ -370,9 +384,7 @@ static void ds_hand_over(struct ds_bts_cpu *c, struct debug_store *ds,
 	batch.stopped = ds_must_stop(c, &batch);
 	bts_records(&batch);
 
-	if (batch.wrapped)
-		WRITE_ONCE(ds->bts_index, ds->bts_absolute_maximum);
-	ds_empty(c, ds, batch.wrapped ? ds_slots(ds) : nr);
+	ds_empty(c, ds);
 	if (batch.stopped)
 		ds_stop(c, ds);
 	else
@@ -527,6 +539,16 @@ static __ds_text unsigned int ds_probe_jump(struct debug_store *ds, u64 on, u64 
 NOKPROBE_SYMBOL(ds_probe_jump);
 
 
+/* What comes late comes now: each round is a branch. */
+static void ds_settle(struct ds_bts_cpu *c, struct debug_store *ds)
+{
+	unsigned int i;
+
+	for (i = 0; i < DS_PROBE_LATE; i++)
+		barrier();
+	ds_empty(c, ds);
+}
+
 /*
  * A few times: an NMI may add records, and the first record after a C-state may be
  * wrong (erratum AAJ122).
@@ -555,13 +577,15 @@ enum ds_fault ds_probe_record(struct debug_store *ds)
 	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, on))
 		return DS_FAULT_REFUSED;
 	wrmsrl(MSR_IA32_DEBUGCTLMSR, off);
-	ds_empty(c, ds, 0);
+	c->end = ds->bts_buffer_base;
+	memset((void *)c->end, 0, ds->bts_absolute_maximum - c->end);
 
 	for (i = 0; i < DS_PROBE_TRIES && !exact; i++) {
+		ds_settle(c, ds);
 		nr = ds_probe_jump(ds, on, off, &from, &to);
 		exact = nr == 1 && rec->from == from && rec->to == to;
-		ds_empty(c, ds, 0);
 	}
+	ds_settle(c, ds);
 	return exact ? DS_FAULT_NONE : DS_FAULT_NO_RECORD;
 }
 
@@ -618,7 +642,7 @@ enum ds_fault ds_probe_interrupt(struct debug_store *ds)
 		c->traits |= ds_probe_pmi(c) ? DS_TRAIT_PMI_REPEATS :
 					       DS_TRAIT_PMI_ONCE;
 
-	ds_empty(c, ds, 0);
+	ds_settle(c, ds);
 	WRITE_ONCE(ds->bts_interrupt_threshold, threshold);
 	WRITE_ONCE(c->probing, false);
 	WRITE_ONCE(n->ds, before);

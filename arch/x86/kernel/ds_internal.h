@@ -37,8 +37,7 @@ struct ds_ways {
 /* ds_records.c: arithmetic on records, no state */
 unsigned int ds_slots(const struct debug_store *ds);
 bool ds_has_wrapped(const struct debug_store *ds);
-void ds_mark_unwrapped(const struct debug_store *ds);
-void ds_slice(const struct debug_store *ds, bool circular,
+void ds_slice(const struct debug_store *ds, u64 end, bool circular,
 	      struct ds_bts_batch *batch);
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways);
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
@@ -48,6 +47,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl);
  * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
  * @others:	the other bits, as ds_bts_off() has read them
+ * @end:	the index when BTS was switched off; what is above was stored late
  * @mode:	DS_BTS_*, what @ctl stands for
  * @moving:	DEBUGCTL need not have @ctl, because BTS is going off or on
  * @amid:	see struct ds_ways
@@ -67,6 +67,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl);
 struct ds_bts_cpu {
 	u64			ctl;
 	u64			others;
+	u64			end;
 	unsigned int		mode;
 	bool			moving;
 	bool			amid;

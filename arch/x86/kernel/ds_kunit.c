@@ -45,7 +45,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 {
 	u64 base = (unsigned long)t->slot;
 
-	memset(t->slot, 0xff, DS_TEST_SLOTS * sizeof(*t->slot));
+	memset(t->slot, 0, DS_TEST_SLOTS * sizeof(*t->slot));
 	t->ds.bts_buffer_base = base;
 	t->ds.bts_index = base;
 	t->ds.bts_absolute_maximum = base + slots * sizeof(*t->slot) + rest;
@@ -55,8 +55,6 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 		.kernel	= true,
 	};
 	t->stored = 0;
-	if (t->circular)
-		ds_mark_unwrapped(&t->ds);
 }
 
 /* The hardware. It may wrap when the buffer is full, or at the next record. */
@@ -99,11 +97,20 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
+/* @late records come after BTS is off. */
+static void ds_test_drain_late(struct ds_test *t, unsigned int late)
+{
+	u64 end = t->ds.bts_index;
+
+	ds_test_store_nr(t, late);
+	t->batch = (struct ds_bts_batch){ };
+	ds_slice(&t->ds, end, t->circular, &t->batch);
+	ds_cut_own(&t->batch, &t->ways);
+}
+
 static void ds_test_drain(struct ds_test *t)
 {
-	t->batch = (struct ds_bts_batch){ };
-	ds_slice(&t->ds, t->circular, &t->batch);
-	ds_cut_own(&t->batch, &t->ways);
+	ds_test_drain_late(t, 0);
 }
 
 /* The batch is the @nr records from number @first on. */
@@ -184,6 +191,32 @@ static void ds_test_wrap(struct kunit *test)
 		t->lazy = i & 1;
 		for (k = 0; k < ARRAY_SIZE(counts); k++)
 			ds_test_wrap_one(test, size, i & 2 ? 23 : 0, counts[k]);
+	}
+}
+
+/* What is stored after BTS is off is left out, and may overwrite what is oldest. */
+static void ds_test_late(struct kunit *test)
+{
+	const unsigned int size = 20, late = 3;
+	struct ds_test *t = test->priv;
+	unsigned int nr;
+
+	ds_test_start(t, size, 0);
+	ds_test_store_nr(t, 7);
+	ds_test_drain_late(t, late);
+	ds_test_expect(test, 0, 7);
+
+	t->circular = true;
+	for (nr = 1; nr < 5 * size; nr++) {
+		t->lazy = nr & 1;
+		ds_test_start(t, size, 0);
+		ds_test_store_nr(t, nr);
+		ds_test_drain_late(t, late);
+		KUNIT_ASSERT_EQ(test, t->batch.wrapped, nr + late >= size);
+		if (nr + late < size)
+			ds_test_expect(test, 0, nr);
+		else
+			ds_test_expect(test, nr + late - size + 1, size - late - 1);
 	}
 }
 
@@ -435,26 +468,27 @@ static void ds_test_cpl_trait(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
-	ds_slice(&t->ds, false, &t->batch);
+	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), 0);
 
 	ds_test_store(t, DS_TEST_USER, DS_TEST_USER + 1);
-	ds_slice(&t->ds, false, &t->batch);
+	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), 0);
 
 	ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
-	ds_slice(&t->ds, false, &t->batch);
+	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_BEFORE);
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store(t, DS_TEST_ENTRY, DS_TEST_USER);
-	ds_slice(&t->ds, false, &t->batch);
+	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
 	KUNIT_CASE(ds_test_wrap),
+	KUNIT_CASE(ds_test_late),
 	KUNIT_CASE(ds_test_wrap_own),
 	KUNIT_CASE(ds_test_place_only),
 	KUNIT_CASE(ds_test_return_thunk),

@@ -12,8 +12,11 @@
  *
  * The oldest record (x) would have been the next to be overwritten. It is given
  * up, so that a buffer that has wrapped has always lost something, also one that
- * was filled exactly. The hardware does not report that it wraps. So the last
- * slot gets a mark that no record can have, and that the first wrap overwrites.
+ * was filled exactly. The hardware does not report that it wraps. But drained records
+ * are overwritten with zeroes, so it has wrapped if that slot is not empty.
+ *
+ * Some CPUs may store a few more records after BTS was switched off. Those are the
+ * driver's own: the batch ends at the index of that moment (@end).
  *
  * Own records. The driver and the tracer must not show themselves. What they
  * execute while BTS is on lies in one section, so their records are known by place;
@@ -40,9 +43,6 @@
 
 extern char __ds_text_start[], __ds_text_end[];
 extern char __return_thunk_start[], __return_thunk_end[];
-
-/* Not canonical: no branch is at such an address. */
-#define DS_UNUSED	BIT_ULL(63)
 
 static bool ds_in_section(u64 addr)
 {
@@ -74,46 +74,48 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* The slot that a circular buffer fills last before it wraps. */
-static struct ds_bts_record *ds_last_slot(const struct debug_store *ds)
-{
-	return (struct ds_bts_record *)ds->bts_buffer_base + ds_slots(ds) - 1;
-}
-
+/* Is the slot at the index one that was filled? */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
-	return READ_ONCE(ds_last_slot(ds)->from) != DS_UNUSED;
-}
+	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
+	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 
-void ds_mark_unwrapped(const struct debug_store *ds)
-{
-	WRITE_ONCE(ds_last_slot(ds)->from, DS_UNUSED);
+	/* The index may be at the maximum: a CPU may wrap at the next record. */
+	rec += in / sizeof(*rec) % ds_slots(ds);
+	return READ_ONCE(rec->from) || READ_ONCE(rec->to);
 }
 
 /**
  * ds_slice - find the records that a buffer holds
  * @ds:		the DS area; BTS stores nothing
- * @circular:	the buffer was prepared for wrapping
+ * @end:	the index when BTS was switched off
+ * @circular:	the hardware wraps
  * @batch:	its slices, and @wrapped or @full, are filled in
  */
-void ds_slice(const struct debug_store *ds, bool circular,
+void ds_slice(const struct debug_store *ds, u64 end, bool circular,
 	      struct ds_bts_batch *batch)
 {
 	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 	unsigned int slots = ds_slots(ds);
-	unsigned int nr;
+	unsigned int nr = (end - ds->bts_buffer_base) / sizeof(*rec);
+	unsigned int oldest;
 
-	nr = (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) / sizeof(*rec);
 	if (!circular || !ds_has_wrapped(ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
 		return;
 	}
-	/* The index may be at the maximum: a CPU may wrap at the next record. */
 	nr %= slots;
-	batch->slice[0] = (struct ds_bts_slice){ rec + nr + 1, slots - nr - 1 };
-	batch->slice[1] = (struct ds_bts_slice){ rec, nr };
+	oldest = (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) / sizeof(*rec);
+	oldest = oldest % slots + 1;
 	batch->wrapped = true;
+	if (oldest <= nr) {
+		/* What was stored late has wrapped. */
+		batch->slice[0] = (struct ds_bts_slice){ rec + oldest, nr - oldest };
+		return;
+	}
+	batch->slice[0] = (struct ds_bts_slice){ rec + oldest, slots - oldest };
+	batch->slice[1] = (struct ds_bts_slice){ rec, nr };
 }
 
 static const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch,
