@@ -42,7 +42,7 @@ test-debug: all
 # Some of the judges want a kernel that is not ours.
 test-full: all
 	@$(MACHINE)/deps test
-	@$(MACHINE)/build kernel-plain
+	@$(MACHINE)/build kernel-plain kernel-upstream
 	@$(MACHINE)/test --full
 
 mutants: all
