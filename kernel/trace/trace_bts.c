@@ -267,7 +267,7 @@ bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx)
 /* Context: as bts_records(). The ring buffer does not take @n branches. */
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n)
 {
-	if (bts_is_off(b->tr)) {
+	if (bts_is_off(b->tr, smp_processor_id())) {
 		bts_count(&c->dropped_off, n);
 		return;
 	}

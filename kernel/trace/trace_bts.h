@@ -166,10 +166,10 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->backlog_in) - READ_ONCE(c->backlog_out);
 }
 
-/* Is it because it was told to that the ring buffer takes nothing on this CPU? */
-static inline bool bts_is_off(struct trace_array *tr)
+/* Is it because it was told to that the ring buffer takes nothing on @cpu? */
+static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
-	struct trace_array_cpu *data = this_cpu_ptr(tr->array_buffer.data);
+	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, cpu);
 
 	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
 }

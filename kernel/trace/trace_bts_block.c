@@ -70,14 +70,16 @@ DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
 static DECLARE_WAIT_QUEUE_HEAD(bts_room);
 
-/* May records wait for room on @c's CPU? */
-static bool bts_may_hold(struct bts_instance *b, struct bts_cpu *c)
+/* May records of @cpu wait for room? */
+static bool bts_may_hold(struct bts_instance *b, int cpu)
 {
+	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
 	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
 		return false;
 	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
 		return false;
-	return !bts_is_off(b->tr);
+	return !bts_is_off(b->tr, cpu);
 }
 
 /* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
@@ -119,7 +121,7 @@ bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
 	if (!READ_ONCE(b->blocking))
 		return false;
 	branch->turn = atomic64_inc_return(&b->turn);
-	return bts_may_hold(b, c) && bts_any_held(b);
+	return bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
 static struct bts_branch *bts_first_held(struct bts_cpu *c)
@@ -159,7 +161,7 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 {
 	struct bts_branch *backlog = READ_ONCE(c->backlog);
 
-	if (!backlog || !bts_may_hold(b, c))
+	if (!backlog || !bts_may_hold(b, smp_processor_id()))
 		return false;
 	if (bts_held(c) == BTS_BACKLOG)
 		bts_write_held(b, c, BTS_NONE_HELD);
@@ -202,7 +204,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
  */
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 {
-	bool may_hold = bts_may_hold(b, c);
+	bool may_hold = bts_may_hold(b, smp_processor_id());
 
 	if (!bts_held(c))
 		return;
@@ -266,9 +268,7 @@ static bool bts_must_wait(struct bts_instance *b)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		if (bts_held(c) && bts_may_hold(b, c))
+		if (bts_held(per_cpu_ptr(b->cpu, cpu)) && bts_may_hold(b, cpu))
 			return true;
 	}
 	return false;

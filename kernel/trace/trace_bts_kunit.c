@@ -46,9 +46,36 @@ static void bts_test_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
 }
 
+/* A trace array that has nothing but its part of each CPU. */
+static struct trace_array *bts_test_array(struct kunit *test)
+{
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	tr->array_buffer.data = alloc_percpu(struct trace_array_cpu);
+	KUNIT_ASSERT_NOT_NULL(test, tr->array_buffer.data);
+	return tr;
+}
+
+/* A CPU that is not in tracing_cpumask is off, whichever CPU asks. */
+static void bts_test_off(struct kunit *test)
+{
+	struct trace_array *tr = bts_test_array(test);
+	int cpu, other;
+
+	for_each_possible_cpu(cpu) {
+		atomic_inc(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+		for_each_possible_cpu(other)
+			KUNIT_EXPECT_EQ(test, bts_is_off(tr, other), other == cpu);
+		atomic_dec(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+	}
+	free_percpu(tr->array_buffer.data);
+}
+
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
+	KUNIT_CASE(bts_test_off),
 	{ }
 };
 

@@ -120,7 +120,7 @@ static void bts_count_row(struct bts_instance *b, struct bts_cpu *c,
 {
 	if (written)
 		bts_count(&c->rows, 1);
-	else if (!bts_is_off(b->tr))
+	else if (!bts_is_off(b->tr, smp_processor_id()))
 		bts_count(&c->rows_lost, 1);
 }
 
@@ -229,7 +229,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    trace_pid_list_is_set(b->mapped, current->tgid))
 		return false;
-	if (bts_is_off(b->tr)) {
+	if (bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
 		return false;
 	}
@@ -288,7 +288,7 @@ static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 	written = bts_row_may(b, c, ctx) &&
 		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
 	bts_count_row(b, c, written);
-	if (!written && bts_is_off(b->tr)) {
+	if (!written && bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
 		trace_pid_list_clear(b->telling, current->pid);
 		trace_pid_list_clear(b->mapped, current->tgid);
