@@ -15,7 +15,7 @@
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> ds.c -> bts_records()
  *	                    -> read, stop, new targets -/               |
- *	       trace, trace_pipe <- ring buffer <- bts_write_branch() <-/
+ *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
  * Whom: the tasks that set_ftrace_pid, set_ftrace_notrace_pid and function-fork
  * name (no PID: all), on the CPUs of tracing_cpumask. A probe at sched_switch
@@ -57,12 +57,11 @@
  *	  switch they have been looked up by ftrace's own probe: ours has a lower
  *	  priority, so that it comes later.
  *
- * Losses. Whatever is not delivered is counted, and where it can be shown
- * in the trace it is (struct bts_lost_entry): entries the ring buffer had no
- * room for, before the next one that fits; a full DS buffer, where it
- * happened, and one that has gone round (bts-circular), in front of what is left
- * of it, though their number cannot be known. With "overwrite" the ring buffer
- * drops its oldest entries and reports that itself. With bts-block the tasks
+ * Losses. Whatever is not delivered is counted, and shown in the trace (struct
+ * bts_lost_entry) as soon as there is room, before what comes next: entries the
+ * ring buffer had no room for; a full DS buffer, and one that has gone round (bts-circular), before what is left of it, though
+ * their number cannot be known. See trace_bts_write.c. With "overwrite" the ring
+ * buffer drops its oldest entries and reports that itself. With bts-block the tasks
  * wait for the reader: see trace_bts_block.c.
  *
  * What it cannot see is told in ds.c and Documentation/trace/bts.rst.
@@ -191,113 +190,6 @@ static unsigned int bts_mode(struct task_struct *task)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Context: as bts_records(). In front of @branch; @count is 0 where nobody knows. */
-static bool bts_write_lost(struct trace_buffer *buffer,
-			   const struct bts_branch *branch,
-			   unsigned int cause, u64 count)
-{
-	struct ring_buffer_event *event;
-	struct bts_lost_entry *entry;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS_LOST,
-					  sizeof(*entry), branch->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = branch->pid;
-	entry->count = count;
-	entry->cause = cause;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}
-
-/**
- * bts_write_branch - write a branch, and what was lost before it
- * @buffer: the ring buffer
- * @branch: the branch; @branch.lost is cleared as soon as that is written
- *
- * Context: as bts_records().
- * Return: false if there is no room.
- */
-bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch)
-{
-	struct ring_buffer_event *event;
-	struct bts_branch_entry *entry;
-
-	if (branch->lost && !bts_write_lost(buffer, branch, BTS_LOST_RING_BUFFER,
-					    branch->lost))
-		return false;
-	branch->lost = 0;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS, sizeof(*entry),
-					  branch->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = branch->pid;
-	entry->from = branch->from;
-	entry->to = branch->to;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}
-
-/**
- * bts_show_lost - write what was lost, before a row that is no branch
- * @b:		the instance
- * @c:		its part of this CPU
- * @ctx:	tracing_gen_ctx()
- *
- * Context: as bts_records().
- * Return: false if there is no room.
- */
-bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx)
-{
-	struct bts_branch last = {
-		.pid	= current->pid,
-		.ctx	= ctx,
-	};
-
-	if (c->lost && !bts_write_lost(b->tr->array_buffer.buffer, &last,
-				       BTS_LOST_RING_BUFFER, c->lost))
-		return false;
-	c->lost = 0;
-	return true;
-}
-
-/* Context: as bts_records(). The ring buffer does not take @n branches. */
-void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n)
-{
-	if (bts_is_off(b->tr, smp_processor_id())) {
-		bts_count(&c->dropped_off, n);
-		return;
-	}
-	bts_count(&c->dropped_ring_buffer, n);
-	c->lost += n;
-}
-
-/*
- * A branch must not stand in front of losses that came before it, so it shares
- * their fate, nor of branches that wait for room, so it waits with them, if those
- * of other CPUs make it @wait already.
- */
-static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-			struct bts_branch *branch, bool wait)
-{
-	branch->lost = c->lost;
-	c->lost = 0;
-	if (wait && bts_hold(b, c, branch))
-		return;
-	if (!bts_held(c) &&
-	    bts_write_branch(b->tr->array_buffer.buffer, branch)) {
-		bts_count(&c->delivered, 1);
-		return;
-	}
-	if (bts_hold(b, c, branch))
-		return;
-	c->lost = branch->lost;
-	bts_drop(b, c, 1);
-}
-
 /* Context: as bts_records(); does the filter of events/ftrace/bts_branch take it? */
 static bool bts_filter_takes(struct bts_instance *b,
 			     const struct bts_branch *branch)
@@ -322,29 +214,26 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	struct bts_branch branch = {
 		.pid	= this_cpu_read(bts_pid),
 		.ctx	= tracing_gen_ctx(),
+		.cause	= BTS_NOT_LOST,
 	};
+	bool wanted = c->mode & BTS_SIDES;
 	unsigned int i;
-	bool wait;
 
-	bts_release_held(b, c);
+	bts_begin(b, c);
 
 	if (batch->nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->drains[batch->cause], 1);
 	bts_count(&c->records, batch->nr + batch->own);
 	bts_count(&c->own, batch->own);
 
-	if (!(c->mode & BTS_SIDES)) {
+	if (wanted && batch->wrapped)
+		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, branch.pid);
+	bts_show_losses(b, c, false);
+	if (!wanted) {
 		bts_count(&c->filtered, batch->nr);
 		return;
 	}
 
-	if (batch->wrapped) {
-		bts_count(&c->buffer_wrapped, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       BTS_LOST_OVERWRITTEN, 0);
-	}
-
-	wait = bts_wait_turn(b, c, &branch);
 	for (i = 0; i < batch->nr; i++) {
 		branch.from = batch->rec[i].from;
 		branch.to = batch->rec[i].to;
@@ -353,13 +242,12 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 			bts_count(&c->filtered, 1);
 			continue;
 		}
-		bts_deliver(b, c, &branch, wait);
+		bts_deliver(b, c, &branch);
 	}
 
 	if (batch->full) {
-		bts_count(&c->buffer_full, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       BTS_LOST_DS_BUFFER, 0);
+		bts_lose(c, BTS_LOST_DS_BUFFER, 0, branch.pid);
+		bts_show_losses(b, c, false);
 	}
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_hold_task(current);
@@ -717,7 +605,8 @@ static void bts_drop_offline(struct bts_instance *b)
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
-		bts_count(&c->dropped_off, bts_held(c));
+		bts_count(&c->dropped_off, c->held);
+		WRITE_ONCE(c->held, 0);
 		WRITE_ONCE(c->backlog_out, c->backlog_in);
 		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
 	}
