@@ -59,7 +59,8 @@
  *
  * Losses. Whatever is not delivered is counted, and shown in the trace (struct
  * bts_lost_entry) as soon as there is room, before what comes next: entries the
- * ring buffer had no room for; a full DS buffer, and one that has gone round (bts-circular), before what is left of it, though
+ * ring buffer had no room for, or did not take while it was paused; a full DS buffer,
+ * and one that has gone round (bts-circular), before what is left of it, though
  * their number cannot be known. See trace_bts_write.c. With "overwrite" the ring
  * buffer drops its oldest entries and reports that itself. With bts-block the tasks
  * wait for the reader: see trace_bts_block.c.

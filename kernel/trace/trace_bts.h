@@ -85,6 +85,7 @@ struct bts_readers {
  * @loss_pid:		the task that took the last branch of these
  * @drains:		times the DS buffer was drained, by cause
  * @buffer:		the ring buffer that a batch goes into
+ * @refusals:		rows that this had no room for when it was last asked
  * @turn:		of the batch, if the instance blocks
  * @wait:		the batch waits for what other CPUs hold
  * @blocked:		times a task has waited for room
@@ -111,6 +112,7 @@ struct bts_cpu {
 	pid_t		loss_pid;
 	u64		drains[DS_DRAIN_CAUSES];
 	struct trace_buffer *buffer;
+	unsigned long	refusals;
 	u64		turn;
 	bool		wait;
 	u64		blocked;

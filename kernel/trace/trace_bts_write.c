@@ -16,6 +16,17 @@
  * room: bts_pending() has a CPU drained for them. With bts-block they are held before
  * the first branch that is held after them, but no task waits for them alone. A
  * branch that cannot be written because of them is lost itself.
+ *
+ * Why the ring buffer refuses a row. It counts, per CPU, the rows for which it has no
+ * room. Where it has refused and not counted, it was not recording at that moment: it
+ * is being cleared, resized or swapped, or somebody looks at it (pause-on-trace). The
+ * count is written on this CPU alone, and reset in a grace period that waits for the
+ * batch, so this holds even if the ring buffer records again when it is looked at. A
+ * batch that meets both causes may have what is lost first after a change counted, and
+ * shown, under the other one. Whether tracing is off is asked last. If it goes off
+ * between the refusal and the question, what a pause has taken counts as dropped_off;
+ * if it goes on, what was dropped because it was off is counted, and shown, as taken
+ * by a pause.
  */
 
 #include <linux/percpu.h>
@@ -27,7 +38,26 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
 	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },
 	[BTS_LOST_OVERWRITTEN]	= { "DS buffer wrapped", "buffer_wrapped" },
+	[BTS_LOST_PAUSED]	= { "ring buffer paused", "dropped_paused" },
 };
+
+/* How many rows the ring buffer has had no room for on this CPU. */
+static unsigned long bts_refusals(struct trace_buffer *buffer)
+{
+	int cpu = smp_processor_id();
+
+	return ring_buffer_dropped_events_cpu(buffer, cpu) +
+	       ring_buffer_commit_overrun_cpu(buffer, cpu);
+}
+
+/* After a refusal: was it for want of room? A reset lowers the number. */
+static bool bts_was_full(struct bts_cpu *c)
+{
+	unsigned long before = c->refusals;
+
+	c->refusals = bts_refusals(c->buffer);
+	return c->refusals > before;
+}
 
 /**
  * bts_begin - a batch, or a row that is no branch, is about to be written
@@ -38,8 +68,9 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
  */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c)
 {
-	/* A snapshot swaps it at any time. */
+	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
 	c->buffer = READ_ONCE(b->tr->array_buffer.buffer);
+	c->refusals = bts_refusals(c->buffer);
 	bts_release_held(b, c);
 	bts_take_turn(b, c);
 }
@@ -205,10 +236,12 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
  */
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
 {
-	if (bts_is_off(b->tr, smp_processor_id()))
+	if (bts_was_full(c))
+		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
+	else if (bts_is_off(b->tr, smp_processor_id()))
 		bts_count(&c->dropped_off, n);
 	else
-		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
+		bts_lose(c, BTS_LOST_PAUSED, n, pid);
 }
 
 /**
