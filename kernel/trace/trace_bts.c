@@ -138,11 +138,13 @@ static bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
 	struct trace_pid_list *pids, *no_pids;
 
-	if (task != current)
-		return ftrace_trace_task(tr);
-
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
+	/* ftrace's probe may have left a verdict while the last list was taken away. */
+	if (!pids && !no_pids)
+		return true;
+	if (task != current)
+		return ftrace_trace_task(tr);
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 

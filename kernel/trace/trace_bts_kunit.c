@@ -57,6 +57,29 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
+/* With no PID in either list, ftrace's verdict on the task that comes does not count. */
+static void bts_test_targets(struct kunit *test)
+{
+	struct trace_array *tr = bts_test_array(test);
+	struct trace_pid_list *pids = trace_pid_list_alloc();
+	bool other, self, not_listed;
+
+	KUNIT_ASSERT_NOT_NULL(test, pids);
+	preempt_disable();
+	this_cpu_write(tr->array_buffer.data->ftrace_ignore_pid, FTRACE_PID_IGNORE);
+	other = bts_is_target(tr, &init_task);
+	self = bts_is_target(tr, current);
+	rcu_assign_pointer(tr->function_pids, pids);
+	not_listed = bts_is_target(tr, &init_task);
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, other);
+	KUNIT_EXPECT_TRUE(test, self);
+	KUNIT_EXPECT_FALSE(test, not_listed);
+
+	trace_pid_list_free(pids);
+	free_percpu(tr->array_buffer.data);
+}
+
 /* A CPU that is not in tracing_cpumask is off, whichever CPU asks. */
 static void bts_test_off(struct kunit *test)
 {
@@ -75,6 +98,7 @@ static void bts_test_off(struct kunit *test)
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
+	KUNIT_CASE(bts_test_targets),
 	KUNIT_CASE(bts_test_off),
 	{ }
 };
