@@ -506,19 +506,22 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
+/* Made when the tracer is first chosen, and kept when it is left. */
+static struct bts_instance *bts_get(struct trace_array *tr)
+{
+	if (!tr->bts) {
+		/* A reader of the counters finds them set up. */
+		smp_store_release(&tr->bts, bts_alloc(tr));
+	}
+	return tr->bts;
+}
+
 /* Counters are kept when the tracer is left, and begin anew here. */
-static int bts_prepare(struct trace_array *tr)
+static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	if (!b) {
-		b = bts_alloc(tr);
-		if (!b)
-			return -ENOMEM;
-		/* Whoever reads the counters finds them set up. */
-		smp_store_release(&tr->bts, b);
-	}
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
@@ -529,7 +532,6 @@ static int bts_prepare(struct trace_array *tr)
 	}
 	bts_map_forget(b);
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
-	return 0;
 }
 
 /* The first instance takes the hardware. */
@@ -574,27 +576,29 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
+/* What can fail comes first: then nothing has changed. */
 static int bts_init(struct trace_array *tr)
 {
-	int ret;
+	int ret = -ENOMEM;
 
-	ret = bts_prepare(tr);
+	if (!bts_get(tr))
+		goto err;
+	ret = bts_claim();
 	if (ret)
 		goto err;
 	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);
 	if (ret)
-		goto err;
-	ret = bts_claim();
-	if (ret)
-		goto err_blocking;
+		goto err_claim;
 
+	bts_prepare(tr);
 	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 
-err_blocking:
-	bts_set_blocking(tr->bts, false);
+err_claim:
+	bts_release();
+	bts_free_backlogs(tr->bts);
 err:
 	tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
 	return ret;
@@ -623,6 +627,7 @@ static void bts_reset(struct trace_array *tr)
 	bts_rows_options(tr->bts, 0);
 	bts_release();
 	bts_drop_offline(tr->bts);
+	bts_free_backlogs(tr->bts);
 }
 
 /* Context: process context; the tracer is chosen and stays so. */

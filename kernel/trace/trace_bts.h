@@ -134,7 +134,8 @@ struct bts_cpu {
  * @flags:	its options
  * @cpu:	what belongs to a CPU
  * @tracing:	the tracer is chosen, and tracing_on is 1
- * @blocking:	bts-block is set while the tracer is chosen
+ * @blocking:	bts-block is set while the tracer is chosen,
+ * @overwrite:	and the option overwrite, which is off meanwhile, was on before
  * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
  * @away:	it has bts_away_get() for it
@@ -149,6 +150,7 @@ struct bts_instance {
 	struct bts_cpu __percpu		*cpu;
 	bool				tracing;
 	bool				blocking;
+	bool				overwrite;
 	atomic64_t			turn;
 	struct bts_readers		readers;
 	bool				away;

@@ -438,12 +438,20 @@ static int bts_alloc_backlogs(struct bts_instance *b)
 	return 0;
 }
 
+/**
+ * bts_free_backlogs - an instance has left the tracer, or is gone
+ * @b: the instance, whose CPUs hold nothing and write nothing any more
+ */
 void bts_free_backlogs(struct bts_instance *b)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		kvfree(per_cpu_ptr(b->cpu, cpu)->backlog);
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		kvfree(c->backlog);
+		c->backlog = NULL;
+	}
 }
 
 /**
@@ -451,7 +459,8 @@ void bts_free_backlogs(struct bts_instance *b)
  * @b:	the instance
  * @on:	which of the two
  *
- * With "overwrite" there is always room, and nothing to wait for: off with it.
+ * With "overwrite" there is always room, and nothing to wait for: it is off
+ * meanwhile, and afterwards what it was.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.
@@ -467,13 +476,18 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		ret = bts_alloc_backlogs(b);
 		if (ret)
 			return ret;
-		set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		b->overwrite = b->tr->trace_flags & TRACE_ITER_OVERWRITE;
+		ret = set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		if (ret)
+			return ret;
 		static_branch_inc(&bts_block_key);
-	} else {
-		static_branch_dec(&bts_block_key);
+		b->blocking = true;
+		return 0;
 	}
-	b->blocking = on;
-	return 0;
+	static_branch_dec(&bts_block_key);
+	b->blocking = false;
+	/* While blocking it cannot be set, and so it need not be cleared here. */
+	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 1) : 0;
 }
 
 /* Whoever waits may be free to go: the targets or the options have changed. */
