@@ -19,7 +19,7 @@
  *
  * Why the ring buffer refuses a row. It counts, per CPU, the rows for which it has no
  * room. Where it has refused and not counted, it was not recording at that moment: it
- * is being cleared, resized or swapped, or somebody looks at it (pause-on-trace). The
+ * is being cleared, resized or swapped, or a reader looks at it (pause-on-trace). The
  * count is written on this CPU alone, and reset in a grace period that waits for the
  * batch, so this holds even if the ring buffer records again when it is looked at. A
  * batch that meets both causes may have what is lost first after a change counted, and
