@@ -15,7 +15,7 @@
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> ds.c -> bts_records()
  *	                    -> read, stop, new targets -/               |
- *	       trace, trace_pipe <- ring buffer <- bts_write_branch() <-/
+ *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
  * Whom: the tasks that set_ftrace_pid, set_ftrace_notrace_pid and function-fork
  * name (no PID: all), on the CPUs of tracing_cpumask. A probe at sched_switch
@@ -57,12 +57,12 @@
  *	  switch they have been looked up by ftrace's own probe: ours has a lower
  *	  priority, so that it comes later.
  *
- * Losses. Whatever is not delivered is counted, and where it can be shown
- * in the trace it is (struct bts_lost_entry): entries the ring buffer had no
- * room for, before the next one that fits; a full DS buffer, where it
- * happened, and one that has gone round (bts-circular), in front of what is left
- * of it, though their number cannot be known. With "overwrite" the ring buffer
- * drops its oldest entries and reports that itself. With bts-block the tasks
+ * Losses. Whatever is not delivered is counted, and shown in the trace (struct
+ * bts_lost_entry) as soon as there is room, before what comes next: entries the
+ * ring buffer had no room for, or did not take while it was paused; a full DS buffer,
+ * and one that has gone round (bts-circular), before what is left of it, though
+ * their number cannot be known. See trace_bts_write.c. With "overwrite" the ring
+ * buffer drops its oldest entries and reports that itself. With bts-block the tasks
  * wait for the reader: see trace_bts_block.c.
  *
  * What it cannot see is told in ds.c and Documentation/trace/bts.rst.
@@ -139,11 +139,13 @@ static bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
 	struct trace_pid_list *pids, *no_pids;
 
-	if (task != current)
-		return ftrace_trace_task(tr);
-
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
+	/* ftrace's probe may have left a verdict while the last list was taken away. */
+	if (!pids && !no_pids)
+		return true;
+	if (task != current)
+		return ftrace_trace_task(tr);
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
@@ -192,113 +194,6 @@ unsigned int bts_mode(struct task_struct *task)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Context: as bts_records(). In front of @branch; @count is 0 where nobody knows. */
-static bool bts_write_lost(struct trace_buffer *buffer,
-			   const struct bts_branch *branch,
-			   unsigned int cause, u64 count)
-{
-	struct ring_buffer_event *event;
-	struct bts_lost_entry *entry;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS_LOST,
-					  sizeof(*entry), branch->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = branch->pid;
-	entry->count = count;
-	entry->cause = cause;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}
-
-/**
- * bts_write_branch - write a branch, and what was lost before it
- * @buffer: the ring buffer
- * @branch: the branch; @branch.lost is cleared as soon as that is written
- *
- * Context: as bts_records().
- * Return: false if there is no room.
- */
-bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch)
-{
-	struct ring_buffer_event *event;
-	struct bts_branch_entry *entry;
-
-	if (branch->lost && !bts_write_lost(buffer, branch, BTS_LOST_RING_BUFFER,
-					    branch->lost))
-		return false;
-	branch->lost = 0;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS, sizeof(*entry),
-					  branch->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = branch->pid;
-	entry->from = branch->from;
-	entry->to = branch->to;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}
-
-/**
- * bts_show_lost - write what was lost, before a row that is no branch
- * @b:		the instance
- * @c:		its part of this CPU
- * @ctx:	tracing_gen_ctx()
- *
- * Context: as bts_records().
- * Return: false if there is no room.
- */
-bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx)
-{
-	struct bts_branch last = {
-		.pid	= current->pid,
-		.ctx	= ctx,
-	};
-
-	if (c->lost && !bts_write_lost(b->tr->array_buffer.buffer, &last,
-				       BTS_LOST_RING_BUFFER, c->lost))
-		return false;
-	c->lost = 0;
-	return true;
-}
-
-/* Context: as bts_records(). The ring buffer does not take @n branches. */
-void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n)
-{
-	if (bts_is_off(b->tr)) {
-		bts_count(&c->dropped_off, n);
-		return;
-	}
-	bts_count(&c->dropped_ring_buffer, n);
-	c->lost += n;
-}
-
-/*
- * A branch must not stand in front of losses that came before it, so it shares
- * their fate, nor of branches that wait for room, so it waits with them, if those
- * of other CPUs make it @wait already.
- */
-static void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-			struct bts_branch *branch, bool wait)
-{
-	branch->lost = c->lost;
-	c->lost = 0;
-	if (wait && bts_hold(b, c, branch))
-		return;
-	if (!bts_held(c) &&
-	    bts_write_branch(b->tr->array_buffer.buffer, branch)) {
-		bts_count(&c->delivered, 1);
-		return;
-	}
-	if (bts_hold(b, c, branch))
-		return;
-	c->lost = branch->lost;
-	bts_drop(b, c, 1);
-}
-
 /* Context: as bts_records(); does the filter of events/ftrace/bts_branch take it? */
 static bool bts_filter_takes(struct bts_instance *b,
 			     const struct bts_branch *branch)
@@ -319,7 +214,7 @@ static bool bts_filter_takes(struct bts_instance *b,
 /* Context: as bts_records(). @branch has what the branches have in common. */
 static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 			   const struct ds_bts_slice *slice,
-			   struct bts_branch *branch, bool wait)
+			   struct bts_branch *branch)
 {
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
@@ -331,8 +226,22 @@ static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 			bts_count(&c->filtered, 1);
 			continue;
 		}
-		bts_deliver(b, c, branch, wait);
+		bts_deliver(b, c, branch);
 	}
+}
+
+/* What is lost after the branches of a batch. */
+static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
+			    const struct ds_bts_batch *batch, pid_t pid)
+{
+	if (batch->full)
+		bts_lose(c, BTS_LOST_DS_BUFFER, 0, pid);
+	if (batch->cleared)
+		bts_lose(c, BTS_LOST_CLEARED, 0, pid);
+	if (batch->stopped)
+		bts_lose(c, BTS_LOST_STOPPED, 0, pid);
+	if (batch->full || batch->cleared || batch->stopped)
+		bts_show_losses(b, c, false);
 }
 
 /* Context: as bts_records(). A batch goes to an instance, if that wants it. */
@@ -342,49 +251,33 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	struct bts_branch branch = {
 		.pid	= this_cpu_read(bts_pid),
 		.ctx	= tracing_gen_ctx(),
+		.cause	= BTS_NOT_LOST,
 	};
 	unsigned int nr = ds_bts_nr(batch);
+	bool wanted = c->mode & BTS_SIDES;
 	unsigned int i;
-	bool wait;
 
-	bts_release_held(b, c);
+	bts_begin(b, c);
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->drains[batch->cause], 1);
 	bts_count(&c->records, nr + batch->own);
 	bts_count(&c->own, batch->own);
 
-	if (!(c->mode & BTS_SIDES)) {
+	if (wanted && batch->wrapped)
+		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, branch.pid);
+	if (batch->dead)
+		bts_lose(c, BTS_LOST_DEAD, 0, branch.pid);
+	bts_show_losses(b, c, false);
+	if (!wanted) {
 		bts_count(&c->filtered, nr);
 		return;
 	}
 	bts_count(&c->unsure, batch->unsure);
 
-	if (batch->wrapped) {
-		bts_count(&c->buffer_wrapped, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       BTS_LOST_OVERWRITTEN, 0);
-	}
-
-	wait = bts_wait_turn(b, c, &branch);
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
-		bts_take_slice(b, c, &batch->slice[i], &branch, wait);
-
-	if (batch->full) {
-		bts_count(&c->buffer_full, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       BTS_LOST_DS_BUFFER, 0);
-	}
-	if (batch->cleared) {
-		bts_count(&c->cleared, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       BTS_LOST_CLEARED, 0);
-	}
-	if (batch->stopped || batch->dead) {
-		bts_count(&c->stopped, 1);
-		bts_write_lost(b->tr->array_buffer.buffer, &branch,
-			       batch->stopped ? BTS_LOST_STOPPED : BTS_LOST_DEAD, 0);
-	}
+		bts_take_slice(b, c, &batch->slice[i], &branch);
+	bts_take_losses(b, c, batch, branch.pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_hold_task(current);
 }
@@ -674,19 +567,22 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
+/* Made when the tracer is first chosen, and kept when it is left. */
+static struct bts_instance *bts_get(struct trace_array *tr)
+{
+	if (!tr->bts) {
+		/* A reader of the counters finds them set up. */
+		smp_store_release(&tr->bts, bts_alloc(tr));
+	}
+	return tr->bts;
+}
+
 /* Counters are kept when the tracer is left, and begin anew here. */
-static int bts_prepare(struct trace_array *tr)
+static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	if (!b) {
-		b = bts_alloc(tr);
-		if (!b)
-			return -ENOMEM;
-		/* Whoever reads the counters finds them set up. */
-		smp_store_release(&tr->bts, b);
-	}
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
@@ -697,7 +593,6 @@ static int bts_prepare(struct trace_array *tr)
 	}
 	bts_map_forget(b);
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
-	return 0;
 }
 
 /* The first instance takes the hardware. */
@@ -746,27 +641,29 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
+/* What can fail comes first: then nothing has changed. */
 static int bts_init(struct trace_array *tr)
 {
-	int ret;
+	int ret = -ENOMEM;
 
-	ret = bts_prepare(tr);
+	if (!bts_get(tr))
+		goto err;
+	ret = bts_claim(tr);
 	if (ret)
 		goto err;
 	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);
 	if (ret)
-		goto err;
-	ret = bts_claim(tr);
-	if (ret)
-		goto err_blocking;
+		goto err_claim;
 
+	bts_prepare(tr);
 	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 
-err_blocking:
-	bts_set_blocking(tr->bts, false);
+err_claim:
+	bts_release();
+	bts_free_backlogs(tr->bts);
 err:
 	if (ret != -EIO)
 		tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
@@ -781,7 +678,8 @@ static void bts_drop_offline(struct bts_instance *b)
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
-		bts_count(&c->dropped_off, bts_held(c));
+		bts_count(&c->dropped_off, c->held);
+		WRITE_ONCE(c->held, 0);
 		WRITE_ONCE(c->backlog_out, c->backlog_in);
 		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
 	}
@@ -795,6 +693,7 @@ static void bts_reset(struct trace_array *tr)
 	bts_rows_options(tr->bts, 0);
 	bts_release();
 	bts_drop_offline(tr->bts);
+	bts_free_backlogs(tr->bts);
 }
 
 /* Context: process context; the tracer is chosen and stays so. */

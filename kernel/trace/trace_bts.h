@@ -13,22 +13,47 @@
 #include "trace.h"
 
 /**
- * struct bts_branch - a branch on its way to the ring buffer
- * @from:	as in struct ds_bts_record
- * @to:		as in struct ds_bts_record
- * @pid:	who took it
+ * struct bts_branch - a branch on its way to the ring buffer, or a loss
+ * @from:	as in struct ds_bts_record; of a loss: unused
+ * @to:		as in struct ds_bts_record; of a loss: how many, 0 if that is not known
+ * @pid:	the task that took it, or the last of those that are lost
  * @ctx:	the context columns, see tracing_gen_ctx()
- * @lost:	how many were lost in front of it, and are not yet shown
- * @turn:	of the batch that it came with, if the instance blocks: one that has a
- *		lower one, of whichever CPU, came earlier
+ * @cause:	of a loss: BTS_LOST_*; of a branch: BTS_NOT_LOST
+ * @turn:	in the backlog, of the batch that it came with: one that has a lower one,
+ *		of whichever CPU, came earlier
  */
 struct bts_branch {
 	u64		from;
 	u64		to;
 	pid_t		pid;
 	unsigned int	ctx;
-	u64		lost;
+	unsigned int	cause;
 	u64		turn;
+};
+
+#define BTS_NOT_LOST	UINT_MAX
+
+/**
+ * struct bts_cause - how a cause of losses is called
+ * @text:	in the trace
+ * @stat:	in bts_stats
+ */
+struct bts_cause {
+	const char	*text;
+	const char	*stat;
+};
+
+/**
+ * struct bts_loss - what an instance has lost on a CPU, of one cause
+ * @total:	since it has chosen the tracer: branches, or, if their number cannot be
+ *		known, times
+ * @count:	not yet shown in the trace: branches,
+ * @unknown:	and others, whose number is not known
+ */
+struct bts_loss {
+	u64		total;
+	u64		count;
+	bool		unknown;
 };
 
 /* A turn that never comes. */
@@ -54,27 +79,24 @@ struct bts_readers {
  * @filtered:		left out because of bts-user, bts-kernel or the event filter,
  *			or because only other instances wanted the task
  * @own:		left out because the tracer itself took the branch
- * @dropped_ring_buffer: dropped because the ring buffer had no room
  * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
- * @buffer_full:	times the DS buffer was found full while the instance wanted
- *			its records; what the hardware did not store then cannot
- *			be counted
- * @buffer_wrapped:	times the DS buffer, circular, was found to have gone round
- *			then; what was overwritten cannot be counted
- * @cleared:		times BTS was found switched off by something else, a machine
- *			check for instance
- * @stopped:		times recording stopped on the CPU: interrupts that had no
- *			records, or a CPU that came online with a BTS that does not work
  * @unsure:		of those delivered or filtered, may be the tracer's own: the
  *			end of its way through an NMI was not found
+ * @loss:		lost otherwise, by cause, as far as the instance wanted it
+ * @losses:		some of that is not yet shown in the trace
+ * @loss_pid:		the task that took the last branch of these
  * @drains:		times the DS buffer was drained, by cause
- * @lost:		dropped, and not yet shown in the trace
+ * @buffer:		the ring buffer that a batch goes into
+ * @refusals:		rows that this had no room for when it was last asked
+ * @turn:		of the batch, if the instance blocks
+ * @wait:		the batch waits for what other CPUs hold
  * @blocked:		times a task has waited for room
  * @blocked_ns:		how long, in all
- * @backlog:		branches for which there was no room yet; NULL if there
- *			never was a need
- * @backlog_in:		how many have been put into @backlog,
+ * @backlog:		branches for which there was no room yet, and the losses among
+ *			them; NULL if there was no need since the tracer was chosen
+ * @backlog_in:		how many of both have been put into @backlog,
  * @backlog_out:	and how many taken out, from the beginning
+ * @held:		branches that are there
  * @oldest:		the turn of the oldest one there, or BTS_NONE_HELD
  * @readers:		who reads this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
@@ -86,20 +108,22 @@ struct bts_cpu {
 	u64		delivered;
 	u64		filtered;
 	u64		own;
-	u64		dropped_ring_buffer;
 	u64		dropped_off;
-	u64		buffer_full;
-	u64		buffer_wrapped;
-	u64		cleared;
-	u64		stopped;
 	u64		unsure;
+	struct bts_loss	loss[BTS_LOST_CAUSES];
+	bool		losses;
+	pid_t		loss_pid;
 	u64		drains[DS_DRAIN_CAUSES];
-	u64		lost;
+	struct trace_buffer *buffer;
+	unsigned long	refusals;
+	u64		turn;
+	bool		wait;
 	u64		blocked;
 	u64		blocked_ns;
 	struct bts_branch *backlog;
 	unsigned int	backlog_in;
 	unsigned int	backlog_out;
+	u64		held;
 	u64		oldest;
 	struct bts_readers readers;
 	u64		rows;
@@ -113,7 +137,8 @@ struct bts_cpu {
  * @flags:	its options
  * @cpu:	what belongs to a CPU
  * @tracing:	the tracer is chosen, and tracing_on is 1
- * @blocking:	bts-block is set while the tracer is chosen
+ * @blocking:	bts-block is set while the tracer is chosen,
+ * @overwrite:	and the option overwrite, which is off meanwhile, was on before
  * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
  * @away:	it has bts_away_get() for it
@@ -128,6 +153,7 @@ struct bts_instance {
 	struct bts_cpu __percpu		*cpu;
 	bool				tracing;
 	bool				blocking;
+	bool				overwrite;
 	atomic64_t			turn;
 	struct bts_readers		readers;
 	bool				away;
@@ -169,32 +195,44 @@ static inline void bts_count(u64 *counter, u64 n)
 	WRITE_ONCE(*counter, *counter + n);
 }
 
-/* How many branches wait for room. */
+static inline bool bts_is_loss(const struct bts_branch *branch)
+{
+	return branch->cause != BTS_NOT_LOST;
+}
+
+/* How many branches, and losses among them, wait for room. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
 	return READ_ONCE(c->backlog_in) - READ_ONCE(c->backlog_out);
 }
 
-/* Is it because it was told to that the ring buffer takes nothing on this CPU? */
-static inline bool bts_is_off(struct trace_array *tr)
+/* Is it because it was told to that the ring buffer takes nothing on @cpu? */
+static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
-	struct trace_array_cpu *data = this_cpu_ptr(tr->array_buffer.data);
+	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, cpu);
 
 	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
 }
 
 /* trace_bts.c */
 bool bts_is_chosen(struct trace_array *tr);
-bool bts_write_branch(struct trace_buffer *buffer, struct bts_branch *branch);
-bool bts_show_lost(struct bts_instance *b, struct bts_cpu *c, unsigned int ctx);
-void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n);
+
+/* trace_bts_write.c */
+extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
+void bts_begin(struct bts_instance *b, struct bts_cpu *c);
+bool bts_write(struct bts_cpu *c, const struct bts_branch *branch);
+void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
+void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
+bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
+void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
+void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
+		 const struct bts_branch *branch);
 
 /* trace_bts_block.c */
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      const struct bts_branch *branch);
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
-bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
-		   struct bts_branch *branch);
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
 bool bts_any_held(struct bts_instance *b);
 void bts_hold_task(struct task_struct *task);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);

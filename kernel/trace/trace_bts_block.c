@@ -6,7 +6,7 @@
  * find no room in the ring buffer, they are held in a backlog beside it, and the
  * task waits at its next return to user mode, where it holds no lock:
  *
- *	bts_records() -- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
+ *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
  *	     \                         ^                         |
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
@@ -20,7 +20,7 @@
  * another one holds what has a lower one. So all that has been held goes into the
  * ring buffer of its own CPU, with its own PID, in order. If a backlog is full, and
  * there is room in the ring buffer, then it does so at once: better out of order
- * than lost.
+ * than lost. Losses that have to be shown among the branches are held with them.
  *
  * Held are the tasks of set_ftrace_pid, and only while somebody has trace_pipe or
  * trace_pipe_raw open for the CPU. If the set is empty, nobody is: the reader
@@ -70,14 +70,16 @@ DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
 static DECLARE_WAIT_QUEUE_HEAD(bts_room);
 
-/* May records wait for room on @c's CPU? */
-static bool bts_may_hold(struct bts_instance *b, struct bts_cpu *c)
+/* May records of @cpu wait for room? */
+static bool bts_may_hold(struct bts_instance *b, int cpu)
 {
+	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
 	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
 		return false;
 	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
 		return false;
-	return !bts_is_off(b->tr);
+	return !bts_is_off(b->tr, cpu);
 }
 
 /* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
@@ -105,21 +107,19 @@ bool bts_any_held(struct bts_instance *b)
 }
 
 /**
- * bts_wait_turn - give a batch its turn
+ * bts_take_turn - give a batch its turn, and see whether it must wait for another CPU's
  * @b:	the instance
  * @c:	its part of this CPU
- * @branch: to be filled in
  *
  * Context: as bts_records().
- * Return: does the batch have to wait for another CPU's?
  */
-bool bts_wait_turn(struct bts_instance *b, struct bts_cpu *c,
-		   struct bts_branch *branch)
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
 {
+	c->wait = false;
 	if (!READ_ONCE(b->blocking))
-		return false;
-	branch->turn = atomic64_inc_return(&b->turn);
-	return bts_may_hold(b, c) && bts_any_held(b);
+		return;
+	c->turn = atomic64_inc_return(&b->turn);
+	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
 static struct bts_branch *bts_first_held(struct bts_cpu *c)
@@ -129,47 +129,18 @@ static struct bts_branch *bts_first_held(struct bts_cpu *c)
 
 static void bts_next_held(struct bts_cpu *c)
 {
+	if (!bts_is_loss(bts_first_held(c)))
+		WRITE_ONCE(c->held, c->held - 1);
 	WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
 	WRITE_ONCE(c->oldest, bts_held(c) ? bts_first_held(c)->turn : BTS_NONE_HELD);
 }
 
 /* What is held and has its turn before @until, as far as there is room. */
-static void bts_write_held(struct bts_instance *b, struct bts_cpu *c, u64 until)
+static void bts_write_held(struct bts_cpu *c, u64 until)
 {
-	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
-
 	while (bts_held(c) && bts_first_held(c)->turn < until &&
-	       bts_write_branch(buffer, bts_first_held(c))) {
+	       bts_write(c, bts_first_held(c)))
 		bts_next_held(c);
-		bts_count(&c->delivered, 1);
-	}
-}
-
-/**
- * bts_hold - keep a branch for which the ring buffer has no room
- * @b:	the instance
- * @c:	its part of this CPU
- * @branch: the branch
- *
- * Context: as bts_records().
- * Return: false if it cannot be kept.
- */
-bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      const struct bts_branch *branch)
-{
-	struct bts_branch *backlog = READ_ONCE(c->backlog);
-
-	if (!backlog || !bts_may_hold(b, c))
-		return false;
-	if (bts_held(c) == BTS_BACKLOG)
-		bts_write_held(b, c, BTS_NONE_HELD);
-	if (bts_held(c) == BTS_BACKLOG)
-		return false;
-	if (!bts_held(c))
-		WRITE_ONCE(c->oldest, branch->turn);
-	backlog[c->backlog_in % BTS_BACKLOG] = *branch;
-	WRITE_ONCE(c->backlog_in, c->backlog_in + 1);
-	return true;
 }
 
 static void bts_wake_all(struct irq_work *work)
@@ -180,14 +151,71 @@ static void bts_wake_all(struct irq_work *work)
 static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
 	IRQ_WORK_INIT_HARD(bts_wake_all);
 
-/* Nobody is to wait for what is held any more, and there is no room for it. */
+/* There is no room for what is held: branches are lost, and losses still are pending. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
+	const struct bts_branch *held;
+	unsigned int n = 0;
+	pid_t pid = 0;
+
 	while (bts_held(c)) {
-		c->lost += bts_first_held(c)->lost;
+		held = bts_first_held(c);
+		if (bts_is_loss(held)) {
+			bts_pend(c, held->cause, held->to, held->pid);
+		} else {
+			pid = held->pid;
+			n++;
+		}
 		bts_next_held(c);
-		bts_drop(b, c, 1);
 	}
+	if (n)
+		bts_drop(b, c, n, pid);
+}
+
+/* Nothing is to be held any more: no turn is waited for, and the rest is dropped. */
+static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
+{
+	bts_write_held(c, BTS_NONE_HELD);
+	bts_drop_held(b, c);
+	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+}
+
+/**
+ * bts_hold - keep a branch or a loss for which the ring buffer has no room
+ * @b:	the instance
+ * @c:	its part of this CPU
+ * @branch: the branch or loss
+ *
+ * Context: as bts_records().
+ * Return: false if it cannot be kept. Then the ring buffer has just refused what is
+ *	   held, or nothing is held any more.
+ */
+bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
+	      const struct bts_branch *branch)
+{
+	struct bts_branch *backlog = READ_ONCE(c->backlog);
+	struct bts_branch *held;
+
+	if (!backlog)
+		return false;
+	if (!bts_may_hold(b, smp_processor_id())) {
+		if (bts_held(c))
+			bts_end_holding(b, c);
+		return false;
+	}
+	if (bts_held(c) == BTS_BACKLOG)
+		bts_write_held(c, BTS_NONE_HELD);
+	if (bts_held(c) == BTS_BACKLOG)
+		return false;
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, c->turn);
+	held = &backlog[c->backlog_in % BTS_BACKLOG];
+	*held = *branch;
+	held->turn = c->turn;
+	WRITE_ONCE(c->backlog_in, c->backlog_in + 1);
+	if (!bts_is_loss(branch))
+		WRITE_ONCE(c->held, c->held + 1);
+	return true;
 }
 
 /**
@@ -202,16 +230,17 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
  */
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 {
-	bool may_hold = bts_may_hold(b, c);
+	int cpu = smp_processor_id();
 
 	if (!bts_held(c))
 		return;
-	bts_write_held(b, c, may_hold ? bts_oldest(b, smp_processor_id()) :
-					BTS_NONE_HELD);
-	if (bts_held(c) && may_hold)
+	if (!bts_may_hold(b, cpu)) {
+		bts_end_holding(b, c);
 		return;
-	bts_drop_held(b, c);
-	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+	}
+	bts_write_held(c, bts_oldest(b, cpu));
+	if (!bts_held(c))
+		irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
 /* An interrupt's way out is all that is wanted of it. */
@@ -266,9 +295,7 @@ static bool bts_must_wait(struct bts_instance *b)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		if (bts_held(c) && bts_may_hold(b, c))
+		if (bts_held(per_cpu_ptr(b->cpu, cpu)) && bts_may_hold(b, cpu))
 			return true;
 	}
 	return false;
@@ -338,13 +365,15 @@ void bts_block_task(void)
 	bts_count_wait(holder, ktime_get_ns() - start);
 }
 
-/* Context: preemption off; does a CPU hold anything that may be released? */
+/* Context: preemption off; does a CPU hold anything that may find room by now? */
 bool bts_pending(int cpu)
 {
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		if (bts_held(c) || READ_ONCE(c->losses))
 			return true;
 	}
 	return false;
@@ -409,12 +438,20 @@ static int bts_alloc_backlogs(struct bts_instance *b)
 	return 0;
 }
 
+/**
+ * bts_free_backlogs - an instance has left the tracer, or is gone
+ * @b: the instance, whose CPUs hold nothing and write nothing any more
+ */
 void bts_free_backlogs(struct bts_instance *b)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		kvfree(per_cpu_ptr(b->cpu, cpu)->backlog);
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		kvfree(c->backlog);
+		c->backlog = NULL;
+	}
 }
 
 /**
@@ -422,7 +459,8 @@ void bts_free_backlogs(struct bts_instance *b)
  * @b:	the instance
  * @on:	which of the two
  *
- * With "overwrite" there is always room, and nothing to wait for: off with it.
+ * With "overwrite" there is always room, and nothing to wait for: it is off
+ * meanwhile, and afterwards what it was.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.
@@ -438,13 +476,18 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		ret = bts_alloc_backlogs(b);
 		if (ret)
 			return ret;
-		set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		b->overwrite = b->tr->trace_flags & TRACE_ITER_OVERWRITE;
+		ret = set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		if (ret)
+			return ret;
 		static_branch_inc(&bts_block_key);
-	} else {
-		static_branch_dec(&bts_block_key);
+		b->blocking = true;
+		return 0;
 	}
-	b->blocking = on;
-	return 0;
+	static_branch_dec(&bts_block_key);
+	b->blocking = false;
+	/* While blocking it cannot be set, and so it need not be cleared here. */
+	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 1) : 0;
 }
 
 /* Whoever waits may be free to go: the targets or the options have changed. */

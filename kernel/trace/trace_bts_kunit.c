@@ -46,9 +46,60 @@ static void bts_test_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
 }
 
+/* A trace array that has nothing but its part of each CPU. */
+static struct trace_array *bts_test_array(struct kunit *test)
+{
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	tr->array_buffer.data = alloc_percpu(struct trace_array_cpu);
+	KUNIT_ASSERT_NOT_NULL(test, tr->array_buffer.data);
+	return tr;
+}
+
+/* With no PID in either list, ftrace's verdict on the task that comes does not count. */
+static void bts_test_targets(struct kunit *test)
+{
+	struct trace_array *tr = bts_test_array(test);
+	struct trace_pid_list *pids = trace_pid_list_alloc();
+	bool other, self, not_listed;
+
+	KUNIT_ASSERT_NOT_NULL(test, pids);
+	preempt_disable();
+	this_cpu_write(tr->array_buffer.data->ftrace_ignore_pid, FTRACE_PID_IGNORE);
+	other = bts_is_target(tr, &init_task);
+	self = bts_is_target(tr, current);
+	rcu_assign_pointer(tr->function_pids, pids);
+	not_listed = bts_is_target(tr, &init_task);
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, other);
+	KUNIT_EXPECT_TRUE(test, self);
+	KUNIT_EXPECT_FALSE(test, not_listed);
+
+	trace_pid_list_free(pids);
+	free_percpu(tr->array_buffer.data);
+}
+
+/* A CPU that is not in tracing_cpumask is off, whichever CPU asks. */
+static void bts_test_off(struct kunit *test)
+{
+	struct trace_array *tr = bts_test_array(test);
+	int cpu, other;
+
+	for_each_possible_cpu(cpu) {
+		atomic_inc(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+		for_each_possible_cpu(other)
+			KUNIT_EXPECT_EQ(test, bts_is_off(tr, other), other == cpu);
+		atomic_dec(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+	}
+	free_percpu(tr->array_buffer.data);
+}
+
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
+	KUNIT_CASE(bts_test_targets),
+	KUNIT_CASE(bts_test_off),
 	{ }
 };
 

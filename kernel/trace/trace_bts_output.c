@@ -145,15 +145,6 @@ static struct trace_event bts_branch_event = {
 	.funcs		= &bts_branch_funcs,
 };
 
-static const char * const bts_lost_causes[] = {
-	[BTS_LOST_RING_BUFFER]	= "ring buffer full",
-	[BTS_LOST_DS_BUFFER]	= "DS buffer full",
-	[BTS_LOST_OVERWRITTEN]	= "DS buffer wrapped",
-	[BTS_LOST_CLEARED]	= "BTS was switched off, by a machine check for instance",
-	[BTS_LOST_STOPPED]	= "interrupts without records, recording stops",
-	[BTS_LOST_DEAD]		= "BTS of this CPU does not work",
-};
-
 static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
 					struct trace_event *event)
 {
@@ -165,8 +156,8 @@ static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
 	if (field->count)
 		trace_seq_printf(s, "%llu ", (u64)field->count);
 	trace_seq_printf(s, "branches (%s)\n",
-			 field->cause < ARRAY_SIZE(bts_lost_causes) ?
-			 bts_lost_causes[field->cause] : "unknown cause");
+			 field->cause < BTS_LOST_CAUSES ?
+			 bts_causes[field->cause].text : "unknown cause");
 	return trace_handle_return(s);
 }
 

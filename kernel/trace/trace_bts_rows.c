@@ -108,11 +108,11 @@ static bool bts_has(unsigned int mode, unsigned int option)
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* Not in front of losses that came before, nor of branches that wait for room. */
-static bool bts_row_may(struct bts_instance *b, struct bts_cpu *c,
-			unsigned int ctx)
+/* Not before losses that came earlier, nor before branches that wait for room. */
+static bool bts_row_may(struct bts_instance *b, struct bts_cpu *c)
 {
-	return !bts_held(c) && bts_show_lost(b, c, ctx);
+	bts_begin(b, c);
+	return bts_show_losses(b, c, false) && !bts_held(c);
 }
 
 static void bts_count_row(struct bts_instance *b, struct bts_cpu *c,
@@ -120,7 +120,7 @@ static void bts_count_row(struct bts_instance *b, struct bts_cpu *c,
 {
 	if (written)
 		bts_count(&c->rows, 1);
-	else if (!bts_is_off(b->tr))
+	else if (!bts_is_off(b->tr, smp_processor_id()))
 		bts_count(&c->rows_lost, 1);
 }
 
@@ -132,14 +132,14 @@ static void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 	unsigned int ctx = tracing_gen_ctx();
 
 	if (bts_has(c->mode, BTS_OPT_SCHED))
-		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
+		bts_count_row(b, c, bts_row_may(b, c) &&
 			      bts_write_departs(buffer, ctx, current,
 						bts_departure()));
 	if (bts_has(mode, BTS_OPT_SCHED)) {
 		struct bts_arrives a;
 
 		bts_arrives_of(&a, next);
-		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
+		bts_count_row(b, c, bts_row_may(b, c) &&
 			      bts_write_arrives(buffer, ctx, next, &a));
 	}
 }
@@ -229,7 +229,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    trace_pid_list_is_set(b->mapped, current->tgid))
 		return false;
-	if (bts_is_off(b->tr)) {
+	if (bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
 		return false;
 	}
@@ -285,10 +285,10 @@ static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 	unsigned int ctx = tracing_gen_ctx();
 	bool written;
 
-	written = bts_row_may(b, c, ctx) &&
+	written = bts_row_may(b, c) &&
 		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
 	bts_count_row(b, c, written);
-	if (!written && bts_is_off(b->tr)) {
+	if (!written && bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
 		trace_pid_list_clear(b->telling, current->pid);
 		trace_pid_list_clear(b->mapped, current->tgid);

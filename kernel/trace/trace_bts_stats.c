@@ -8,21 +8,27 @@
 
 #include "trace_bts.h"
 
-/* The counters of a bts_stats line: its name, and where struct bts_cpu has it. */
-static const struct {
+/**
+ * struct bts_stat - a counter, which is a line of bts_stats
+ * @name:	of the line
+ * @offset:	in struct bts_cpu
+ */
+struct bts_stat {
 	const char	*name;
 	size_t		offset;
-} bts_stats[] = {
+};
+
+/* What has become of the records; bts_causes[] has the rest of that. */
+static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, records) },
 	{ "delivered",		offsetof(struct bts_cpu, delivered) },
 	{ "filtered",		offsetof(struct bts_cpu, filtered) },
 	{ "own",		offsetof(struct bts_cpu, own) },
-	{ "dropped_ring_buffer", offsetof(struct bts_cpu, dropped_ring_buffer) },
+	{ "held",		offsetof(struct bts_cpu, held) },
 	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
-	{ "buffer_full",	offsetof(struct bts_cpu, buffer_full) },
-	{ "buffer_wrapped",	offsetof(struct bts_cpu, buffer_wrapped) },
-	{ "buffer_cleared",	offsetof(struct bts_cpu, cleared) },
-	{ "stopped",		offsetof(struct bts_cpu, stopped) },
+};
+
+static const struct bts_stat bts_other_stats[] = {
 	{ "unsure",		offsetof(struct bts_cpu, unsure) },
 	{ "rows",		offsetof(struct bts_cpu, rows) },
 	{ "rows_lost",		offsetof(struct bts_cpu, rows_lost) },
@@ -38,8 +44,8 @@ static const struct {
 	{ "blocked_ns",		offsetof(struct bts_cpu, blocked_ns) },
 };
 
-/* Nobody counts anything in an instance that has never chosen the tracer. */
-static u64 bts_stat(struct bts_instance *b, int cpu, size_t offset)
+/* Nothing is counted in an instance that has never chosen the tracer. */
+static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)
 		return 0;
@@ -52,7 +58,7 @@ static u64 bts_stat_sum(struct bts_instance *b, size_t offset)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += bts_stat(b, cpu, offset);
+		sum += bts_get_stat(b, cpu, offset);
 	return sum;
 }
 
@@ -63,9 +69,23 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
-static u64 bts_stat_held(struct bts_instance *b, int cpu)
+/* Of one CPU, or of all. */
+static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
+			  struct bts_stat stat)
 {
-	return b ? bts_held(per_cpu_ptr(b->cpu, cpu)) : 0;
+	seq_printf(m, "%s: %llu\n", stat.name,
+		   cpu == RING_BUFFER_ALL_CPUS ?
+		   bts_stat_sum(b, stat.offset) :
+		   bts_get_stat(b, cpu, stat.offset));
+}
+
+/* How a cause of losses is counted. */
+static struct bts_stat bts_cause_stat(unsigned int cause)
+{
+	return (struct bts_stat){
+		.name	= bts_causes[cause].stat,
+		.offset	= offsetof(struct bts_cpu, loss[cause].total),
+	};
 }
 
 /* What the CPUs have shown of what the manual leaves open. */
@@ -93,31 +113,26 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	/* Pairs with bts_prepare(). */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
-	bool one = cpu != RING_BUFFER_ALL_CPUS;
 	bool chosen = bts_is_chosen(tr);
 	unsigned int traits = 0;
 	int i, running = 0;
-	u64 held = 0;
 
 	for_each_possible_cpu(i) {
-		if (one && i != cpu)
+		if (cpu != RING_BUFFER_ALL_CPUS && cpu != i)
 			continue;
-		held += bts_stat_held(b, i);
-		traits |= ds_bts_traits(i);
 		running += chosen && bts_is_recording(b, i);
+		traits |= ds_bts_traits(i);
 	}
 	/* Reads of another task's counters see what it has drained by now. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_traits(m, traits);
-	for (i = 0; i < ARRAY_SIZE(bts_stats); i++) {
-		size_t offset = bts_stats[i].offset;
-
-		seq_printf(m, "%s: %llu\n", bts_stats[i].name,
-			   one ? bts_stat(b, cpu, offset) :
-				 bts_stat_sum(b, offset));
-	}
-	seq_printf(m, "held: %llu\n", held);
+	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
+		bts_show_stat(m, b, cpu, bts_record_stats[i]);
+	for (i = 0; i < BTS_LOST_CAUSES; i++)
+		bts_show_stat(m, b, cpu, bts_cause_stat(i));
+	for (i = 0; i < ARRAY_SIZE(bts_other_stats); i++)
+		bts_show_stat(m, b, cpu, bts_other_stats[i]);
 	return 0;
 }
 
