@@ -84,6 +84,9 @@
 
 LIST_HEAD(bts_instances);
 
+/* In how many instances that is, for what others do while it is in none. */
+DEFINE_STATIC_KEY_FALSE(bts_active_key);
+
 static struct tracer bts_tracer;
 
 /*
@@ -699,6 +702,7 @@ static int bts_init(struct trace_array *tr)
 
 	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
+	static_branch_inc(&bts_active_key);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 
@@ -726,6 +730,7 @@ static void bts_drop_offline(struct bts_instance *b)
 static void bts_reset(struct trace_array *tr)
 {
 	bts_stop(tr);
+	static_branch_dec(&bts_active_key);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
 	bts_rows_options(tr->bts, 0);
@@ -745,20 +750,30 @@ static void bts_flush_cpu(struct trace_array *tr)
 	ds_bts_flush_cpu((unsigned long)bts_flush_cpu, _RET_IP_);
 }
 
-/*
- * Oops or panic: what the CPUs have recorded is what somebody will want to see.
- * The first instance that is asked does it for all.
- * Context: any; the ring buffer is switched off next.
+/**
+ * bts_crash - an oops or a panic: end the trace of each instance that has bts
+ *
+ * What the CPUs have recorded goes into the ring buffers, which then go off. The list
+ * is all that is looked at: no instance without bts, and no lock. An instance that
+ * leaves meanwhile is freed a grace period later.
+ *
+ * Context: Any.
  */
-static void bts_crash(struct trace_array *tr)
+void bts_crash(void)
 {
 	struct bts_instance *b;
+	bool tracing = false;
 
-	if (!READ_ONCE(tr->bts->tracing))
-		return;
-	list_for_each_entry_rcu(b, &bts_instances, list, true)
+	/* RCU's read lock; a crash where RCU does not watch needs no warning of it. */
+	guard(preempt_notrace)();
+	list_for_each_entry_rcu(b, &bts_instances, list, true) {
+		tracing |= READ_ONCE(b->tracing);
 		WRITE_ONCE(b->tracing, false);
-	ds_bts_crash();
+	}
+	if (tracing)
+		ds_bts_crash();
+	list_for_each_entry_rcu(b, &bts_instances, list, true)
+		tracer_tracing_off(b->tr);
 }
 
 static void bts_print_header(struct seq_file *m)
@@ -777,7 +792,6 @@ static struct tracer bts_tracer __read_mostly = {
 	.targets_changed = bts_targets_changed,
 	.flush		 = bts_flush,
 	.flush_cpu	 = bts_flush_cpu,
-	.crash		 = bts_crash,
 	.print_header	 = bts_print_header,
 	.flags		 = &bts_flags,
 	.set_flag	 = bts_set_flag,
