@@ -89,6 +89,9 @@ DEFINE_STATIC_KEY_FALSE(bts_active_key);
 
 static struct tracer bts_tracer;
 
+/* The hardware is there, and ftrace has taken the tracer. */
+static bool bts_registered __ro_after_init;
+
 /*
  * The task that the CPU's records belong to. At a task switch that is the next one
  * some time before it is current, and an NMI in between, if it is a long one of
@@ -446,6 +449,16 @@ static const struct ds_bts_client bts_client = {
 };
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
+
+/**
+ * trace_bts_is_there - can the tracer be chosen on this machine?
+ *
+ * Context: any, after the core initcalls.
+ */
+bool trace_bts_is_there(void)
+{
+	return bts_registered;
+}
 
 bool bts_is_chosen(struct trace_array *tr)
 {
@@ -820,6 +833,7 @@ static int __init bts_register(void)
 	ret = register_tracer(&bts_tracer);
 	if (ret)
 		pr_warn("cannot register the tracer: %d\n", ret);
+	bts_registered = !ret;
 	return ret;
 }
 core_initcall(bts_register);
