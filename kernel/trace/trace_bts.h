@@ -111,6 +111,8 @@ struct bts_cpu {
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
  * @untold:	one found the ring buffer off
+ * @polled:	a reader has found nothing and did not sleep in read(); see
+ *		bts_sync_reader()
  */
 struct bts_instance {
 	struct list_head		list;
@@ -125,6 +127,7 @@ struct bts_instance {
 	struct trace_pid_list		*mapped;
 	struct trace_pid_list		*telling;
 	bool				untold;
+	bool				polled;
 };
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
@@ -230,6 +233,9 @@ bool bts_map_begin(void);
 void bts_map_end(void);
 void bts_map_existing_row(const struct bts_map *m);
 void bts_map_row(const struct bts_map *m);
+
+/* trace_bts_sync.c */
+void bts_sync_reader(struct bts_instance *b);
 
 /* trace_bts_output.c */
 int bts_register_events(void);
