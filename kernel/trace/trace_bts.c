@@ -117,6 +117,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
 	/* Rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
+	/* Other events stand after the branches that led to them */
+	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
 	{ }
 };
 

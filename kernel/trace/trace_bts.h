@@ -141,6 +141,7 @@ enum {
 	BTS_OPT_BLOCK	= BIT(16),
 	BTS_OPT_SCHED	= BIT(17),
 	BTS_OPT_MAP	= BIT(18),
+	BTS_OPT_SYNC	= BIT(19),
 };
 
 /* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */

@@ -2,14 +2,28 @@
 /*
  * Branch tracer: what the CPUs hold is written before it is missed
  *
- * A reader that does not sleep in read() has the CPUs drained when it finds nothing,
- * and looks again: bts_sync_reader().
+ * Branches reach the ring buffer some hundred at a time, an event of another kind at
+ * once. Two of those who look at both need the branches earlier:
  *
- * Concurrency: bts_instance.polled is set by readers, which keep the tracer chosen, and
- * cleared by the worker, under trace_types_lock.
+ *	an event		bts_before_event(), just before ftrace reserves it:
+ *				drain this CPU, so that the event stands after
+ *				the branches that led to it
+ *	poll(), epoll, read()	bts_sync_reader(), when they find nothing:
+ *	with O_NONBLOCK		drain all CPUs, and look again
+ *
+ * Concurrency:
+ *
+ *	- bts_before_event() runs in any context, with what its caller holds: the
+ *	  runqueue's lock, for instance. It takes none. A drain writes MSRs, which
+ *	  is an event itself (msr:write_msr): each context drains but once
+ *	  at a time, by its bit in bts_syncing. Interrupts clear their bit
+ *	  before they return, so a plain read and write will do.
+ *	- bts_instance.polled is set by readers, which keep the tracer chosen, and
+ *	  cleared by the worker, under trace_types_lock.
  */
 
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/workqueue.h>
 
@@ -17,6 +31,60 @@
 
 /* How often the CPUs are asked for a reader that waits, in a flight recorder. */
 #define BTS_ASK_AGAIN	(HZ / 10)
+
+static DEFINE_PER_CPU(unsigned int, bts_syncing);
+
+/*
+ * A trigger with a condition runs when its event has been reserved, and may close the
+ * trace. Context: preemption off.
+ */
+static __always_inline bool bts_may_end(struct trace_event_file *file)
+{
+	const int ends = ETT_TRACE_ONOFF | ETT_SNAPSHOT;
+	struct event_trigger_data *data;
+
+	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_TRIGGER_COND))
+		return false;
+	list_for_each_entry_rcu(data, &file->triggers, list,
+				rcu_read_lock_sched_held()) {
+		if (data->cmd_ops->trigger_type & ends)
+			return true;
+	}
+	return false;
+}
+
+/* Context: preemption off. */
+static __always_inline bool bts_wants_sync(struct trace_array *tr,
+					   struct trace_event_file *file)
+{
+	struct bts_instance *b = READ_ONCE(tr->bts);
+
+	if (!b || !READ_ONCE(b->tracing) || !tracer_tracing_is_on(tr))
+		return false;
+	return (READ_ONCE(b->flags->val) & BTS_OPT_SYNC) || bts_may_end(file);
+}
+
+/**
+ * bts_before_event - an event of another kind is about to be reserved
+ * @tr:		the trace array
+ * @file:	the event's; NULL if it has none
+ *
+ * With bts-sync, and for a trigger that may close the trace, it is to stand after the
+ * branches of this CPU that came before it.
+ *
+ * Context: any, up to NMI.
+ */
+void bts_before_event(struct trace_array *tr, struct trace_event_file *file)
+{
+	unsigned int context = BIT(interrupt_context_level());
+
+	guard(preempt_notrace)();
+	if (!bts_wants_sync(tr, file) || this_cpu_read(bts_syncing) & context)
+		return;
+	this_cpu_or(bts_syncing, context);
+	ds_bts_flush_cpu((unsigned long)bts_before_event, _RET_IP_);
+	this_cpu_and(bts_syncing, ~context);
+}
 
 static bool bts_is_read(struct bts_instance *b)
 {
