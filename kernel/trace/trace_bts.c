@@ -85,7 +85,13 @@
 
 LIST_HEAD(bts_instances);
 
+/* In how many instances that is, for what others do while it is in none. */
+DEFINE_STATIC_KEY_FALSE(bts_active_key);
+
 static struct tracer bts_tracer;
+
+/* The hardware is there, and ftrace has taken the tracer. */
+static bool bts_registered __ro_after_init;
 
 /*
  * The task that the CPU's records belong to. At a task switch that is the next one
@@ -112,6 +118,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
 	/* Rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
+	/* Other events stand after the branches that led to them */
+	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
 	{ }
 };
 
@@ -285,7 +293,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 /*
  * The name that rows have for the task, as tracing_start_cmdline_record() would
  * have it saved: by a probe of all switches. Interrupts may be off in a way that
- * lockdep does not know, see ds_bts_flush_cpu().
+ * lockdep does not know, see bts_flush_cpu().
  */
 static void bts_save_name(void)
 {
@@ -358,6 +366,16 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 NOKPROBE_SYMBOL(bts_probe_sched_switch);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
+
+/**
+ * trace_bts_is_there - can the tracer be chosen on this machine?
+ *
+ * Context: any, after the core initcalls.
+ */
+bool trace_bts_is_there(void)
+{
+	return bts_registered;
+}
 
 bool bts_is_chosen(struct trace_array *tr)
 {
@@ -658,6 +676,7 @@ static int bts_init(struct trace_array *tr)
 	bts_prepare(tr);
 	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
+	static_branch_inc(&bts_active_key);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 
@@ -688,6 +707,7 @@ static void bts_drop_offline(struct bts_instance *b)
 static void bts_reset(struct trace_array *tr)
 {
 	bts_stop(tr);
+	static_branch_dec(&bts_active_key);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
 	bts_rows_options(tr->bts, 0);
@@ -713,7 +733,7 @@ static __ds_text void bts_flush_here(void)
 NOKPROBE_SYMBOL(bts_flush_here);
 
 /* The ring buffer is about to go off, or to be a snapshot. Context: any. */
-static void bts_flush_cpu(struct trace_array *tr)
+void bts_flush_cpu(struct trace_array *tr)
 {
 	unsigned long flags;
 
@@ -722,23 +742,33 @@ static void bts_flush_cpu(struct trace_array *tr)
 	raw_local_irq_restore(flags);
 }
 
-/*
- * Oops or panic: what the CPUs have recorded is what somebody will want to see.
- * The first instance that is asked does it for all.
- * Context: any; the ring buffer is switched off next.
+/**
+ * bts_crash - an oops or a panic: end the trace of each instance that has bts
+ *
+ * What the CPUs have recorded goes into the ring buffers, which then go off. The list
+ * is all that is looked at: no instance without bts, and no lock. An instance that
+ * leaves meanwhile is freed a grace period later.
+ *
+ * Context: Any.
  */
-static void bts_crash(struct trace_array *tr)
+void bts_crash(void)
 {
 	struct bts_instance *b;
 	unsigned long flags;
+	bool tracing = false;
 
-	if (!READ_ONCE(tr->bts->tracing))
-		return;
-	list_for_each_entry_rcu(b, &bts_instances, list, true)
+	/* RCU's read lock; a crash where RCU does not watch needs no warning of it. */
+	guard(preempt_notrace)();
+	list_for_each_entry_rcu(b, &bts_instances, list, true) {
+		tracing |= READ_ONCE(b->tracing);
 		WRITE_ONCE(b->tracing, false);
+	}
 	raw_local_irq_save(flags);
-	ds_bts_crash();
+	if (tracing)
+		ds_bts_crash();
 	raw_local_irq_restore(flags);
+	list_for_each_entry_rcu(b, &bts_instances, list, true)
+		tracer_tracing_off(b->tr);
 }
 
 static void bts_print_header(struct seq_file *m)
@@ -757,7 +787,6 @@ static struct tracer bts_tracer __read_mostly = {
 	.targets_changed = bts_targets_changed,
 	.flush		 = bts_flush,
 	.flush_cpu	 = bts_flush_cpu,
-	.crash		 = bts_crash,
 	.print_header	 = bts_print_header,
 	.flags		 = &bts_flags,
 	.set_flag	 = bts_set_flag,
@@ -786,6 +815,7 @@ static int __init bts_register(void)
 	ret = register_tracer(&bts_tracer);
 	if (ret)
 		pr_warn("cannot register the tracer: %d\n", ret);
+	bts_registered = !ret;
 	return ret;
 }
 core_initcall(bts_register);

@@ -145,6 +145,8 @@ struct bts_cpu {
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
  * @untold:	one found the ring buffer off
+ * @polled:	a reader has found nothing and did not sleep in read(); see
+ *		bts_sync_reader()
  */
 struct bts_instance {
 	struct list_head		list;
@@ -160,6 +162,7 @@ struct bts_instance {
 	struct trace_pid_list		*mapped;
 	struct trace_pid_list		*telling;
 	bool				untold;
+	bool				polled;
 };
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
@@ -173,6 +176,7 @@ enum {
 	BTS_OPT_BLOCK	= BIT(16),
 	BTS_OPT_SCHED	= BIT(17),
 	BTS_OPT_MAP	= BIT(18),
+	BTS_OPT_SYNC	= BIT(19),
 };
 
 /* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
@@ -216,6 +220,7 @@ static inline bool bts_is_off(struct trace_array *tr, int cpu)
 
 /* trace_bts.c */
 bool bts_is_chosen(struct trace_array *tr);
+void bts_flush_cpu(struct trace_array *tr);
 
 /* trace_bts_write.c */
 extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
@@ -276,6 +281,9 @@ bool bts_map_begin(void);
 void bts_map_end(void);
 void bts_map_existing_row(const struct bts_map *m);
 void bts_map_row(const struct bts_map *m);
+
+/* trace_bts_sync.c */
+void bts_sync_reader(struct bts_instance *b);
 
 /* trace_bts_output.c */
 int bts_register_events(void);

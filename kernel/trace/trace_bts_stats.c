@@ -199,9 +199,13 @@ static const struct file_operations bts_threshold_fops = {
  * trace_bts_create_files - the tracer's files that are not per CPU
  * @tr: the trace array; its events have their directories
  * @d_tracer: its directory
+ *
+ * There are none where the tracer cannot be chosen.
  */
 void trace_bts_create_files(struct trace_array *tr, struct dentry *d_tracer)
 {
+	if (!trace_bts_is_there())
+		return;
 	WRITE_ONCE(tr->bts_branch_file,
 		   __find_event_file(tr, "ftrace", "bts_branch"));
 	trace_create_file("bts_stats", TRACE_MODE_READ, d_tracer, tr,
