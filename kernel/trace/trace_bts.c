@@ -173,7 +173,7 @@ static unsigned int bts_mode(struct task_struct *task)
 	unsigned int sides = 0;
 
 	this_cpu_write(bts_pid, task->pid);
-	bts_rows_begin(task);
+	bts_rows_begin();
 	for_each_bts_instance(b) {
 		struct bts_cpu *c = this_cpu_ptr(b->cpu);
 		unsigned int mode = bts_mode_of(b, task);
@@ -424,7 +424,6 @@ static void bts_probe_sched_switch(void *data, bool preempt,
 	ds_bts_enter();
 	if (bts_passes_by(next)) {
 		ds_bts_turn_back();
-		bts_rows_pass();
 		return;
 	}
 	bts_rows_leave(preempt, prev_state);
@@ -533,7 +532,6 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 
 	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
 	if (chosen) {
-		bts_rows_options(tr->bts, flags->val);
 		ds_bts_update_all(DS_DRAIN_FLUSH);
 		ds_bts_flush_all();
 	}
@@ -697,7 +695,6 @@ static int bts_init(struct trace_array *tr)
 	if (ret)
 		goto err_blocking;
 
-	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
@@ -728,7 +725,6 @@ static void bts_reset(struct trace_array *tr)
 	bts_stop(tr);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
-	bts_rows_options(tr->bts, 0);
 	bts_release();
 	bts_drop_offline(tr->bts);
 }

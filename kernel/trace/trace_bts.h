@@ -107,7 +107,6 @@ struct bts_cpu {
  * @blocking:	bts-block is set while the tracer is chosen
  * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
- * @away:	it has bts_away_get() for it
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
  * @untold:	one found the ring buffer off
@@ -121,7 +120,6 @@ struct bts_instance {
 	bool				blocking;
 	atomic64_t			turn;
 	struct bts_readers		readers;
-	bool				away;
 	struct trace_pid_list		*mapped;
 	struct trace_pid_list		*telling;
 	bool				untold;
@@ -195,16 +193,12 @@ void bts_free_backlogs(struct bts_instance *b);
 void bts_look_again(void);
 
 /* trace_bts_sched.c */
-void bts_away_get(void);
-void bts_away_put(void);
-void bts_note_departure(struct task_struct *prev);
 void bts_departs_of(struct bts_departs *d, bool preempt,
 		    struct task_struct *prev, unsigned int prev_state);
-void bts_arrives_of(struct bts_arrives *a, struct task_struct *next);
 bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
 		       struct task_struct *p, const struct bts_departs *d);
 bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p, const struct bts_arrives *a);
+		       struct task_struct *p);
 
 /* Never switched out: what fork() copied from its parent still is there. */
 static inline bool bts_is_newborn(struct task_struct *p)
@@ -219,12 +213,10 @@ bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 		   struct task_struct *p, const struct bts_map *m);
 
 /* trace_bts_rows.c */
-void bts_rows_pass(void);
 void bts_rows_leave(bool preempt, unsigned int prev_state);
-void bts_rows_begin(struct task_struct *task);
+void bts_rows_begin(void);
 void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
 		   struct task_struct *task, unsigned int mode);
-void bts_rows_options(struct bts_instance *b, unsigned int options);
 void bts_map_forget(struct bts_instance *b);
 bool bts_map_begin(void);
 void bts_map_end(void);

@@ -44,9 +44,6 @@ struct bts_leaving {
 
 static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
 
-/* How many instances have bts-sched. Under trace_types_lock. */
-static unsigned int bts_sched_instances;
-
 /**
  * bts_rows_leave - the CPU is about to turn to another task
  * @preempt:	of sched_switch
@@ -64,33 +61,14 @@ void bts_rows_leave(bool preempt, unsigned int prev_state)
 }
 
 /**
- * bts_rows_pass - the CPU turns from a task without rows to another one
- *
- * One of them may be chosen while it is away.
- *
- * Context: In the scheduler, interrupts off.
- */
-void bts_rows_pass(void)
-{
-	if (READ_ONCE(bts_sched_instances))
-		bts_note_departure(current);
-}
-
-/**
  * bts_rows_begin - the CPU turns to another task, or another mode
- * @task: the one that comes, or the current one
- *
- * The time that the leaving task's branches took to be drained is not time that
- * it was away.
  *
  * Context: As bts_mode(); prior to bts_rows_turn().
  */
-void bts_rows_begin(struct task_struct *task)
+void bts_rows_begin(void)
 {
 	/* Nothing is asked yet of this task. */
 	this_cpu_write(bts_resume_asked, false);
-	if (task != current && READ_ONCE(bts_sched_instances))
-		bts_note_departure(current);
 }
 
 static const struct bts_departs *bts_departure(void)
@@ -135,13 +113,9 @@ static void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
 			      bts_write_departs(buffer, ctx, current,
 						bts_departure()));
-	if (bts_has(mode, BTS_OPT_SCHED)) {
-		struct bts_arrives a;
-
-		bts_arrives_of(&a, next);
+	if (bts_has(mode, BTS_OPT_SCHED))
 		bts_count_row(b, c, bts_row_may(b, c, ctx) &&
-			      bts_write_arrives(buffer, ctx, next, &a));
-	}
+			      bts_write_arrives(buffer, ctx, next));
 }
 
 /* A traced task's process is not known yet: have the task come by. */
@@ -177,29 +151,6 @@ void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
 	}
 	if (bts_has(mode, BTS_OPT_MAP))
 		bts_map_ask(b, task);
-}
-
-/**
- * bts_rows_options - an instance has other options, or leaves
- * @b:		the instance
- * @options:	BTS_OPT_*
- *
- * Context: trace_types_lock held.
- */
-void bts_rows_options(struct bts_instance *b, unsigned int options)
-{
-	bool away = options & BTS_OPT_SCHED;
-
-	if (away == b->away)
-		return;
-	b->away = away;
-	if (away) {
-		WRITE_ONCE(bts_sched_instances, bts_sched_instances + 1);
-		bts_away_get();
-	} else {
-		bts_away_put();
-		WRITE_ONCE(bts_sched_instances, bts_sched_instances - 1);
-	}
 }
 
 static void bts_clear_pids(struct trace_pid_list *pids)
