@@ -578,8 +578,8 @@ static enum bts_err bts_err_of(int ret)
 
 static void bts_free(struct bts_instance *b)
 {
-	trace_pid_list_free(b->mapped);
-	trace_pid_list_free(b->telling);
+	bts_pids_free(&b->mapped);
+	bts_pids_free(&b->telling);
 	free_percpu(b->cpu);
 	kfree(b);
 }
@@ -593,9 +593,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	b->tr = tr;
 	b->flags = tracer_flags_of(tr, &bts_tracer);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	b->mapped = trace_pid_list_alloc();
-	b->telling = trace_pid_list_alloc();
-	if (b->flags && b->cpu && b->mapped && b->telling)
+	if (b->flags && b->cpu)
 		return b;
 	bts_free(b);
 	return NULL;

@@ -7,6 +7,7 @@
 #include <linux/bts_events.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
+#include <linux/threads.h>
 
 #include <asm/ds.h>
 
@@ -29,6 +30,17 @@ struct bts_branch {
 	unsigned int	ctx;
 	u64		lost;
 	u64		turn;
+};
+
+/* A page of bits each, for as many PIDs. */
+#define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
+
+/**
+ * struct bts_pids - a set of PIDs in which each task switch looks: without a lock
+ * @bits: a bit for each PID, in pages that are allocated for the first one of them
+ */
+struct bts_pids {
+	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
 /* A turn that never comes. */
@@ -120,8 +132,8 @@ struct bts_instance {
 	bool				blocking;
 	atomic64_t			turn;
 	struct bts_readers		readers;
-	struct trace_pid_list		*mapped;
-	struct trace_pid_list		*telling;
+	struct bts_pids			mapped;
+	struct bts_pids			telling;
 	bool				untold;
 };
 
@@ -213,6 +225,7 @@ bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 		   struct task_struct *p, const struct bts_map *m);
 
 /* trace_bts_rows.c */
+void bts_pids_free(struct bts_pids *pids);
 void bts_rows_leave(bool preempt, unsigned int prev_state);
 void bts_rows_begin(void);
 void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
