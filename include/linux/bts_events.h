@@ -9,9 +9,8 @@
 #include <linux/types.h>
 
 /*
- * Where the kernel tells of tasks that leave and get CPUs, and of what they map
- * to be executed: the hooks behind the events of trace/events/bts.h and
- * trace/events/bts_map.h. A no-op each while nobody listens.
+ * What the events of trace/events/bts.h and trace/events/bts_map.h record, and the
+ * hooks of bts_map: a no-op each while neither the event nor the tracer is on.
  */
 
 struct task_struct;
@@ -30,19 +29,6 @@ struct bts_departs {
 	unsigned long	kernel_ip;
 	unsigned int	state;
 	bool		voluntary;
-};
-
-/**
- * struct bts_arrives - how it gets one back
- * @user_ip:	where it is in user space, or 0 if it has none
- * @away:	how long it was away, in ns
- * @from_cpu:	the CPU that it left; -1, and 0 in @away, if it is new or if its
- *		departure was not seen
- */
-struct bts_arrives {
-	unsigned long	user_ip;
-	u64		away;
-	int		from_cpu;
 };
 
 /**
@@ -71,16 +57,12 @@ struct bts_map {
 
 #ifdef CONFIG_BTS_TRACER
 
-DECLARE_STATIC_KEY_FALSE(bts_sched_key);
 DECLARE_STATIC_KEY_FALSE(bts_map_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
 /* The current task is to call __bts_resume_user(). */
 DECLARE_PER_CPU(bool, bts_resume_asked);
 
-void __bts_task_departs(bool preempt, struct task_struct *prev,
-			unsigned int prev_state);
-void __bts_task_arrives(void);
 void __bts_task_maps(struct vm_area_struct *vma);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
@@ -88,22 +70,6 @@ int bts_resume_lock(void);
 /* What __bts_resume_user() returns when none is left, or there is nobody to be told. */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
 #define BTS_MAPS_NONE	ULONG_MAX
-
-/* Context: in the scheduler, interrupts off; current is still @prev. */
-static __always_inline void bts_task_departs(bool preempt,
-					     struct task_struct *prev,
-					     unsigned int prev_state)
-{
-	if (static_branch_unlikely(&bts_sched_key))
-		__bts_task_departs(preempt, prev, prev_state);
-}
-
-/* Context: in the scheduler, interrupts off; current is the task that arrives. */
-static __always_inline void bts_task_arrives(void)
-{
-	if (static_branch_unlikely(&bts_sched_key))
-		__bts_task_arrives();
-}
 
 /*
  * The tracer's own branches are those between the call and the return. So no
@@ -143,15 +109,6 @@ static __always_inline void bts_resume_user(void)
 }
 
 #else /* CONFIG_BTS_TRACER */
-
-static inline void bts_task_departs(bool preempt, struct task_struct *prev,
-				    unsigned int prev_state)
-{
-}
-
-static inline void bts_task_arrives(void)
-{
-}
 
 static inline void bts_task_maps(struct vm_area_struct *vma)
 {

@@ -184,7 +184,7 @@ unsigned int bts_mode(struct task_struct *task)
 	unsigned int sides = 0;
 
 	this_cpu_write(bts_pid, task->pid);
-	bts_rows_begin(task);
+	bts_rows_begin();
 	for_each_bts_instance(b) {
 		struct bts_cpu *c = this_cpu_ptr(b->cpu);
 		unsigned int mode = bts_mode_of(b, task);
@@ -340,10 +340,8 @@ static bool bts_passes_by(struct task_struct *next)
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
-	if (bts_passes_by(next)) {
-		bts_rows_pass();
+	if (bts_passes_by(next))
 		return;
-	}
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_drain(DS_DRAIN_SWITCH);
 	ds_bts_ask(next);
@@ -476,7 +474,6 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 
 	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
 	if (chosen) {
-		bts_rows_options(tr->bts, flags->val);
 		ds_bts_update_all(DS_DRAIN_FLUSH);
 		ds_bts_flush_all();
 	}
@@ -550,8 +547,8 @@ static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
 
 static void bts_free(struct bts_instance *b)
 {
-	trace_pid_list_free(b->mapped);
-	trace_pid_list_free(b->telling);
+	bts_pids_free(&b->mapped);
+	bts_pids_free(&b->telling);
 	free_percpu(b->cpu);
 	kfree(b);
 }
@@ -565,9 +562,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	b->tr = tr;
 	b->flags = tracer_flags_of(tr, &bts_tracer);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	b->mapped = trace_pid_list_alloc();
-	b->telling = trace_pid_list_alloc();
-	if (b->flags && b->cpu && b->mapped && b->telling)
+	if (b->flags && b->cpu)
 		return b;
 	bts_free(b);
 	return NULL;
@@ -674,7 +669,6 @@ static int bts_init(struct trace_array *tr)
 		goto err_claim;
 
 	bts_prepare(tr);
-	bts_rows_options(tr->bts, tr->bts->flags->val);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	static_branch_inc(&bts_active_key);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
@@ -710,7 +704,6 @@ static void bts_reset(struct trace_array *tr)
 	static_branch_dec(&bts_active_key);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
-	bts_rows_options(tr->bts, 0);
 	bts_release();
 	bts_drop_offline(tr->bts);
 	bts_free_backlogs(tr->bts);

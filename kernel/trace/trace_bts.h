@@ -7,6 +7,7 @@
 #include <linux/bts_events.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
+#include <linux/threads.h>
 
 #include <asm/ds.h>
 
@@ -54,6 +55,17 @@ struct bts_loss {
 	u64		total;
 	u64		count;
 	bool		unknown;
+};
+
+/* A page of bits each, for as many PIDs. */
+#define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
+
+/**
+ * struct bts_pids - a set of PIDs in which each task switch looks: without a lock
+ * @bits: a bit for each PID, in pages that are allocated for the first one of them
+ */
+struct bts_pids {
+	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
 /* A turn that never comes. */
@@ -141,7 +153,6 @@ struct bts_cpu {
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
  * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
- * @away:	it has bts_away_get() for it
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
  * @untold:	one found the ring buffer off
@@ -158,9 +169,8 @@ struct bts_instance {
 	bool				overwrite;
 	atomic64_t			turn;
 	struct bts_readers		readers;
-	bool				away;
-	struct trace_pid_list		*mapped;
-	struct trace_pid_list		*telling;
+	struct bts_pids			mapped;
+	struct bts_pids			telling;
 	bool				untold;
 	bool				polled;
 };
@@ -246,16 +256,12 @@ void bts_free_backlogs(struct bts_instance *b);
 void bts_look_again(void);
 
 /* trace_bts_sched.c */
-void bts_away_get(void);
-void bts_away_put(void);
-void bts_note_departure(struct task_struct *prev);
 void bts_departs_of(struct bts_departs *d, bool preempt,
 		    struct task_struct *prev, unsigned int prev_state);
-void bts_arrives_of(struct bts_arrives *a, struct task_struct *next);
 bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
 		       struct task_struct *p, const struct bts_departs *d);
 bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p, const struct bts_arrives *a);
+		       struct task_struct *p);
 
 /* Never switched out: what fork() copied from its parent still is there. */
 static inline bool bts_is_newborn(struct task_struct *p)
@@ -270,12 +276,11 @@ bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 		   struct task_struct *p, const struct bts_map *m);
 
 /* trace_bts_rows.c */
-void bts_rows_pass(void);
+void bts_pids_free(struct bts_pids *pids);
 void bts_rows_leave(bool preempt, unsigned int prev_state);
-void bts_rows_begin(struct task_struct *task);
+void bts_rows_begin(void);
 void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
 		   struct task_struct *task, unsigned int mode);
-void bts_rows_options(struct bts_instance *b, unsigned int options);
 void bts_map_forget(struct bts_instance *b);
 bool bts_map_begin(void);
 void bts_map_end(void);

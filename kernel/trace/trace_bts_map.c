@@ -17,7 +17,7 @@
  *	__bts_task_maps()	from now on a row for each new one
  *
  * A process, not a task: a mapping that one thread makes is where the others go.
- * The list of processes is as large as that of the PIDs in use, at most, and
+ * .mapped has a bit for each PID, so that a task switch takes no lock to look there, and
  * forgets a process when its PID is seen to be used anew. A task that does not
  * return to user space has no need of rows.
  *

@@ -22,6 +22,8 @@
  * one that would stand in front of branches that are held (bts-block).
  */
 
+#include <linux/bitops.h>
+#include <linux/gfp.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -44,9 +46,6 @@ struct bts_leaving {
 
 static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
 
-/* How many instances have bts-sched. Under trace_types_lock. */
-static unsigned int bts_sched_instances;
-
 /**
  * bts_rows_leave - the CPU is about to turn to another task
  * @preempt:	of sched_switch
@@ -64,33 +63,14 @@ void bts_rows_leave(bool preempt, unsigned int prev_state)
 }
 
 /**
- * bts_rows_pass - the CPU turns from a task without rows to another one
- *
- * One of them may be chosen while it is away.
- *
- * Context: In the scheduler, interrupts off.
- */
-void bts_rows_pass(void)
-{
-	if (READ_ONCE(bts_sched_instances))
-		bts_note_departure(current);
-}
-
-/**
  * bts_rows_begin - the CPU turns to another task, or another mode
- * @task: the one that comes, or the current one
- *
- * The time that the leaving task's branches took to be drained is not time that
- * it was away.
  *
  * Context: As bts_mode(); prior to bts_rows_turn().
  */
-void bts_rows_begin(struct task_struct *task)
+void bts_rows_begin(void)
 {
 	/* Nothing is asked yet of this task. */
 	this_cpu_write(bts_resume_asked, false);
-	if (task != current && READ_ONCE(bts_sched_instances))
-		bts_note_departure(current);
 }
 
 static const struct bts_departs *bts_departure(void)
@@ -135,13 +115,73 @@ static void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		bts_count_row(b, c, bts_row_may(b, c) &&
 			      bts_write_departs(buffer, ctx, current,
 						bts_departure()));
-	if (bts_has(mode, BTS_OPT_SCHED)) {
-		struct bts_arrives a;
-
-		bts_arrives_of(&a, next);
+	if (bts_has(mode, BTS_OPT_SCHED))
 		bts_count_row(b, c, bts_row_may(b, c) &&
-			      bts_write_arrives(buffer, ctx, next, &a));
+			      bts_write_arrives(buffer, ctx, next));
+}
+
+/*
+ * The sets of PIDs. A bit is looked at, set and cleared by atomic operations, and a
+ * page once there stays until the instance is freed.
+ */
+
+/* Context: any. */
+static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
+{
+	unsigned long *bits = READ_ONCE(pids->bits[pid / BTS_PIDS_OF_PAGE]);
+
+	return bits && test_bit(pid % BTS_PIDS_OF_PAGE, bits);
+}
+
+/* Context: any. */
+static void bts_pids_remove(struct bts_pids *pids, pid_t pid)
+{
+	if (bts_pids_has(pids, pid))
+		clear_bit(pid % BTS_PIDS_OF_PAGE,
+			  pids->bits[pid / BTS_PIDS_OF_PAGE]);
+}
+
+/* Context: process context, interrupts off. Return: 0 or -ENOMEM. */
+static int bts_pids_add(struct bts_pids *pids, pid_t pid)
+{
+	unsigned long **page = &pids->bits[pid / BTS_PIDS_OF_PAGE];
+
+	if (!READ_ONCE(*page)) {
+		unsigned long new = get_zeroed_page(GFP_NOWAIT | __GFP_NOWARN);
+
+		if (!new)
+			return -ENOMEM;
+		/* Another CPU may have been first. */
+		if (cmpxchg(page, NULL, (unsigned long *)new))
+			free_page(new);
 	}
+	set_bit(pid % BTS_PIDS_OF_PAGE, *page);
+	return 0;
+}
+
+/* Context: process context. */
+static void bts_pids_clear(struct bts_pids *pids)
+{
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(pids->bits); i++) {
+		unsigned long *bits = READ_ONCE(pids->bits[i]);
+
+		for (j = 0; bits && j < PAGE_SIZE / sizeof(*bits); j++)
+			WRITE_ONCE(bits[j], 0);
+	}
+}
+
+/**
+ * bts_pids_free - free the pages of a set
+ * @pids: the set, of an instance in which no task looks any more
+ */
+void bts_pids_free(struct bts_pids *pids)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(pids->bits); i++)
+		free_page((unsigned long)pids->bits[i]);
 }
 
 /* A traced task's process is not known yet: have the task come by. */
@@ -149,7 +189,7 @@ static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
 {
 	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return;
-	if (trace_pid_list_is_set(b->mapped, task->tgid))
+	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
 	/* It runs, or is about to, on this CPU, and not in user mode. */
 	this_cpu_write(bts_resume_asked, true);
@@ -171,7 +211,7 @@ void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
 	if (task != current) {
 		/* A PID that is used anew. */
 		if (bts_is_newborn(task) && thread_group_leader(task))
-			trace_pid_list_clear(b->mapped, task->tgid);
+			bts_pids_remove(&b->mapped, task->tgid);
 		if ((c->mode | mode) & BTS_OPT_SCHED)
 			bts_sched_rows(b, c, task, mode);
 	}
@@ -180,44 +220,13 @@ void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * bts_rows_options - an instance has other options, or leaves
- * @b:		the instance
- * @options:	BTS_OPT_*
- *
- * Context: trace_types_lock held.
- */
-void bts_rows_options(struct bts_instance *b, unsigned int options)
-{
-	bool away = options & BTS_OPT_SCHED;
-
-	if (away == b->away)
-		return;
-	b->away = away;
-	if (away) {
-		WRITE_ONCE(bts_sched_instances, bts_sched_instances + 1);
-		bts_away_get();
-	} else {
-		bts_away_put();
-		WRITE_ONCE(bts_sched_instances, bts_sched_instances - 1);
-	}
-}
-
-static void bts_clear_pids(struct trace_pid_list *pids)
-{
-	unsigned int pid;
-
-	while (!trace_pid_list_first(pids, &pid))
-		trace_pid_list_clear(pids, pid);
-}
-
-/**
  * bts_map_forget - an instance begins anew to learn of processes
  * @b: the instance, which does not trace yet
  */
 void bts_map_forget(struct bts_instance *b)
 {
-	bts_clear_pids(b->telling);
-	bts_clear_pids(b->mapped);
+	bts_pids_clear(&b->telling);
+	bts_pids_clear(&b->mapped);
 	WRITE_ONCE(b->untold, false);
 }
 
@@ -225,20 +234,20 @@ void bts_map_forget(struct bts_instance *b)
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* A task of this PID may have been killed amid its mappings. */
-	trace_pid_list_clear(b->telling, current->pid);
+	bts_pids_remove(&b->telling, current->pid);
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
-	    trace_pid_list_is_set(b->mapped, current->tgid))
+	    bts_pids_has(&b->mapped, current->tgid))
 		return false;
 	if (bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
 		return false;
 	}
 	/* Without memory for them, the next time that the task gets a CPU. */
-	if (trace_pid_list_set(b->telling, current->pid))
+	if (bts_pids_add(&b->telling, current->pid))
 		return false;
-	if (!trace_pid_list_set(b->mapped, current->tgid))
+	if (!bts_pids_add(&b->mapped, current->tgid))
 		return true;
-	trace_pid_list_clear(b->telling, current->pid);
+	bts_pids_remove(&b->telling, current->pid);
 	return false;
 }
 
@@ -271,7 +280,7 @@ void bts_map_end(void)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		trace_pid_list_clear(b->telling, current->pid);
+		bts_pids_remove(&b->telling, current->pid);
 }
 
 /*
@@ -290,8 +299,8 @@ static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 	bts_count_row(b, c, written);
 	if (!written && bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->untold, true);
-		trace_pid_list_clear(b->telling, current->pid);
-		trace_pid_list_clear(b->mapped, current->tgid);
+		bts_pids_remove(&b->telling, current->pid);
+		bts_pids_remove(&b->mapped, current->tgid);
 	}
 }
 
@@ -306,7 +315,7 @@ void bts_map_existing_row(const struct bts_map *m)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (trace_pid_list_is_set(b->telling, current->pid))
+		if (bts_pids_has(&b->telling, current->pid))
 			bts_map_write(b, m);
 	}
 }
@@ -327,7 +336,7 @@ void bts_map_row(const struct bts_map *m)
 	for_each_bts_instance(b) {
 		if (READ_ONCE(b->tracing) &&
 		    (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
-		    trace_pid_list_is_set(b->mapped, current->tgid))
+		    bts_pids_has(&b->mapped, current->tgid))
 			bts_map_write(b, m);
 	}
 }

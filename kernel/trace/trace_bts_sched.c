@@ -8,109 +8,48 @@
  * option bts-sched the tracer writes the same entries itself, for the tasks that
  * it traces, where they belong among the branches.
  *
- *	__schedule()
- *	  bts_task_departs(prev)	event: current is prev
- *	  trace_sched_switch()		tracer: branches of prev, departs, arrives
- *	  context_switch()
- *	    finish_task_switch()
- *	      bts_task_arrives()	event: current is next
+ * Both are made by probes of sched_switch, where current is the task that leaves.
+ * ftrace has a probe there for set_event_pid. Before it, this CPU's verdict is on the
+ * task that leaves, and after the last probe on the one that comes; between the two
+ * an event passes if set_event_pid names either. Hence the probes' priorities:
  *
- * The hooks lie around sched_switch and are not probes of it, because there
- * common_pid is prev's for both, and set_event_pid lets both pass if it names
- * one. Nor could a probe be registered when an event is enabled: an event's
- * reg function is called with tracepoints_mutex held.
+ *	trace_sched_switch(prev, next)
+ *	  INT_MAX	bts_probe_departs()	verdict on prev
+ *	  INT_MAX - 1	set_event_pid		verdict on both
+ *	  ...		other probes, those of the tracer among them
+ *	  0		set_event_pid		verdict on next
+ *	  -1		bts_probe_arrives()
  *
- * How long a task was away, and from which CPU, is told by two words of
- * task_struct that are written when it departs:
+ * A probe is there while its event is on, in any instance or for perf. That is done in
+ * the events' class: the reg function of a TRACE_EVENT_FN is called with
+ * tracepoints_mutex held, under which no probe can be registered. A program of BPF
+ * that is attached to the tracepoint itself, and not to the event, is not seen there:
+ * it is called while the event is on for another reason.
  *
- *	@ftrace_timestamp	when; the function graph tracer writes the same,
- *				of the same clock at the same place
- *	@departed_cpu		where; lies in a hole of the structure
- *
- * So there is no memory per task, and nothing to look up. A table of bounded
- * size would forget some of 3,000 threads, and what the scheduler keeps of its
- * own (sched_info, exec_start) is overwritten before sched_switch. The words may
- * be old: from a time when nobody listened, or the parent's. Only those are
- * believed that were written since bts_away_since, and not those of a task that
- * never was switched out.
- *
- * Concurrency:
- *
- *	- The two words are written by the CPU that the task leaves and read by
- *	  the one that it gets, both under the runqueue's lock; the scheduler
- *	  orders them.
- *	- bts_away_since is written under bts_away_mutex, after a grace period in
- *	  which each CPU has come to know the new listener.
+ * Nothing is kept of a task. How long it was away, and where it was before, are the
+ * differences of two rows; see the histogram in Documentation/trace/bts.rst.
  */
 
+#include <linux/entry-common.h>
 #include <linux/init.h>
-#include <linux/jump_label.h>
+#include <linux/kallsyms.h>
+#include <linux/limits.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/ptrace.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/debug.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
-#include <linux/trace_clock.h>
 
 #include <asm/sections.h>
+
+#include <trace/events/sched.h>
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/bts.h>
 
 #include "trace_bts.h"
-
-DEFINE_STATIC_KEY_FALSE(bts_sched_key);
-
-/* Protects the listeners' number, and the writing of bts_away_since. */
-static DEFINE_MUTEX(bts_away_mutex);
-static unsigned int bts_away_listeners;
-
-/* Departures are noted since then, by trace_clock_local(). */
-static u64 bts_away_since = U64_MAX;
-
-/**
- * bts_away_get - somebody wants to know how long tasks are away
- *
- * From now on each departure is noted, by bts_note_departure().
- *
- * Context: Process context; the caller's departures are noted on all CPUs that
- *	    look at their probes or static keys anew.
- */
-void bts_away_get(void)
-{
-	guard(mutex)(&bts_away_mutex);
-
-	synchronize_rcu();
-	if (!bts_away_listeners++)
-		WRITE_ONCE(bts_away_since, trace_clock_local());
-}
-
-/**
- * bts_away_put - nobody does any more
- *
- * Context: Process context; before the caller stops to note departures.
- */
-void bts_away_put(void)
-{
-	guard(mutex)(&bts_away_mutex);
-
-	if (!--bts_away_listeners)
-		WRITE_ONCE(bts_away_since, U64_MAX);
-}
-
-/**
- * bts_note_departure - remember when and where a task left its CPU
- * @prev: the task that leaves
- *
- * Context: In the scheduler, interrupts off.
- */
-void bts_note_departure(struct task_struct *prev)
-{
-	prev->ftrace_timestamp = trace_clock_local();
-	prev->departed_cpu = raw_smp_processor_id();
-}
 
 static unsigned long bts_user_ip(struct task_struct *p)
 {
@@ -129,6 +68,42 @@ struct bts_walk {
 	bool		in_sched;
 };
 
+/*
+ * Functions between what is preempted and the scheduler that do nothing but call it:
+ * preempt_enable() goes through the thunks, the end of an interrupt through the other.
+ * in_sched_functions() does not know them.
+ */
+static struct bts_helper {
+	void		(*function)(void);
+	unsigned long	size;
+} bts_helpers[] __ro_after_init = {
+#ifdef CONFIG_PREEMPTION
+	{ .function = raw_irqentry_exit_cond_resched },
+	{ .function = preempt_schedule_thunk },
+	{ .function = preempt_schedule_notrace_thunk },
+#endif
+};
+
+static void __init bts_find_helpers(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++)
+		kallsyms_lookup_size_offset((unsigned long)bts_helpers[i].function,
+					    &bts_helpers[i].size, NULL);
+}
+
+static bool bts_is_helper(unsigned long addr)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++) {
+		if (addr - (unsigned long)bts_helpers[i].function < bts_helpers[i].size)
+			return true;
+	}
+	return false;
+}
+
 static bool bts_is_entry(unsigned long addr)
 {
 	return (addr >= (unsigned long)__entry_text_start &&
@@ -146,7 +121,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 		walk->in_sched = true;
 		return true;
 	}
-	if (!walk->in_sched || bts_is_entry(addr))
+	if (!walk->in_sched || bts_is_entry(addr) || bts_is_helper(addr))
 		return true;
 	walk->ip = addr;
 	return false;
@@ -162,6 +137,10 @@ static unsigned long bts_kernel_ip(void)
 }
 
 #else
+
+static void __init bts_find_helpers(void)
+{
+}
 
 static unsigned long bts_kernel_ip(void)
 {
@@ -200,78 +179,116 @@ void bts_departs_of(struct bts_departs *d, bool preempt,
 	d->voluntary = !preempt && prev_state != TASK_RUNNING;
 }
 
+/* Context: sched_switch, with the runqueue locked and interrupts off. */
+static void bts_probe_departs(void *data, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	struct bts_departs d;
+
+	bts_departs_of(&d, preempt, prev, prev_state);
+	trace_bts_departs(prev, &d);
+}
+
+/* Context: as bts_probe_departs(). */
+static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	trace_bts_arrives(next, bts_user_ip(next));
+}
+
 /**
- * bts_arrives_of - how a task arrives at this CPU
- * @a:		to be filled in
- * @next:	the task
- *
- * Context: In the scheduler, interrupts off.
+ * struct bts_probe - what makes an event of a task switch
+ * @function:	the probe
+ * @prio:	where among those of sched_switch
+ * @on:		it is registered; under event_mutex
  */
-void bts_arrives_of(struct bts_arrives *a, struct task_struct *next)
-{
-	u64 since = READ_ONCE(bts_away_since);
-	u64 then = next->ftrace_timestamp;
-	u64 now = trace_clock_local();
+struct bts_probe {
+	void	(*function)(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state);
+	int	prio;
+	bool	on;
+};
 
-	a->user_ip = bts_user_ip(next);
-	a->from_cpu = -1;
-	a->away = 0;
-	if (bts_is_newborn(next) || !then || then < since)
-		return;
-	a->from_cpu = next->departed_cpu;
-	/* The CPUs' clocks may differ a little. */
-	if (now > then)
-		a->away = now - then;
+static int bts_set_probe(struct bts_probe *probe, bool on)
+{
+	int ret;
+
+	if (probe->on == on)
+		return 0;
+	if (on)
+		ret = register_trace_prio_sched_switch(probe->function, NULL,
+						       probe->prio);
+	else
+		ret = unregister_trace_sched_switch(probe->function, NULL);
+	if (!ret)
+		probe->on = on;
+	return ret;
 }
 
-/* An event is on. Context: the scheduler, interrupts off, the runqueue locked. */
-void __bts_task_departs(bool preempt, struct task_struct *prev,
-			unsigned int prev_state)
+/* The probes that the events need now. */
+static int bts_update_probes(void)
 {
-	bts_note_departure(prev);
+	static struct bts_probe departs = {
+		.function	= bts_probe_departs,
+		.prio		= INT_MAX,
+	};
+	static struct bts_probe arrives = {
+		.function	= bts_probe_arrives,
+		.prio		= -1,
+	};
+	int ret;
 
-	if (trace_bts_departs_enabled()) {
-		struct bts_departs d;
+	lockdep_assert_held(&event_mutex);
 
-		bts_departs_of(&d, preempt, prev, prev_state);
-		trace_bts_departs(prev, &d);
+	ret = bts_set_probe(&departs, trace_bts_departs_enabled());
+	if (ret)
+		return ret;
+	return bts_set_probe(&arrives, trace_bts_arrives_enabled());
+}
+
+/* An event of the two goes on or off. Context: process context, event_mutex held. */
+static int bts_event_reg(struct trace_event_call *call, enum trace_reg type,
+			 void *data)
+{
+	enum trace_reg undo;
+	int ret;
+
+	ret = trace_event_reg(call, type, data);
+	if (ret)
+		return ret;
+
+	switch (type) {
+	case TRACE_REG_REGISTER:
+		undo = TRACE_REG_UNREGISTER;
+		break;
+	case TRACE_REG_PERF_REGISTER:
+		undo = TRACE_REG_PERF_UNREGISTER;
+		break;
+	case TRACE_REG_UNREGISTER:
+	case TRACE_REG_PERF_UNREGISTER:
+		return bts_update_probes();
+	default:
+		/* Of perf, when a task of its events is switched: in any context. */
+		return 0;
 	}
+
+	ret = bts_update_probes();
+	if (ret)
+		trace_event_reg(call, undo, data);
+	return ret;
 }
 
-/* Context: as __bts_task_departs(). */
-void __bts_task_arrives(void)
+/* Events of the kernel's command line are on already. */
+static int __init bts_sched_init(void)
 {
-	if (trace_bts_arrives_enabled()) {
-		struct bts_arrives a;
+	guard(mutex)(&event_mutex);
 
-		bts_arrives_of(&a, current);
-		trace_bts_arrives(current, &a);
-	}
+	bts_find_helpers();
+	event_class_bts_departs.reg = bts_event_reg;
+	event_class_bts_arrives.reg = bts_event_reg;
+	return bts_update_probes();
 }
-
-int bts_departs_reg(void)
-{
-	static_branch_inc(&bts_sched_key);
-	return 0;
-}
-
-void bts_departs_unreg(void)
-{
-	static_branch_dec(&bts_sched_key);
-}
-
-int bts_arrives_reg(void)
-{
-	static_branch_inc(&bts_sched_key);
-	bts_away_get();
-	return 0;
-}
-
-void bts_arrives_unreg(void)
-{
-	bts_away_put();
-	static_branch_dec(&bts_sched_key);
-}
+core_initcall(bts_sched_init);
 
 /**
  * bts_write_departs - a departure as a row of the tracer's
@@ -311,14 +328,13 @@ bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
  * @buffer:	where to
  * @ctx:	tracing_gen_ctx()
  * @p:		the task, which need not be current yet
- * @a:		how it arrives
  *
  * The entry is that of the event.
  *
  * Return: false if there is no room.
  */
 bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p, const struct bts_arrives *a)
+		       struct task_struct *p)
 {
 	struct trace_event_raw_bts_arrives *entry;
 	struct ring_buffer_event *event;
@@ -332,10 +348,7 @@ bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
 	memcpy(entry->comm, p->comm, TASK_COMM_LEN);
 	entry->pid = p->pid;
 	entry->tgid = p->tgid;
-	entry->user_ip = a->user_ip;
-	entry->away = a->away;
-	entry->from_cpu = a->from_cpu;
-	entry->cpu = raw_smp_processor_id();
+	entry->user_ip = bts_user_ip(p);
 	trace_buffer_unlock_commit_nostack(buffer, event);
 	return true;
 }

@@ -255,8 +255,7 @@ static void ds_leave_out(enum ds_fault fault)
 
 /*
  * Whether this CPU raises interrupts is asked in ds_cpu_online(): a CPU that is not
- * online throws NMIs away, and the PMI's entry would stay masked. It begins to record
- * with its first switch to a task.
+ * online throws NMIs away, and the PMI's entry would stay masked.
  * Context: hotplug's STARTING section, interrupts off, on @cpu.
  */
 static int ds_cpu_starting(unsigned int cpu)
@@ -279,8 +278,6 @@ static int ds_cpu_starting(unsigned int cpu)
 	}
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(this_cpu_ptr(&ds_bts_nmi)->ds, ds);
-	if (cpu_online(cpu))
-		ds_ipi_ask((void *)DS_DRAIN_FLUSH);
 	return 0;
 }
 
@@ -556,9 +553,9 @@ bool ds_bts_available(void)
  * @fault:	and how
  *
  * Each CPU is probed: a known branch must give just its record, and crossing the
- * threshold an interrupt. bts_mode() is called on each CPU before this returns. A
- * CPU that comes online later and fails is left out, with a warning and a batch that
- * is @dead.
+ * threshold an interrupt. A CPU that comes online later and fails is left out, with
+ * a warning and a batch that is @dead. Nothing is recorded before the first switch
+ * to a task, or ds_bts_update_all().
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if BTS is claimed, or perf has BTS or LBR events; -ENODEV if

@@ -14,12 +14,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
-int bts_departs_reg(void);
-void bts_departs_unreg(void);
-int bts_arrives_reg(void);
-void bts_arrives_unreg(void);
-
-TRACE_EVENT_FN(bts_departs,
+TRACE_EVENT(bts_departs,
 
 	TP_PROTO(struct task_struct *p, const struct bts_departs *d),
 
@@ -60,43 +55,33 @@ TRACE_EVENT_FN(bts_departs,
 				{ TASK_DEAD, "I" }) :
 		  "R",
 		  __entry->state & TASK_REPORT_MAX ? "+" : "",
-		  __entry->user_ip, (void *)__entry->kernel_ip),
-
-	bts_departs_reg, bts_departs_unreg
+		  __entry->user_ip, (void *)__entry->kernel_ip)
 );
 
-TRACE_EVENT_FN(bts_arrives,
+TRACE_EVENT(bts_arrives,
 
-	TP_PROTO(struct task_struct *p, const struct bts_arrives *a),
+	TP_PROTO(struct task_struct *p, unsigned long user_ip),
 
-	TP_ARGS(p, a),
+	TP_ARGS(p, user_ip),
 
 	TP_STRUCT__entry(
 		__array(	char,		comm,	TASK_COMM_LEN	)
 		__field(	pid_t,		pid			)
 		__field(	pid_t,		tgid			)
 		__field(	unsigned long,	user_ip			)
-		__field(	u64,		away			)
-		__field(	int,		from_cpu		)
-		__field(	int,		cpu			)
 	),
 
 	TP_fast_assign(
+		/* The row is the task's, which is not current yet. */
+		__entry->ent.pid	= p->pid;
 		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 		__entry->pid		= p->pid;
 		__entry->tgid		= p->tgid;
-		__entry->user_ip	= a->user_ip;
-		__entry->away		= a->away;
-		__entry->from_cpu	= a->from_cpu;
-		__entry->cpu		= smp_processor_id();
+		__entry->user_ip	= user_ip;
 	),
 
-	TP_printk("comm=%s pid=%d tgid=%d from_cpu=%d cpu=%d away=%llu [ns] user_ip=0x%lx",
-		  __entry->comm, __entry->pid, __entry->tgid,
-		  __entry->from_cpu, __entry->cpu,
-		  (unsigned long long)__entry->away, __entry->user_ip),
-
-	bts_arrives_reg, bts_arrives_unreg
+	TP_printk("comm=%s pid=%d tgid=%d user_ip=0x%lx",
+		  __entry->comm, __entry->pid, __entry->tgid, __entry->user_ip)
 );
 
 #endif /* _TRACE_BTS_H */
