@@ -202,21 +202,30 @@ unsigned int bts_mode(struct task_struct *task)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Context: as bts_records(); does the filter of events/ftrace/bts_branch take it? */
-static bool bts_filter_takes(struct bts_instance *b,
-			     const struct bts_branch *branch)
+/* Context: as bts_records(); the filter of events/ftrace/bts_branch, or NULL. */
+static struct event_filter *bts_filter(struct bts_instance *b)
 {
 	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
+
+	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
+		return NULL;
+	return rcu_dereference_sched(file->filter);
+}
+
+/* Context: as bts_records(); does the filter take it? */
+static bool bts_filter_takes(struct event_filter *filter,
+			     const struct bts_branch *branch)
+{
 	struct bts_branch_entry entry = {
 		.from	= branch->from,
 		.to	= branch->to,
 	};
 
-	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
+	if (!filter)
 		return true;
 	tracing_generic_entry_update(&entry.ent, TRACE_BTS, branch->ctx);
 	entry.ent.pid = branch->pid;
-	return filter_match_preds(rcu_dereference_sched(file->filter), &entry);
+	return filter_match_preds(filter, &entry);
 }
 
 /* Context: as bts_records(). @branch has what the branches have in common. */
@@ -224,13 +233,16 @@ static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 			   const struct ds_bts_slice *slice,
 			   struct bts_branch *branch)
 {
+	struct event_filter *filter = bts_filter(b);
+	bool all = (c->mode & BTS_SIDES) == BTS_SIDES && !filter;
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
 
 	for (; rec < end; rec++) {
 		branch->from = rec->from;
 		branch->to = rec->to;
-		if (!bts_wanted(c->mode, rec) || !bts_filter_takes(b, branch)) {
+		if (!all && (!bts_wanted(c->mode, rec) ||
+			     !bts_filter_takes(filter, branch))) {
 			bts_count(&c->filtered, 1);
 			continue;
 		}
