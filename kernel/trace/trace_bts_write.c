@@ -39,11 +39,9 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },
 	[BTS_LOST_OVERWRITTEN]	= { "DS buffer wrapped", "buffer_wrapped" },
 	[BTS_LOST_PAUSED]	= { "ring buffer paused", "dropped_paused" },
-	[BTS_LOST_CLEARED]	= { "BTS was switched off, by a machine check for instance",
-				    "buffer_cleared" },
-	[BTS_LOST_STOPPED]	= { "interrupts without records, recording stops",
-				    "stopped" },
-	[BTS_LOST_DEAD]		= { "BTS of this CPU does not work", "dead" },
+	[BTS_LOST_CLEARED]	= { "BTS switched off", "buffer_cleared" },
+	[BTS_LOST_STOPPED]	= { "recording stops", "stopped" },
+	[BTS_LOST_DEAD]		= { "BTS does not work", "dead" },
 };
 
 /* How many rows the ring buffer has had no room for on this CPU. */
