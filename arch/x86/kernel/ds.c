@@ -267,8 +267,10 @@ static int ds_cpu_starting(unsigned int cpu)
 	*c = (struct ds_bts_cpu){
 		.back	= DS_NOWHERE,
 		.strays	= c->strays,
-		.traits	= c->traits,
+		.traits	= cpu_online(cpu) ? c->traits : c->traits & DS_TRAIT_CPL,
 	};
+	if (!cpu_online(cpu))
+		*this_cpu_ptr(&ds_bts_nmi) = (struct ds_bts_nmi){ };
 	fault = ds ? DS_FAULT_NONE : DS_FAULT_NO_AREA;
 	if (!fault && !cpu_online(cpu))
 		fault = ds_probe_record(ds);
@@ -277,6 +279,7 @@ static int ds_cpu_starting(unsigned int cpu)
 		return 0;
 	}
 	c->threshold = ds->bts_interrupt_threshold;
+	c->end = ds->bts_buffer_base;
 	WRITE_ONCE(this_cpu_ptr(&ds_bts_nmi)->ds, ds);
 	return 0;
 }
@@ -291,8 +294,10 @@ static noinline void ds_probe_online(void)
 	if (!ds)
 		return;
 	fault = ds_probe_interrupt(ds);
-	if (fault)
+	if (fault) {
+		ds->bts_interrupt_threshold = this_cpu_read(ds_bts_cpu.threshold);
 		ds_leave_out(fault);
+	}
 	ds_bts_ask(current);
 }
 
@@ -305,7 +310,7 @@ static __ds_text void ds_ipi_probe_online(void *unused)
 }
 NOKPROBE_SYMBOL(ds_ipi_probe_online);
 
-/* Context: hotplug's ONLINE section, on @cpu. Those of a claim are probed already. */
+/* Context: hotplug's ONLINE section, on @cpu. Is it probed already, by the claim? */
 static int ds_cpu_online(unsigned int cpu)
 {
 	unsigned long flags;
@@ -313,9 +318,9 @@ static int ds_cpu_online(unsigned int cpu)
 	if (this_cpu_read(ds_bts_cpu.traits) &
 	    (DS_TRAIT_PMI_ONCE | DS_TRAIT_PMI_REPEATS))
 		return 0;
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	ds_ipi_probe_online(NULL);
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 	return 0;
 }
 
@@ -469,6 +474,7 @@ static void ds_probe_cpu(void *data)
 	enum ds_fault fault;
 
 	*this_cpu_ptr(&ds_bts_cpu) = (struct ds_bts_cpu){ .back = DS_NOWHERE };
+	*this_cpu_ptr(&ds_bts_nmi) = (struct ds_bts_nmi){ };
 	fault = ds ? ds_probe_record(ds) : DS_FAULT_NO_AREA;
 	if (!fault)
 		fault = ds_probe_interrupt(ds);
@@ -503,6 +509,26 @@ out:
 	return min(ret, 0);
 }
 
+/* A CPU that has stopped gets another chance. Context: BTS off. */
+static noinline void ds_new_threshold(void)
+{
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	ds_bts_drain(DS_DRAIN_FLUSH);
+	c->stopped = false;
+	c->idle_pmis = 0;
+	ds_bts_ask(current);
+}
+
+static __ds_text void ds_ipi_threshold(void *unused)
+{
+	if (ds_bts_off()) {
+		ds_new_threshold();
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(ds_ipi_threshold);
+
 /**
  * ds_bts_set_threshold - how many records are there to be for an interrupt?
  * @records:	how many, DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD
@@ -521,7 +547,7 @@ int ds_bts_set_threshold(unsigned int records)
 
 	WRITE_ONCE(ds_bts_threshold, records);
 	if (ds_bts_claimed)
-		ds_bts_update_all(DS_DRAIN_FLUSH);
+		on_each_cpu(ds_ipi_threshold, NULL, true);
 	return 0;
 }
 

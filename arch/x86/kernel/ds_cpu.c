@@ -51,7 +51,7 @@
  *
  * Concurrency. A CPU's state (struct ds_bts_cpu, struct ds_bts_nmi), its DS area
  * and its DEBUGCTL are touched by that CPU alone, with interrupts off, but for
- * ds_bts_nmi.crash, which another CPU sets. What is left is the NMI:
+ * ds_bts_nmi.crash and ds_bts_cpu.crash_nmi_due, which another CPU sets. What is left is the NMI:
  *
  *	- ds_bts_nmi.busy is true from the beginning of ds_bts_off() until the
  *	  index is back at base in ds_bts_on(). An NMI that finds it leaves the
@@ -118,11 +118,11 @@ static __always_inline void ds_disable(struct ds_bts_cpu *c, struct debug_store 
 
 	c->others = ctl & ~DS_CTL_MASK;
 	ds_write_ctl(c->others);
-	/* See ds_disable_amid(). */
+	c->end = READ_ONCE(ds->bts_index);
+	/* See ds_disable_amid(), and the end of ds_bts_on(). */
 	if (c->moving)
 		return;
 	c->moving = true;
-	c->end = READ_ONCE(ds->bts_index);
 	c->cleared = (ctl & DS_CTL_MASK) != c->ctl;
 }
 
@@ -170,6 +170,14 @@ NOKPROBE_SYMBOL(ds_bts_off);
 
 static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds);
 
+/* Another CPU has crashed amid this drain, whose records are written by now. */
+static noinline void ds_answer_crash(struct ds_bts_cpu *c, struct ds_bts_nmi *n)
+{
+	ds_set_mode(c, n->ds, DS_BTS_OFF);
+	/* Pairs with ds_crash_is_awaited(). */
+	smp_store_release(&n->crash, false);
+}
+
 /**
  * ds_bts_on - record on this CPU what ds_bts_ask() has last set
  *
@@ -181,8 +189,11 @@ __ds_text void ds_bts_on(void)
 {
 	struct ds_bts_nmi *n = raw_cpu_ptr(&ds_bts_nmi);
 	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
-	u64 ctl = c->ctl;
+	u64 ctl;
 
+	if (READ_ONCE(n->crash))
+		ds_answer_crash(c, n);
+	ctl = c->ctl;
 	if (ctl) {
 		if (!c->moving)
 			c->others = __rdmsr(MSR_IA32_DEBUGCTLMSR) & ~DS_CTL_MASK;
@@ -216,8 +227,9 @@ __ds_text void __ds_bts_nmi_enter(void)
 	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
 
 	if (c->probing) {
-		if (ds_bts_over(n->ds))
-			WRITE_ONCE(c->probed, c->probed + 1);
+		if (!ds_bts_over(n->ds))
+			return;
+		WRITE_ONCE(c->probed, c->probed + 1);
 		ds_write_ctl(c->others);
 		return;
 	}
@@ -246,7 +258,8 @@ __ds_text void __ds_bts_nmi_leave(unsigned long ip)
 	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
 
 	n->drains = false;
-	c->back = ip;
+	if (c->ctl)
+		c->back = ip;
 	ds_bts_on();
 }
 NOKPROBE_SYMBOL(__ds_bts_nmi_leave);
@@ -476,8 +489,11 @@ int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
 		ds_nmi_drain(c, n, regs->ip);
 	else if (over && !due)
 		WRITE_ONCE(c->pmi_seen, true);
-	/* Pairs with ds_crash_is_awaited(): the records are written. */
-	if (READ_ONCE(n->crash))
+	/*
+	 * Pairs with ds_crash_is_awaited(): the records are written. A drain that
+	 * this NMI has interrupted answers in ds_bts_on().
+	 */
+	if (READ_ONCE(n->crash) && (n->drains || !n->busy || !c->ctl))
 		smp_store_release(&n->crash, false);
 	return over || due ? NMI_HANDLED : ds_crash_nmi(c);
 }
@@ -566,7 +582,7 @@ enum ds_fault ds_probe_record(struct debug_store *ds)
 {
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	u64 off, on, from, to;
+	u64 off, on, all, from, to;
 	unsigned int nr, i;
 	bool exact = false;
 
@@ -574,7 +590,10 @@ enum ds_fault ds_probe_record(struct debug_store *ds)
 		return DS_FAULT_REFUSED;
 	off &= ~DS_CTL_MASK;
 	on = off | DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
-	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, on))
+	all = on | DEBUGCTLMSR_BTINT;
+	if (boot_cpu_has(X86_FEATURE_DSCPL))
+		all |= DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR;
+	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, all))
 		return DS_FAULT_REFUSED;
 	wrmsrl(MSR_IA32_DEBUGCTLMSR, off);
 	c->end = ds->bts_buffer_base;
@@ -632,6 +651,10 @@ enum ds_fault ds_probe_interrupt(struct debug_store *ds)
 	bool pmi;
 
 	c->others = __rdmsr(MSR_IA32_DEBUGCTLMSR) & ~DS_CTL_MASK;
+	ds_settle(c, ds);
+	/* A PMI that came after perf's last event has left the entry masked. */
+	if (apic_read(APIC_LVTPC) & APIC_LVT_MASKED)
+		apic_write(APIC_LVTPC, APIC_DM_NMI);
 	WRITE_ONCE(n->ds, ds);
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));

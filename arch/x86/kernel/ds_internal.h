@@ -92,7 +92,6 @@ extern unsigned int ds_bts_threshold;
 /* ds_cpu.c: a CPU's hardware state */
 void ds_set_mode(struct ds_bts_cpu *c, struct debug_store *ds, unsigned int mode);
 
-bool ds_crash_asked(void);
 int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs);
 int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs);
 enum ds_fault ds_probe_record(struct debug_store *ds);
