@@ -9,7 +9,7 @@
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_rows_leave()		note how prev departs
- *	  ds_bts_switch()
+ *	  ds_bts_drain(), ds_bts_ask()
  *	    bts_records()		branches of prev
  *	    bts_mode()
  *	      bts_rows_begin()
