@@ -54,7 +54,7 @@
  * perf samples a twelfth less often than it is told to. What remains of perf's 2730
  * records is the room where branches go on arriving until BTS is off.
  */
-#define DS_BTS_THRESHOLD	128
+#define DS_BTS_THRESHOLD	256
 
 /* Written under ds_bts_mutex, read by ds_prepare(). */
 unsigned int ds_bts_threshold = DS_BTS_THRESHOLD;
