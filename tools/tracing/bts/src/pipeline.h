@@ -263,6 +263,14 @@ int bts_pipe_close(struct bts_pipe *p);
 int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr);
 /* Where an address of the task is. */
 struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t addr);
+/*
+ * Calls @each for the instructions of a step, in order, as often as each was executed:
+ * once. Those of the kernel or of user space are left out with @options->user or ->kernel.
+ * Returns how many there were.
+ */
+typedef void (*bts_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
+uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_insn_fn each,
+		       void *ctx);
 /* The object's name without brackets and directories, as --dso has it. */
 bool bts_dso_matches(const struct object *o, const char *name);
 
