@@ -8,47 +8,78 @@
 
 #include "trace_bts_unpack.h"
 
-/* No branch takes more bytes, the run before it included. */
-#define BTS_PACK_WORST	22
+/* A run takes at most so many bytes. */
+#define BTS_RUN_MAX	3
+
+/* The room that a branch needs at most: a run before it, its token, a run after it. */
+#define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
 /* Slots of the tables that find nodes. */
-#define BTS_PACK_SLOTS	512
+#define BTS_EDGE_BITS	9
+#define BTS_CALL_BITS	9
 
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
- * @out:	where the next byte goes
- * @limit:	up to here, a branch may be begun
  * @start:	the first byte
- * @run:	branches as predicted that are not yet coded
- * @nr:		branches in the pack, @run included
+ * @out:	where the next one goes
+ * @limit:	up to here, a branch may be begun
+ * @token:	the last token, if it can still take a run
+ * @room:	how many branches of a run @token can take
+ * @run:	predicted branches that are not coded yet
+ * @nr:		branches in the pack; until bts_coder_end() without @run
  * @cur:	the node of the last branch
  * @nodes:	how many nodes there are
  * @from:	where the first branch began
- * @to:		where the last branch led
+ * @to:		where the last branch led, after bts_coder_end()
  * @edge:	finds the node of a branch,
- * @call:	and that of one that began just before an address. What is found may be
- *		of an earlier pack, and is always compared: nothing is ever emptied
+ * @call:	and that of one that began a few bytes before an address. What is found
+ *		may be of an earlier pack, and is always compared: so no table is ever
+ *		emptied
  * @node:	the nodes
  */
 struct bts_coder {
+	u8		*start;
 	u8		*out;
 	u8		*limit;
-	u8		*start;
+	u8		*token;
+	unsigned int	room;
 	unsigned int	run;
 	unsigned int	nr;
 	unsigned int	cur;
 	unsigned int	nodes;
 	u64		from;
 	u64		to;
-	u16		edge[BTS_PACK_SLOTS];
-	u16		call[BTS_PACK_SLOTS];
+	u16		edge[1 << BTS_EDGE_BITS];
+	u16		call[1 << BTS_CALL_BITS];
 	struct bts_node	node[BTS_PACK_NODES];
 };
 
 void bts_coder_begin(struct bts_coder *c, void *buf, size_t size);
-bool bts_coder_add(struct bts_coder *c, u64 from, u64 to);
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr);
 size_t bts_coder_end(struct bts_coder *c);
+
+bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
+
+/**
+ * bts_coder_add - put a branch into the pack
+ * @c:		the coder, after bts_coder_begin()
+ * @from:	where it begins
+ * @to:		where it leads
+ *
+ * Context: one at a time for each coder.
+ * Return: false if the pack is full, and the branch not in it.
+ */
+static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
+{
+	unsigned int next = c->node[c->cur].next;
+	const struct bts_node *node = &c->node[next];
+
+	if (node->from != from || node->to != to || c->nr + c->run >= BTS_PACK_MAX)
+		return __bts_coder_add(c, from, to);
+	c->cur = next;
+	c->run++;
+	return true;
+}
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_PACK_H */
