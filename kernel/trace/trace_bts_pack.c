@@ -5,6 +5,11 @@
 
 #include "trace_bts_pack.h"
 
+static bool bts_node_is(const struct bts_coder_node *node, u64 from, u64 to)
+{
+	return node->from == from && node->to == to;
+}
+
 static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
 {
 	for (; n; n--, value >>= 8)
@@ -27,122 +32,132 @@ static unsigned int bts_edge_slot(u64 from, u64 to)
 
 static unsigned int bts_call_slot(u64 addr)
 {
-	return (addr >> 3) & ((1 << BTS_CALL_BITS) - 1);
+	return (addr >> 4) & ((1 << BTS_CALL_BITS) - 1);
 }
 
-/* The run goes into the last token, if that has room for it, or is one of its own. */
-static u8 *bts_put_run(struct bts_coder *c, u8 *p)
+static u8 *bts_put_run(u8 *p, unsigned int run)
 {
-	unsigned int run = c->run;
-
 	if (!run)
 		return p;
-	c->nr += run;
-	c->run = 0;
-	if (run <= c->room) {
-		*c->token += run;
-		c->room = 0;
-	} else if (run <= BTS_TOK_OTHER - BTS_TOK_RUN) {
+	if (run <= BTS_TOK_OTHER - BTS_TOK_RUN) {
 		*p++ = BTS_TOK_RUN + run - 1;
-	} else {
-		*p++ = BTS_TOK_LONG;
-		p = bts_put_bytes(p, run, 2);
+		return p;
 	}
+	*p++ = BTS_TOK_LONG;
+	return bts_put_bytes(p, run, 2);
+}
+
+/* A token that has room for a run, of less than @room. */
+static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
+{
+	if (run >= room) {
+		p = bts_put_run(p, run);
+		run = 0;
+	}
+	*p++ = token + run;
 	return p;
 }
 
-/* A token that can take a run of less than @room. */
-static u8 *bts_put_token(struct bts_coder *c, u8 *p, u8 token, unsigned int room)
+static u8 *bts_put_other(u8 *p, unsigned int run)
 {
-	c->token = p;
-	c->room = room - 1;
-	*p++ = token;
-	return p;
+	return bts_put_token(p, BTS_TOK_OTHER, run, BTS_TOK_KNOWN - BTS_TOK_OTHER);
 }
 
-static u8 *bts_put_known(struct bts_coder *c, u8 *p, u32 node)
+static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 {
-	p = bts_put_token(c, p, node < 256 ? BTS_TOK_KNOWN : BTS_TOK_KNOWN2,
+	p = bts_put_token(p, node < 256 ? BTS_TOK_KNOWN : BTS_TOK_KNOWN2, run,
 			  BTS_TOK_KNOWN2 - BTS_TOK_KNOWN);
 	*p++ = node;
 	return p;
 }
 
-/* How many nodes ago was the one in this slot, if it began just before @to? */
-static bool bts_find_call(const struct bts_coder *c, unsigned int slot, u64 to,
-			  unsigned int *back)
+/* Did the branch in this slot of calls begin a few bytes before @to? */
+static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
-	unsigned int node = c->call[slot];
+	unsigned int x = c->call[slot];
 
-	*back = c->nodes - 1 - node;
-	return node < c->nodes && *back < 256 &&
-	       to - c->node[node].from - BTS_CALL_SHORTEST <=
-			BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
+	return x < c->nodes && to - c->node[x].from - BTS_CALL_SHORTEST <=
+			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
 }
 
-/* A target that a call may have been followed by. Return: NULL if it is none. */
+/* A target to which a call returns. Return: NULL if @to is none. */
 static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 {
 	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);
-	unsigned int slot2 = bts_call_slot(to - BTS_CALL_LONGEST);
 	unsigned int back, length;
 
-	if (!bts_find_call(c, slot, to, &back) &&
-	    (slot == slot2 || !bts_find_call(c, slot2, to, &back)))
-		return NULL;
-	length = to - c->node[c->nodes - 1 - back].from;
+	if (!bts_call_is(c, slot, to)) {
+		slot = bts_call_slot(to - BTS_CALL_LONGEST);
+		if (!bts_call_is(c, slot, to))
+			return NULL;
+	}
+	back = c->nodes - 1 - c->call[slot];
+	length = to - c->node[c->call[slot]].from;
 	if (length == BTS_CALL_LENGTH && back < BTS_TO_CALL2 - BTS_TO_CALL) {
 		*p++ = BTS_TO_CALL + back;
-	} else {
-		*p++ = BTS_TO_CALL2 + length - BTS_CALL_SHORTEST;
-		*p++ = back;
+		return p;
 	}
+	if (back >= 256)
+		return NULL;
+	*p++ = BTS_TO_CALL2 + length - BTS_CALL_SHORTEST;
+	*p++ = back;
 	return p;
+}
+
+/* A target that is a multiple of 16. Return: NULL if it is too far away. */
+static u8 *bts_put_aligned(u8 *p, u64 units)
+{
+	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
+		units -= BTS_ALIGNED_MIN;
+		*p++ = BTS_TO_ALIGNED + (units >> 8);
+		*p++ = units;
+		return p;
+	}
+	if (units - BTS_ALIGNED2_MIN < (BTS_TO_CALL - BTS_TO_ALIGNED2) << 16) {
+		units -= BTS_ALIGNED2_MIN;
+		*p++ = BTS_TO_ALIGNED2 + (units >> 16);
+		*p++ = units;
+		*p++ = units >> 8;
+		return p;
+	}
+	return NULL;
 }
 
 static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 {
 	u64 diff = to - from;
-	u64 units = (to >> 4) - (from >> 4);
 	unsigned int n;
-	u8 *call;
+	u8 *end;
 
 	if (diff - BTS_NEAR_MIN < BTS_TO_SHORT - BTS_TO_NEAR) {
 		*p++ = BTS_TO_NEAR + diff - BTS_NEAR_MIN;
 		return p;
 	}
-	call = bts_put_call(c, p, to);
-	if (call)
-		return call;
+	end = bts_put_call(c, p, to);
+	if (end)
+		return end;
 	if (diff - BTS_SHORT_MIN < (BTS_TO_ALIGNED - BTS_TO_SHORT) << 8) {
 		diff -= BTS_SHORT_MIN;
 		*p++ = BTS_TO_SHORT + (diff >> 8);
-		return bts_put_bytes(p, diff, 1);
+		*p++ = diff;
+		return p;
 	}
-	if (!(to & 15) &&
-	    units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
-		units -= BTS_ALIGNED_MIN;
-		*p++ = BTS_TO_ALIGNED + (units >> 8);
-		return bts_put_bytes(p, units, 1);
-	}
-	if (!(to & 15) &&
-	    units - BTS_ALIGNED2_MIN < (BTS_TO_CALL - BTS_TO_ALIGNED2) << 16) {
-		units -= BTS_ALIGNED2_MIN;
-		*p++ = BTS_TO_ALIGNED2 + (units >> 16);
-		return bts_put_bytes(p, units, 2);
+	if (!(to & 15)) {
+		end = bts_put_aligned(p, (to >> 4) - (from >> 4));
+		if (end)
+			return end;
 	}
 	n = bts_bytes(diff, 1);
 	*p++ = BTS_TO_BYTES + n - 1;
 	return bts_put_bytes(p, diff, n);
 }
 
-/* A branch that the pack has not had yet. */
-static u8 *bts_put_new(struct bts_coder *c, u8 *p, u64 from, u64 to)
+/* A branch that the pack has not had yet, and where the last one led. */
+static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
 {
-	u64 distance = from - c->node[c->cur].to;
+	u64 distance = from - last;
 	unsigned int n;
 
-	c->room = 0;
 	if (distance < 256 - BTS_TOK_NEW) {
 		*p++ = BTS_TOK_NEW + distance;
 	} else if (distance - BTS_FAR_MIN < 256) {
@@ -153,54 +168,60 @@ static u8 *bts_put_new(struct bts_coder *c, u8 *p, u64 from, u64 to)
 		*p++ = BTS_TOK_FAR + n - 1;
 		p = bts_put_bytes(p, distance, n);
 	}
-	p = bts_put_to(c, p, from, to);
-	c->call[bts_call_slot(from)] = c->nodes;
-	c->node[c->nodes++] = (struct bts_node){ .from = from, .to = to };
+	return bts_put_to(c, p, from, to);
+}
+
+static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
+{
+	unsigned int x = c->nodes++;
+
+	c->call[bts_call_slot(from)] = x;
+	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
+}
+
+/* After @cur came @node, which is not what @cur predicts. */
+static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
+{
+	cur->other = cur->next;
+	cur->next = node;
+}
+
+/*
+ * A branch that is neither successor of the last one, after a run. Return: where the
+ * code goes on, or NULL if the branch does not fit.
+ */
+static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
+				 u64 from, u64 to)
+{
+	u16 *slot = &c->edge[bts_edge_slot(from, to)];
+	struct bts_coder_node *cur = c->cur;
+	unsigned int x = *slot;
+
+	if (x < c->nodes && bts_node_is(&c->node[x], from, to)) {
+		p = bts_put_known(p, run, x);
+	} else {
+		x = c->nodes;
+		if (x == BTS_PACK_NODES)
+			return NULL;
+		if (x == 1 && !run) {
+			c->from = from;
+			cur->to = from;
+		}
+		p = bts_put_new(c, bts_put_run(p, run), cur->to, from, to);
+		*slot = x;
+		bts_add_node(c, from, to);
+	}
+	c->cur = &c->node[x];
+	bts_coder_learn(cur, c->cur);
 	return p;
 }
 
-static bool bts_node_is(const struct bts_node *node, u64 from, u64 to)
-{
-	return node->from == from && node->to == to;
-}
-
-/* A branch that is not as predicted. */
+/* The part of bts_coder_add() that is not inline. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
-	struct bts_node *cur = &c->node[c->cur];
-	u8 *p = c->out;
-	u32 x = cur->other;
-	u16 *slot;
+	struct ds_bts_record rec = { .from = from, .to = to };
 
-	if (p > c->limit || c->nr + c->run >= BTS_PACK_MAX)
-		return false;
-	if (!(c->nr + c->run)) {
-		c->from = from;
-		cur->to = from;
-	}
-	p = bts_put_run(c, p);
-	if (bts_node_is(&c->node[x], from, to)) {
-		p = bts_put_token(c, p, BTS_TOK_OTHER, BTS_TOK_KNOWN - BTS_TOK_OTHER);
-		goto known;
-	}
-	slot = &c->edge[bts_edge_slot(from, to)];
-	x = *slot;
-	if (x < c->nodes && bts_node_is(&c->node[x], from, to)) {
-		p = bts_put_known(c, p, x);
-		goto known;
-	}
-	c->out = p;
-	if (c->nodes == BTS_PACK_NODES)
-		return false;
-	x = c->nodes;
-	p = bts_put_new(c, p, from, to);
-	*slot = x;
-known:
-	bts_node_learn(cur, x);
-	c->cur = x;
-	c->nr++;
-	c->out = p;
-	return true;
+	return bts_coder_add_all(c, &rec, 1);
 }
 
 /**
@@ -215,29 +236,41 @@ known:
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr)
 {
-	const struct ds_bts_record *start = rec, *mark = rec;
-	const struct ds_bts_record *end = rec + nr;
-	const struct bts_node *node = &c->node[c->cur], *next;
+	const struct ds_bts_record *start = rec, *mark = rec, *end;
+	struct bts_coder_node *cur = c->cur, *node;
+	unsigned int run = c->run;
+	u8 *out = c->out, *p;
 
-	if (nr > BTS_PACK_MAX - c->nr - c->run)
-		end = rec + (BTS_PACK_MAX - c->nr - c->run);
-	while (rec < end) {
-		next = &c->node[node->next];
-		if (next->from == rec->from && next->to == rec->to) {
-			node = next;
+	if (nr > BTS_PACK_MAX - c->nr)
+		nr = BTS_PACK_MAX - c->nr;
+	for (end = rec + nr; ; rec++, cur = node) {
+		while (rec < end && bts_node_is(cur->next, rec->from, rec->to)) {
+			cur = cur->next;
 			rec++;
-			continue;
 		}
-		c->cur = node - c->node;
-		c->run += rec - mark;
-		mark = rec;
-		if (!__bts_coder_add(c, rec->from, rec->to))
+		if (rec == end || out > c->limit)
 			break;
-		node = &c->node[c->cur];
-		mark = ++rec;
+		run += rec - mark;
+		mark = rec;
+		node = cur->other;
+		if (bts_node_is(node, rec->from, rec->to)) {
+			out = bts_put_other(out, run);
+			bts_coder_learn(cur, node);
+		} else {
+			c->cur = cur;
+			p = bts_add_else(c, out, run, rec->from, rec->to);
+			if (!p)
+				break;
+			out = p;
+			node = c->cur;
+		}
+		run = 0;
+		mark++;
 	}
-	c->cur = node - c->node;
-	c->run += rec - mark;
+	c->out = out;
+	c->cur = cur;
+	c->run = run + (rec - mark);
+	c->nr += rec - start;
 	return rec - start;
 }
 
@@ -254,13 +287,12 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 	c->start = buf;
 	c->out = buf;
 	c->limit = c->start + (size - BTS_PACK_WORST);
-	c->room = 0;
 	c->run = 0;
 	c->nr = 0;
-	c->cur = 0;
+	c->cur = c->node;
 	c->nodes = 1;
 	c->from = 0;
-	c->node[0] = (struct bts_node){ 0 };
+	c->node[0] = (struct bts_coder_node){ 0, 0, c->node, c->node };
 }
 
 /**
@@ -274,7 +306,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  */
 size_t bts_coder_end(struct bts_coder *c)
 {
-	c->out = bts_put_run(c, c->out);
-	c->to = c->node[c->cur].to;
+	c->out = bts_put_run(c->out, c->run);
+	c->to = c->cur->to;
 	return c->out - c->start;
 }

@@ -16,18 +16,30 @@
 
 /* Slots of the tables that find nodes. */
 #define BTS_EDGE_BITS	9
-#define BTS_CALL_BITS	9
+#define BTS_CALL_BITS	8
+
+/**
+ * struct bts_coder_node - as struct bts_node, but with addresses
+ * @from:	where the branch began
+ * @to:		where it led
+ * @next:	the node of the branch that followed it last,
+ * @other:	and of the last one that followed it and was another one
+ */
+struct bts_coder_node {
+	u64			from;
+	u64			to;
+	struct bts_coder_node	*next;
+	struct bts_coder_node	*other;
+};
 
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
  * @start:	the first byte
  * @out:	where the next one goes
  * @limit:	up to here, a branch may be begun
- * @token:	the last token, if it can still take a run
- * @room:	how many branches of a run @token can take
- * @run:	predicted branches that are not coded yet
- * @nr:		branches in the pack; until bts_coder_end() without @run
  * @cur:	the node of the last branch
+ * @run:	how many branches were as predicted since the last one that is coded
+ * @nr:		branches in the pack
  * @nodes:	how many nodes there are
  * @from:	where the first branch began
  * @to:		where the last branch led, after bts_coder_end()
@@ -38,20 +50,18 @@
  * @node:	the nodes
  */
 struct bts_coder {
-	u8		*start;
-	u8		*out;
-	u8		*limit;
-	u8		*token;
-	unsigned int	room;
-	unsigned int	run;
-	unsigned int	nr;
-	unsigned int	cur;
-	unsigned int	nodes;
-	u64		from;
-	u64		to;
-	u16		edge[1 << BTS_EDGE_BITS];
-	u16		call[1 << BTS_CALL_BITS];
-	struct bts_node	node[BTS_PACK_NODES];
+	u8			*start;
+	u8			*out;
+	u8			*limit;
+	struct bts_coder_node	*cur;
+	unsigned int		run;
+	unsigned int		nr;
+	unsigned int		nodes;
+	u64			from;
+	u64			to;
+	u16			edge[1 << BTS_EDGE_BITS];
+	u16			call[1 << BTS_CALL_BITS];
+	struct bts_coder_node	node[BTS_PACK_NODES];
 };
 
 void bts_coder_begin(struct bts_coder *c, void *buf, size_t size);
@@ -72,13 +82,13 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
  */
 static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
-	unsigned int next = c->node[c->cur].next;
-	const struct bts_node *node = &c->node[next];
+	struct bts_coder_node *next = c->cur->next;
 
-	if (node->from != from || node->to != to || c->nr + c->run >= BTS_PACK_MAX)
+	if (next->from != from || next->to != to || c->nr >= BTS_PACK_MAX)
 		return __bts_coder_add(c, from, to);
 	c->cur = next;
 	c->run++;
+	c->nr++;
 	return true;
 }
 

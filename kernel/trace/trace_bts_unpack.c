@@ -91,14 +91,14 @@ static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 	return p;
 }
 
-/* A branch of before that is not predicted, and a run after it. */
-static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, u32 node,
-			       unsigned int run)
+/* A run, and after it a branch of before that is not predicted. */
+static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
+			       u32 node)
 {
-	if (node >= d->nodes)
+	if (node >= d->nodes && node != BTS_NODE_OTHER)
 		return NULL;
-	bts_node_learn(&d->node[d->cur], node);
-	d->run = 1 + run;
+	d->run = run;
+	d->then = node;
 	return p;
 }
 
@@ -117,11 +117,11 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 		return p;
 	}
 	if (token < BTS_TOK_KNOWN)
-		return bts_get_known(d, p, d->node[d->cur].other, token - BTS_TOK_OTHER);
+		return bts_get_known(d, p, token - BTS_TOK_OTHER, BTS_NODE_OTHER);
 	if (token < BTS_TOK_KNOWN2)
-		return bts_get_known(d, p + 1, p[0], token - BTS_TOK_KNOWN);
+		return bts_get_known(d, p + 1, token - BTS_TOK_KNOWN, p[0]);
 	if (token < BTS_TOK_LONG)
-		return bts_get_known(d, p + 1, 256 + p[0], token - BTS_TOK_KNOWN2);
+		return bts_get_known(d, p + 1, token - BTS_TOK_KNOWN2, 256 + p[0]);
 	if (token < BTS_TOK_FAR) {
 		d->run = p[0] | p[1] << 8;
 		return p + 2;
@@ -156,9 +156,10 @@ static bool bts_decode(struct bts_decoder *d)
 		return false;
 	p = d->end - d->in >= BTS_TOKEN_MAX ? bts_get_token(d, d->in) :
 					      bts_get_last_token(d);
-	if (!p || !d->run || d->run > d->left) {
+	if (!p || d->run + !!d->then > d->left || !(d->run + d->then)) {
 		d->damaged = true;
 		d->run = 0;
+		d->then = 0;
 		return false;
 	}
 	d->in = p;
@@ -184,6 +185,7 @@ void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
 	d->end = d->in + len;
 	d->left = nr;
 	d->run = 0;
+	d->then = 0;
 	d->cur = 0;
 	d->nodes = 1;
 	d->damaged = nr > BTS_PACK_MAX;
@@ -216,17 +218,26 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max)
 {
-	const struct bts_node *node = &d->node[d->cur];
+	struct bts_node *node = &d->node[d->cur];
 	struct bts_pair *out = branches;
 	unsigned int n;
 
 	if (max > d->left)
 		max = d->left;
 	while (max) {
-		if (!d->run && !bts_decode(d))
-			break;
-		n = d->run < max ? d->run : max;
-		d->run -= n;
+		if (d->run) {
+			n = d->run < max ? d->run : max;
+			d->run -= n;
+		} else if (d->then) {
+			bts_node_learn(node, d->then == BTS_NODE_OTHER ? node->other :
+								    d->then);
+			d->then = 0;
+			n = 1;
+		} else {
+			if (!bts_decode(d))
+				break;
+			continue;
+		}
 		d->left -= n;
 		max -= n;
 		do {

@@ -23,9 +23,9 @@
 /* The first byte of a token, or the first one of several in a row. */
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* so many predicted branches, less one */
-	BTS_TOK_OTHER	= 0x30,	/* the other successor; then a run of so many */
-	BTS_TOK_KNOWN	= 0x50,	/* a node below 256, in the next byte; then a run */
-	BTS_TOK_KNOWN2	= 0x60,	/* a node above; then a run */
+	BTS_TOK_OTHER	= 0x30,	/* so many predicted branches, then the other successor */
+	BTS_TOK_KNOWN	= 0x50,	/* the same, then a node below 256, in the next byte */
+	BTS_TOK_KNOWN2	= 0x60,	/* the same, then a node above */
 	BTS_TOK_LONG	= 0x70,	/* a run, in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; its distance, less 128, follows */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch: 2 to 8 bytes of distance follow */
@@ -87,7 +87,8 @@ struct bts_pair {
  * @in:		the code that is left
  * @end:	its end
  * @left:	branches that are still to come
- * @run:	of these, how many are as predicted
+ * @run:	of these, how many are as predicted,
+ * @then:	and the node that comes after them; 0 if nothing does
  * @cur:	the node of the last branch
  * @nodes:	how many nodes there are
  * @damaged:	the code is not a pack's
@@ -98,6 +99,7 @@ struct bts_decoder {
 	const u8	*end;
 	unsigned int	left;
 	unsigned int	run;
+	u32		then;
 	unsigned int	cur;
 	unsigned int	nodes;
 	bool		damaged;
@@ -110,6 +112,9 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch);
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
+
+/* The node of a branch that is not the predicted one, but the one before that. */
+#define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* After @cur came @x, which is not what @cur predicts. */
 static inline void bts_node_learn(struct bts_node *cur, u32 x)

@@ -2,7 +2,7 @@
 #ifndef _ASM_X86_DS_H
 #define _ASM_X86_DS_H
 
-/* Of arch/x86/include/asm/ds.h, what the coder of packed branches needs on a host. */
+/* Of the kernel's headers, what the coder of packed branches needs on a host. */
 
 #include <linux/compiler.h>
 #include <linux/types.h>
