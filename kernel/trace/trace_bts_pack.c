@@ -236,42 +236,41 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr)
 {
-	const struct ds_bts_record *start = rec, *mark = rec, *end;
 	struct bts_coder_node *cur = c->cur, *node;
-	unsigned int run = c->run;
+	unsigned int left, mark;
 	u8 *out = c->out, *p;
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	for (end = rec + nr; ; rec++, cur = node) {
-		while (rec < end && bts_node_is(cur->next, rec->from, rec->to)) {
-			cur = cur->next;
-			rec++;
+	/* The run is mark - left. */
+	mark = nr + c->run;
+	for (left = nr; ; left--, rec++, cur = node) {
+		for (; left; left--, rec++, cur = node) {
+			node = cur->next;
+			if (!bts_node_is(node, rec->from, rec->to))
+				break;
 		}
-		if (rec == end || out > c->limit)
+		if (!left || out > c->limit)
 			break;
-		run += rec - mark;
-		mark = rec;
 		node = cur->other;
 		if (bts_node_is(node, rec->from, rec->to)) {
-			out = bts_put_other(out, run);
+			out = bts_put_other(out, mark - left);
 			bts_coder_learn(cur, node);
 		} else {
 			c->cur = cur;
-			p = bts_add_else(c, out, run, rec->from, rec->to);
+			p = bts_add_else(c, out, mark - left, rec->from, rec->to);
 			if (!p)
 				break;
 			out = p;
 			node = c->cur;
 		}
-		run = 0;
-		mark++;
+		mark = left - 1;
 	}
 	c->out = out;
 	c->cur = cur;
-	c->run = run + (rec - mark);
-	c->nr += rec - start;
-	return rec - start;
+	c->run = mark - left;
+	c->nr += nr - left;
+	return nr - left;
 }
 
 /**
