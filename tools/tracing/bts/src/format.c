@@ -168,6 +168,9 @@ const void *format_bytes(const struct format_field *field, const void *entry, ui
 		return NULL;
 	offset = field->offset;
 	*length = field->size;
+	/* An array without a size is the rest of the entry. */
+	if (field->is_array && !field->size && !field->is_dynamic)
+		*length = offset < size ? size - offset : 0;
 	if (field->is_dynamic) {
 		word = format_number(field, entry, size);
 		offset = word & 0xffff;

@@ -278,7 +278,7 @@ static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit
 
 static uint64_t head_time(struct pipe_stream *s)
 {
-	struct batch *b = stream_peek(&s->stream);
+	struct batch *b = cpustream_peek(&s->stream);
 
 	if (!b)
 		return UINT64_MAX;
@@ -298,7 +298,7 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 		if (s->ended)
 			continue;
 		if (!s->time_known) {
-			s->ended = !stream_peek(&s->stream);
+			s->ended = !cpustream_peek(&s->stream);
 			s->time = head_time(s);
 			s->time_known = true;
 			if (s->ended)
@@ -322,7 +322,7 @@ static int run_streams(struct pipe_private *v)
 	int ret = 0;
 
 	while (!ret && (s = oldest(v, &limit))) {
-		struct batch *b = stream_peek(&s->stream);
+		struct batch *b = cpustream_peek(&s->stream);
 		uint32_t end;
 
 		s->time_known = false;
@@ -336,7 +336,7 @@ static int run_streams(struct pipe_private *v)
 			ret = pipe_other(v, b);
 		}
 		s->done = 0;
-		stream_next(&s->stream);
+		cpustream_next(&s->stream);
 	}
 	return ret;
 }
@@ -347,7 +347,7 @@ int bts_pipe_run(struct bts_pipe *p)
 	int ret = 0;
 
 	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
-		if (!stream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
+		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
 			return BTS_FAILURE;
 		v->nr_streams++;
 	}
@@ -355,7 +355,7 @@ int bts_pipe_run(struct bts_pipe *p)
 	if (ret > 0)
 		ret = 0;
 	for (size_t i = 0; i < v->nr_streams; i++)
-		stream_stop(&v->streams[i].stream);
+		cpustream_stop(&v->streams[i].stream);
 	v->nr_streams = 0;
 	forget_steps(v);
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)

@@ -10,7 +10,7 @@
 #include "pipeline.h"
 #include "space.h"
 #include "steps.h"
-#include "stream.h"
+#include "cpustream.h"
 
 #define TASK_BUCKETS	1024
 
@@ -22,7 +22,7 @@
  * @ended:	it has no more
  */
 struct pipe_stream {
-	struct stream	stream;
+	struct cpustream	stream;
 	uint32_t	done;
 	uint64_t	time;
 	bool		time_known;

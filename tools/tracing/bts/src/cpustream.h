@@ -2,13 +2,15 @@
 /*
  * One CPU's part of a trace: batches of branches of one task, and the rows between them.
  */
-#ifndef BTS_STREAM_H
-#define BTS_STREAM_H
+#ifndef BTS_CPUSTREAM_H
+#define BTS_CPUSTREAM_H
 
 #include <pthread.h>
 
 #include "dat.h"
 #include "format.h"
+
+struct bts_decoder;
 
 struct branch {
 	uint64_t	from;
@@ -73,11 +75,11 @@ struct layout {
 	const struct format *pack;
 	const struct format_field *lost_count;
 	const struct format_field *lost_cause;
+	const struct format_field *lost_seq;
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	const struct format_field *pack_to;
-	const struct format_field *pack_data;
+	const struct format_field *pack_code;
 };
 
 /* False, after a message, if the file has no branches, or none of a form known here. */
@@ -86,16 +88,17 @@ bool layout_find(struct layout *layout, const struct formats *formats, struct da
 #define STREAM_QUEUE	16
 
 /**
- * struct stream - a thread that reads the pages of a CPU, and what it has ready
+ * struct cpustream - a thread that reads the pages of a CPU, and what it has ready
  * @queue:	a ring; the thread fills, the pipeline empties
  * @in:		how many batches were filled, under @lock
  * @out:	how many were emptied, under @lock
  * @ended:	no more will come, under @lock
  * @stop:	the pipeline wants no more, under @lock
  * @packs:	packs read; written by the thread, read after its end
- * @pack_bytes:	of them
+ * @seq:	number that the next pack should have, if @seq_known
+ * @decoder:	of the pack that is being read
  */
-struct stream {
+struct cpustream {
 	struct dat		*dat;
 	struct dat_cpu		*cpu;
 	const struct layout	*layout;
@@ -113,20 +116,21 @@ struct stream {
 	uint64_t		packs;
 	uint64_t		seq;
 	bool			seq_known;
+	struct bts_decoder	*decoder;
 };
 
-bool stream_start(struct stream *s, struct dat *dat, struct dat_cpu *cpu,
+bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
 		  const struct layout *layout);
 /* The batch to be dealt with; NULL at the end. */
-struct batch *stream_peek(struct stream *s);
+struct batch *cpustream_peek(struct cpustream *s);
 /* It has been dealt with. */
-void stream_next(struct stream *s);
-void stream_stop(struct stream *s);
+void cpustream_next(struct cpustream *s);
+void cpustream_stop(struct cpustream *s);
 
 /* For the thread: a batch to fill, NULL if the pipeline wants no more; and handing it over. */
-struct batch *stream_reserve(struct stream *s);
-void stream_commit(struct stream *s);
-/* stream_pages.c: reads the pages until their end, or until nobody wants more. */
-void stream_pages(struct stream *s);
+struct batch *cpustream_reserve(struct cpustream *s);
+void cpustream_commit(struct cpustream *s);
+/* cpucpupages.c: reads the pages until their end, or until nobody wants more. */
+void cpustream_pages(struct cpustream *s);
 
 #endif

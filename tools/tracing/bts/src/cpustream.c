@@ -15,13 +15,13 @@
 #include <string.h>
 
 #include "bts.h"
-#include "stream.h"
+#include "cpustream.h"
 
-static void *stream_thread(void *arg)
+static void *cpustream_thread(void *arg)
 {
-	struct stream *s = arg;
+	struct cpustream *s = arg;
 
-	stream_pages(s);
+	cpustream_pages(s);
 	pthread_mutex_lock(&s->lock);
 	s->ended = true;
 	pthread_cond_signal(&s->filled);
@@ -29,23 +29,23 @@ static void *stream_thread(void *arg)
 	return NULL;
 }
 
-bool stream_start(struct stream *s, struct dat *dat, struct dat_cpu *cpu,
+bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
 		  const struct layout *layout)
 {
-	*s = (struct stream) { .dat = dat, .cpu = cpu, .layout = layout };
+	*s = (struct cpustream) { .dat = dat, .cpu = cpu, .layout = layout };
 	dat_pages_open(&s->pages, dat, cpu);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->filled, NULL);
 	pthread_cond_init(&s->emptied, NULL);
 	s->queue = bts_alloc(STREAM_QUEUE * sizeof(*s->queue));
-	errno = pthread_create(&s->thread, NULL, stream_thread, s);
+	errno = pthread_create(&s->thread, NULL, cpustream_thread, s);
 	s->started = !errno;
 	if (errno)
 		bts_errno("start a thread", dat->path);
 	return s->started;
 }
 
-struct batch *stream_reserve(struct stream *s)
+struct batch *cpustream_reserve(struct cpustream *s)
 {
 	bool stop;
 
@@ -57,7 +57,7 @@ struct batch *stream_reserve(struct stream *s)
 	return stop ? NULL : &s->queue[s->in % STREAM_QUEUE];
 }
 
-void stream_commit(struct stream *s)
+void cpustream_commit(struct cpustream *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->in++;
@@ -66,7 +66,7 @@ void stream_commit(struct stream *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-struct batch *stream_peek(struct stream *s)
+struct batch *cpustream_peek(struct cpustream *s)
 {
 	bool ready;
 
@@ -79,7 +79,7 @@ struct batch *stream_peek(struct stream *s)
 	return ready ? &s->queue[s->out % STREAM_QUEUE] : NULL;
 }
 
-void stream_next(struct stream *s)
+void cpustream_next(struct cpustream *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->out++;
@@ -88,7 +88,7 @@ void stream_next(struct stream *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void stream_stop(struct stream *s)
+void cpustream_stop(struct cpustream *s)
 {
 	if (s->started) {
 		pthread_mutex_lock(&s->lock);

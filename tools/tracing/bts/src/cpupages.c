@@ -17,11 +17,14 @@
 #include <string.h>
 
 #include "bts.h"
-#include "stream.h"
+#include "cpustream.h"
 #ifdef HAVE_BTS_UNPACK
 #include "trace_bts_unpack.h"
+#else
+struct bts_decoder {
+	int	unused;
+};
 #endif
-
 #define PAGE_HEADER	16
 #define PAGE_USED	((1U << 27) - 1)
 #define PAGE_STORED	(1U << 30)
@@ -43,12 +46,16 @@ enum {
  * @b:		the batch that branches are being put into, or NULL
  * @ts:		of the last entry
  * @stopped:	the pipeline wants no more
+ * @missing:	something is missing here: a batch is due that says so
+ * @missing_count: as far as the page knows
  */
 struct reader {
-	struct stream	*s;
+	struct cpustream	*s;
 	struct batch	*b;
 	uint64_t	ts;
 	bool		stopped;
+	bool		missing;
+	uint64_t	missing_count;
 };
 
 struct entry {
@@ -77,14 +84,14 @@ static void end_batch(struct reader *r)
 	if (!r->b)
 		return;
 	if (r->b->nr || r->b->type != BATCH_BRANCHES)
-		stream_commit(r->s);
+		cpustream_commit(r->s);
 	r->b = NULL;
 }
 
 static struct batch *new_batch(struct reader *r, enum batch_type type, int pid)
 {
 	end_batch(r);
-	r->b = stream_reserve(r->s);
+	r->b = cpustream_reserve(r->s);
 	if (!r->b) {
 		r->stopped = true;
 		return NULL;
@@ -116,6 +123,37 @@ static void missed(struct reader *r, uint64_t count)
 	end_batch(r);
 }
 
+/* How many is perhaps said by the next entry. */
+static void missing(struct reader *r, uint64_t count)
+{
+	r->missing = true;
+	r->missing_count = count;
+}
+
+static void tell_missing(struct reader *r)
+{
+	if (r->missing)
+		missed(r, r->missing_count);
+	r->missing = false;
+}
+
+/* The entry has the number of branches before it, and stands for @nr. */
+static void in_sequence(struct reader *r, const struct entry *e,
+			const struct format_field *field, uint64_t nr)
+{
+	struct cpustream *s = r->s;
+	uint64_t seq;
+
+	if (field) {
+		seq = format_number(field, e->data, e->size);
+		if (s->seq_known && seq > s->seq)
+			missing(r, seq - s->seq);
+		s->seq = seq + nr;
+		s->seq_known = true;
+	}
+	tell_missing(r);
+}
+
 static void one_branch(struct reader *r, const struct entry *e, int pid)
 {
 	const struct layout *l = r->s->layout;
@@ -123,6 +161,7 @@ static void one_branch(struct reader *r, const struct entry *e, int pid)
 
 	if (e->size < l->branch_size)
 		return;
+	tell_missing(r);
 	b = branches(r, pid);
 	if (!b)
 		return;
@@ -132,7 +171,7 @@ static void one_branch(struct reader *r, const struct entry *e, int pid)
 }
 
 #ifdef HAVE_BTS_UNPACK
-#include "stream_pack.h"
+#include "cpupack.h"
 #else
 static void pack(struct reader *r, const struct entry *e, int pid)
 {
@@ -156,6 +195,8 @@ static void row(struct reader *r, const struct entry *e, uint32_t id, int pid)
 		type = BATCH_MAP;
 	else if (id == l->lost_id)
 		type = BATCH_LOST;
+	in_sequence(r, e, type == BATCH_LOST ? l->lost_seq : NULL,
+		    type == BATCH_LOST ? format_number(l->lost_count, e->data, e->size) : 0);
 	b = new_batch(r, type, pid);
 	if (!b)
 		return;
@@ -273,18 +314,18 @@ static void page(struct reader *r, const uint8_t *page, uint32_t page_size)
 	r->ts = long_word(page);
 	if (used > page_size - PAGE_HEADER) {
 		dat_damage(r->s->dat, offset, "CPU %d: a page with %u bytes", r->s->cpu->cpu, used);
-		missed(r, 0);
+		missing(r, 0);
 		return;
 	}
 	if (commit & PAGE_MISSED)
-		missed(r, (commit & PAGE_STORED) && used + 8 <= page_size - PAGE_HEADER ?
-			  long_word(end) : 0);
+		missing(r, (commit & PAGE_STORED) && used + 8 <= page_size - PAGE_HEADER ?
+			   long_word(end) : 0);
 	while (end - at >= 4 && !r->stopped) {
 		at = take(r, at, end, &e);
 		if (!at) {
 			dat_damage(r->s->dat, offset, "CPU %d: an entry larger than its page",
 				   r->s->cpu->cpu);
-			missed(r, 0);
+			missing(r, 0);
 			return;
 		}
 		if (e.data) {
@@ -294,18 +335,21 @@ static void page(struct reader *r, const uint8_t *page, uint32_t page_size)
 	}
 }
 
-void stream_pages(struct stream *s)
+void cpustream_pages(struct cpustream *s)
 {
 	struct reader r = { .s = s };
 	const uint8_t *p;
 
+	s->decoder = bts_alloc(sizeof(*s->decoder));
 	while (!r.stopped) {
 		p = dat_pages_next(&s->pages);
 		if (!p)
 			break;
 		page(&r, p, s->cpu->page_size);
 	}
+	tell_missing(&r);
 	end_batch(&r);
+	free(s->decoder);
 }
 
 static uint32_t format_id(const struct formats *formats, const char *name)
@@ -353,7 +397,12 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 	l->lost_count = format_field(l->lost, "count", 0);
 	l->lost_cause = format_field(l->lost, "cause", 0);
 	l->pack = format_named(formats, "bts_pack");
+	l->lost_seq = format_field(l->lost, "seq", 8);
 	l->pack_id = format_id(formats, "bts_pack");
+	l->pack_seq = format_field(l->pack, "seq", 8);
+	l->pack_nr = format_field(l->pack, "nr", 4);
+	l->pack_from = format_field(l->pack, "from", 8);
+	l->pack_code = format_field(l->pack, "code", 0);
 	l->departs_id = format_id(formats, "bts_departs");
 	l->arrives_id = format_id(formats, "bts_arrives");
 	l->map_id = format_id(formats, "bts_map");
