@@ -163,7 +163,7 @@ static struct ranges text_ranges(char *kallsyms)
 	struct ranges ranges = {};
 	char *save = NULL;
 
-	for (char *line = strtok_r(kallsyms, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line; (line = strtok_r(kallsyms, "\n", &save)); kallsyms = NULL) {
 		uint64_t addr = strtoull(line, &line, 16);
 		char type = *line ? line[1] | 0x20 : 0;
 		const char *name = *line ? line + 3 : "";
@@ -313,20 +313,16 @@ static void archive_vdso(const char *trace)
 static void archive_map(const char *trace, int pid)
 {
 	char *name = bts_format("perf-%d.map", pid);
-	char *paths[] = {
-		bts_format("/proc/%d/root/tmp/%s", pid, name),
-		bts_format("/tmp/%s", name),
-	};
+	char *own = bts_format("/proc/%d/root/tmp/%s", pid, name);
+	char *common = bts_format("/tmp/%s", name);
 	struct stat stat;
 
-	for (int i = 0; i < 2; i++) {
-		if (!lstat(paths[i], &stat) && S_ISREG(stat.st_mode)) {
-			archive_copy(trace, name, paths[i]);
-			break;
-		}
-	}
-	free(paths[0]);
-	free(paths[1]);
+	if (!lstat(own, &stat) && S_ISREG(stat.st_mode))
+		archive_copy(trace, name, own);
+	else if (!lstat(common, &stat) && S_ISREG(stat.st_mode))
+		archive_copy(trace, name, common);
+	free(common);
+	free(own);
 	free(name);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bill.h"
+#include "bts.h"
 #include "instance.h"
 
 static const struct cause {
@@ -48,7 +49,7 @@ static void print_losses(FILE *out, const struct bill *bill)
 {
 	const char *comma = "lost ";
 
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		const struct cause *cause = &causes[i];
 		uint64_t n = bill->stats ? stats_number(bill->stats, cause->counter) : 0;
 

@@ -67,7 +67,7 @@ static int take_signals(void)
 	int fd;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		sigaddset(&set, taken[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -151,7 +151,10 @@ static struct pollfd *poll_set(const struct record *rec)
 	if (rec->streams)
 		fds[1].fd = streams_trouble_fd(rec->streams);
 	for (size_t i = 0; i < rec->targets.nr; i++)
-		fds[2 + i] = (struct pollfd){ .fd = targets_fd(&rec->targets, i), .events = POLLIN };
+		fds[2 + i] = (struct pollfd){
+			.fd = targets_fd(&rec->targets, i),
+			.events = POLLIN,
+		};
 	return fds;
 }
 

@@ -216,9 +216,9 @@ struct datw *datw_create(const char *path, unsigned int page_size)
 		return NULL;
 	}
 	dat->reserve = nameless(path);
-	if (dat->reserve >= 0 && fallocate(dat->reserve, 0, 0, RESERVE)) {
-		/* Some file systems cannot; then a full disk may cost the trace. */
-	}
+	/* Some file systems cannot; then a full disk may cost the trace. */
+	if (dat->reserve >= 0 && fallocate(dat->reserve, 0, 0, RESERVE))
+		errno = 0;
 	bytes_add(&head, magic, sizeof(magic));
 	bytes_add8(&head, 0);			/* little endian */
 	bytes_add8(&head, sizeof(long));
@@ -425,9 +425,9 @@ static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
 		}
 		if (n > cpu->size - at)
 			n = cpu->size - at;
-		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n)) {
-			/* Not every file system can. */
-		}
+		/* Not every file system can. */
+		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
+			errno = 0;
 		ret = datw_put(dat, buffer, n);
 		at += n;
 	}
@@ -565,7 +565,7 @@ static int put_text(struct datw *dat, int id, const char *name, const char *text
 }
 
 int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char *const *stats,
-	       int nr_cpus, const char *info)
+		int nr_cpus, const char *info)
 {
 	off_t data;
 	int ret;

@@ -36,7 +36,7 @@ int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size);
  * recorded until a failure is saved, if that is possible at all.
  */
 int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char *const *stats,
-	       int nr_cpus, const char *info);
+		int nr_cpus, const char *info);
 /* The file's size, and how much of it are the CPUs' data. */
 unsigned long long datw_size(const struct datw *dat);
 unsigned long long datw_data_size(const struct datw *dat);

@@ -190,7 +190,8 @@ static char *probe_text(const struct on *on, const char *group)
 	file = bts_format("%.*s", (int)(colon - on->what), on->what);
 	path = realpath(file, NULL);
 	offset = function_offset(path ? path : file, colon + 1);
-	text = offset ? bts_format("p:%s/on %s:%#llx", group, path, (unsigned long long)offset) : NULL;
+	text = !offset ? NULL :
+	       bts_format("p:%s/on %s:%#llx", group, path, (unsigned long long)offset);
 	free(path);
 	free(file);
 	return text;

@@ -66,17 +66,18 @@ static const struct option long_options[] = {
 /* 4096 bytes to 1 TiB, in KiB; 0 if it is no size. */
 static uint64_t parse_size(const char *text)
 {
+	static const char units[] = "kmg";
 	unsigned long long size;
+	const char *unit;
+	int shift = 0;
 	char *end;
-	int shift;
 
 	errno = 0;
 	size = strtoull(text, &end, 10);
-	switch (*end | 0x20) {
-	case 'k': shift = 10; end++; break;
-	case 'm': shift = 20; end++; break;
-	case 'g': shift = 30; end++; break;
-	default: shift = 0;
+	unit = *end ? strchr(units, *end | 0x20) : NULL;
+	if (unit) {
+		shift = 10 * (unit - units + 1);
+		end++;
 	}
 	if (errno || end == text || *end || *text == '-' || size > (1ULL << 40) >> shift)
 		return 0;
@@ -145,23 +146,54 @@ static int parse_rearm(struct record_options *options, const char *text)
 	return BTS_OK;
 }
 
+/* Those that are as they stand. */
+static bool set_option(struct record_options *options, int option)
+{
+	switch (option) {
+	case 'o':
+		options->output = optarg;
+		return true;
+	case 'u':
+		options->user = true;
+		return true;
+	case 'k':
+		options->kernel = true;
+		return true;
+	case 'a':
+		options->all = true;
+		return true;
+	case 'e':
+		add_event(options, optarg);
+		return true;
+	case OPTION_NO_BLOCK:
+		options->no_block = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int parse_option(struct record_options *options, int option)
 {
 	switch (option) {
-	case 'o': options->output = optarg; return BTS_OK;
-	case 'u': options->user = true; return BTS_OK;
-	case 'k': options->kernel = true; return BTS_OK;
-	case 'p': return parse_pids(options, optarg);
-	case 'a': options->all = true; return BTS_OK;
-	case 'C': return parse_cpus(options, optarg);
-	case 'm': return parse_buffer(options, "-m", optarg);
-	case 'e': add_event(options, optarg); return BTS_OK;
-	case OPTION_NO_BLOCK: options->no_block = true; return BTS_OK;
-	case OPTION_FLIGHT: return parse_flight(options, optarg);
-	case OPTION_ON: options->on = optarg; return on_parse(optarg);
-	case OPTION_REARM: return parse_rearm(options, optarg);
-	case 'h': bts_usage(usage); return -1;
-	default: return bts_misuse("record", "no such option, or its argument is missing");
+	case 'p':
+		return parse_pids(options, optarg);
+	case 'C':
+		return parse_cpus(options, optarg);
+	case 'm':
+		return parse_buffer(options, "-m", optarg);
+	case OPTION_FLIGHT:
+		return parse_flight(options, optarg);
+	case OPTION_ON:
+		options->on = optarg;
+		return on_parse(optarg);
+	case OPTION_REARM:
+		return parse_rearm(options, optarg);
+	case 'h':
+		bts_usage(usage);
+		return -1;
+	default:
+		return bts_misuse("record", "no such option, or its argument is missing");
 	}
 }
 
@@ -188,7 +220,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	*options = (struct record_options){ .output = "trace.dat" };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
-		int ret = parse_option(options, option);
+		int ret = set_option(options, option) ? 0 : parse_option(options, option);
 
 		if (ret)
 			return ret;
@@ -196,7 +228,9 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	if (optind < argc)
 		options->command = argv + optind;
 	/* Neither is both. */
-	if (!options->user && !options->kernel)
-		options->user = options->kernel = true;
+	if (!options->user && !options->kernel) {
+		options->user = true;
+		options->kernel = true;
+	}
 	return judge(options);
 }

@@ -153,7 +153,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "event-fork",		!options->all, false },
 	};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		char *file = bts_format("options/%s", wanted[i].name);
 		bool skip = wanted[i].optional && !instance_has(inst, file);
 		int ret = skip ? 0 : instance_write(inst, file, wanted[i].value ? "1" : "0");
@@ -177,7 +177,8 @@ static int set_event(const struct instance *inst, const char *event)
 		bts_error("filter", name, "which system's event? SYSTEM:NAME");
 		ret = -1;
 	} else if (filter) {
-		char *file = bts_format("events/%.*s/%s/filter", (int)(colon - name), name, colon + 1);
+		char *file = bts_format("events/%.*s/%s/filter", (int)(colon - name), name,
+					colon + 1);
 
 		ret = instance_write(inst, file, filter + 4);
 		free(file);
@@ -363,7 +364,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 	add_line(&text, "date", date);
 	add_machine(&text);
 	add_targets(&text, options);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		add_file_line(&text, inst, files[i]);
 	bytes_add8(&text, 0);
 	return text.data;

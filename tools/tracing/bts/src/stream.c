@@ -147,9 +147,8 @@ static void flush_pages(struct stream *stream)
 	if (stream->used && !stream->failed &&
 	    datw_write_pages(stream->out, stream->pages, stream->used)) {
 		stream->failed = true;
-		if (write(stream->all->trouble, &one, sizeof(one)) < 0) {
-			/* It says so already. */
-		}
+		if (write(stream->all->trouble, &one, sizeof(one)) < 0)
+			bts_errno("report trouble", NULL);
 	}
 	stream->used = 0;
 }
