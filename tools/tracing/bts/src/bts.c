@@ -17,38 +17,43 @@
 #define VERSION "unknown"
 #endif
 
-#define COMMANDS(X)								\
-	X(check,   "what this machine can do, and what to do about the rest")	\
-	X(record,  "record the branches of a command, of PIDs, or of all")	\
-	X(info,    "who, when, which machine, options, branches, losses")	\
-	X(report,  "a row for each branch, with symbols and lines")		\
-	X(replay,  "the call tree, with instructions and branches per call")	\
-	X(top,     "functions, edges, loops, lines by instructions; also live")	\
-	X(graph,   "callers and callees of a function, with exact counts")	\
-	X(cover,   "which lines and branches ran: lcov, drcov, PCs")		\
-	X(dump,    "flame graphs, callgrind, timelines, json and others")	\
-	X(diff,    "where two runs part")					\
-	X(tui,     "browse replay, top and source in a terminal")		\
-	X(archive, "put what names a trace's addresses beside it")
-
-#define DECLARE(name, help) int cmd_##name(int argc, char **argv) __attribute__((weak));
-COMMANDS(DECLARE)
+/* A command that is not linked is not listed. */
+#pragma weak cmd_check
+#pragma weak cmd_record
+#pragma weak cmd_info
+#pragma weak cmd_report
+#pragma weak cmd_replay
+#pragma weak cmd_top
+#pragma weak cmd_graph
+#pragma weak cmd_cover
+#pragma weak cmd_dump
+#pragma weak cmd_diff
+#pragma weak cmd_tui
+#pragma weak cmd_archive
 
 static const struct command {
 	const char	*name;
-	bts_command_fn	run;
+	int		(*run)(int argc, char **argv);
 	const char	*help;
 } commands[] = {
-#define ROW(name, help) { #name, cmd_##name, help },
-	COMMANDS(ROW)
+	{ "check",	cmd_check,	"what this machine can do, and the remedy for the rest" },
+	{ "record",	cmd_record,	"record the branches of a command, of PIDs or of all" },
+	{ "info",	cmd_info,	"who, when, which machine, options, branches, losses" },
+	{ "report",	cmd_report,	"a row for each branch, with symbols and lines" },
+	{ "replay",	cmd_replay,	"the call tree, with instructions and branches" },
+	{ "top",	cmd_top,	"functions, edges, loops, lines by instructions" },
+	{ "graph",	cmd_graph,	"callers and callees of a function, with exact counts" },
+	{ "cover",	cmd_cover,	"which lines and branches ran: lcov, drcov, PCs" },
+	{ "dump",	cmd_dump,	"flame graphs, callgrind, timelines, json and others" },
+	{ "diff",	cmd_diff,	"where two runs part" },
+	{ "tui",	cmd_tui,	"browse replay, top and source in a terminal" },
+	{ "archive",	cmd_archive,	"put what names a trace's addresses beside it" },
 };
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void print_usage(FILE *out)
 {
 	fputs("Usage: bts COMMAND [OPTIONS...]\n\n", out);
-	for (size_t i = 0; i < NR_COMMANDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].run)
 			fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
 	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
@@ -56,7 +61,7 @@ static void print_usage(FILE *out)
 
 static const struct command *find_command(const char *name)
 {
-	for (size_t i = 0; i < NR_COMMANDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].run && !strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;

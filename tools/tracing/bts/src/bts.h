@@ -8,18 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit statuses. A command returns one of them. */
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Exit statuses. A command is int cmd_NAME(int argc, char **argv) in src/cmd_NAME.c, and
+ * returns one of them; argv[0] is its name. bts.c has the one table of them.
+ */
 enum {
 	BTS_OK		= 0,
 	BTS_FAILURE	= 1,
 	BTS_MISUSE	= 2,
 };
-
-/*
- * A command, in src/cmd_NAME.c. argv[0] is its name. Which of them there are is in
- * bts.c, in the one table; a command that is not linked is not listed.
- */
-typedef int (*bts_command_fn)(int argc, char **argv);
 
 /*
  * bts: WHAT: OBJECT: REASON on standard error. WHAT is what was to be done ("read",
@@ -30,6 +29,20 @@ int bts_error(const char *what, const char *object, const char *reason, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same; the reason is errno's. */
 int bts_errno(const char *what, const char *object);
+
+/* The commands. */
+int cmd_check(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
+int cmd_cover(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_tui(int argc, char **argv);
+int cmd_archive(int argc, char **argv);
 
 /* A remark that ends nothing: bts: ... on standard error. */
 void bts_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
