@@ -137,6 +137,18 @@ static void read_segments(struct object *o, Elf *elf)
 	}
 }
 
+/* A function without a size goes no further than its section. */
+static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
+{
+	Elf_Scn *scn = elf_getscn(elf, s->st_shndx);
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || s->st_value < sh.sh_addr ||
+	    s->st_value - sh.sh_addr >= sh.sh_size)
+		return 0;
+	return sh.sh_size - (s->st_value - sh.sh_addr);
+}
+
 static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_list *list)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -159,6 +171,8 @@ static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_
 		if (type != STT_NOTYPE)
 			rank = GELF_ST_BIND(s.st_info) == STB_GLOBAL ? RANK_GLOBAL :
 			       GELF_ST_BIND(s.st_info) == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+		if (!s.st_size && rank != RANK_NOTYPE)
+			s.st_size = rest_of_section(elf, &s);
 		sym_list_add(list, s.st_value, s.st_size, name, rank);
 	}
 }

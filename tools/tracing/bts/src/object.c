@@ -41,6 +41,7 @@ static void object_free(struct object *o)
 	free(o->file);
 	free(o->debug_path);
 	free(o->name);
+	free(o->whole_name);
 	free(o->path);
 	free(o);
 }
@@ -52,7 +53,8 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	o->name = bts_strdup(name);
 	o->path = bts_strdup(path);
 	o->code = o;
-	o->whole.name = o->name;
+	o->whole_name = name[0] == '[' ? bts_strdup(name) : bts_format("[%s]", name);
+	o->whole.name = o->whole_name;
 	o->whole.object = o;
 	o->whole.end = UINT64_MAX;
 	o->next = all->list;

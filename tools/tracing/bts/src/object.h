@@ -42,6 +42,7 @@ struct line;
 /**
  * struct object - a file, or what is like one
  * @name:	its short name: that of the file, or [kernel]
+ * @whole_name:	that in brackets
  * @path:	as it was mapped
  * @tgid:	the process, if it is no file
  * @file:	its bytes, @file_size of them; NULL if it cannot be read
@@ -56,6 +57,7 @@ struct line;
  */
 struct object {
 	char		*name;
+	char		*whole_name;
 	char		*path;
 	uint8_t		build_id[BUILD_ID_MAX];
 	uint32_t	build_id_size;

@@ -149,7 +149,7 @@ int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uin
 		return snprintf(buffer, size, "%s+0x%llx", s->name,
 				(unsigned long long)(place->addr - s->addr));
 	if (s->object->path[0] && !s->object->kernel)
-		return snprintf(buffer, size, "%s+0x%llx", s->name,
+		return snprintf(buffer, size, "%s+0x%llx", s->object->name,
 				(unsigned long long)place->addr);
 	return snprintf(buffer, size, "0x%llx", (unsigned long long)addr);
 }

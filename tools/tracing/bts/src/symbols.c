@@ -58,6 +58,16 @@ char *object_string(struct object *o, const char *string)
 	return o->names[nr];
 }
 
+/* printf@@GLIBC_2.2.5 is printf; printf@plt stays. */
+static char *sym_name(struct object *o, const char *name)
+{
+	char *copy = object_string(o, name), *at = strchr(copy, '@');
+
+	if (at && at != copy && strcmp(at, "@plt"))
+		*at = 0;
+	return copy;
+}
+
 void object_set_syms(struct object *o, struct sym_list *list)
 {
 	struct sym *syms = bts_zalloc(list->nr, sizeof(*syms));
@@ -86,7 +96,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
 	/* The names are the file's, which is freed: they become the object's. */
 	for (size_t i = 0; i < nr; i++)
-		syms[i].name = object_string(o, syms[i].name);
+		syms[i].name = sym_name(o, syms[i].name);
 	free(o->syms);
 	o->syms = syms;
 	o->nr_syms = nr;
