@@ -24,7 +24,7 @@ static u64 bts_get_bytes(const u8 *p, unsigned int n)
 
 static u64 bts_get_aligned(u64 from, u64 units)
 {
-	return ((from >> 4) + units) << 4;
+	return (from & ~15ULL) + 16 * units;
 }
 
 /* Where a node before the one that is being made began. False: there is none. */
