@@ -268,10 +268,10 @@ static char *info_text(const struct record *rec, const struct stream_counts *cou
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	seconds = now.tv_sec - rec->start.tv_sec + (now.tv_nsec - rec->start.tv_nsec) / 1e9;
 	bytes_add(&text, rec->about, strlen(rec->about));
-	line = bts_format("seconds: %.3f\ntasks: %zu\nswitches: %llu\noverwritten: %llu\n"
-			  "flight: %d\ndata_bytes: %llu\n", seconds, counts->names.nr,
-			  counts->switches, counts->overwritten, rec->options.flight,
-			  datw_data_size(rec->dat));
+	line = bts_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
+			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
+			  counts->branches, counts->names.nr, counts->switches,
+			  counts->overwritten, rec->options.flight, datw_data_size(rec->dat));
 	bytes_add(&text, line, strlen(line));
 	free(line);
 	if (rec->targets.ended) {
@@ -288,7 +288,7 @@ static void print_bill(const struct record *rec, const struct stream_counts *cou
 		       const char *stats)
 {
 	struct bill bill = {
-		.branches	= stats_number(stats, "delivered"),
+		.branches	= counts->branches,
 		.tasks		= counts->names.nr,
 		.switches	= counts->switches,
 		.overwritten	= counts->overwritten,

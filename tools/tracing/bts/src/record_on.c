@@ -216,6 +216,19 @@ static char *make_probe(const struct on *on)
 
 /* --- The trigger -------------------------------------------------------------------------- */
 
+/*
+ * A signal that kills, without a core dump, is delivered as a SIGKILL; where a task of ours
+ * sends it, that is seen.
+ */
+static int arm_sender(const struct instance *inst, const struct on *on)
+{
+	char *trigger = bts_format("traceoff if sig == %d && (%s)", on->signal, on->filter);
+	int ret = instance_append(inst, "events/signal/signal_generate/trigger", trigger);
+
+	free(trigger);
+	return ret;
+}
+
 /* "SYSTEM/NAME" of the event, to be freed; NULL after a message. */
 static char *on_event(const struct on *on)
 {
@@ -251,6 +264,8 @@ int on_arm(const struct instance *inst, const struct record_options *options)
 			  bts_format("traceoff if sig == %d && (%s)", on.signal, on.filter) :
 			  bts_format("traceoff if %s", on.filter);
 		ret = instance_append(inst, file, trigger);
+		if (!ret && on.kind == ON_SIGNAL)
+			ret = arm_sender(inst, &on);
 		free(trigger);
 		free(file);
 		free(event);

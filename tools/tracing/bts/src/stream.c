@@ -38,7 +38,8 @@ enum {
 
 /* Where in an entry things are; from the format files. */
 struct layout {
-	int	departs_id, arrives_id;		/* -1: there is none */
+	int	branch, pack, departs, arrives;		/* their IDs; -1: there is none */
+	int	pack_nr;				/* how many branches it has */
 	int	departs_comm, arrives_comm;
 };
 
@@ -78,28 +79,49 @@ static int format_number(const char *text, const char *field, const char *key)
 	return at ? atoi(at + strlen(key)) : -1;
 }
 
+/* An event's ID, and where the field is; "comm[16]" is found as "comm[". */
+static int read_format(const char *event, const char *field, int *offset)
+{
+	char *path = bts_format("%s/events/%s/format", tracefs_root(), event);
+	char *text = file_read(path, NULL);
+	int id = format_number(text, "ID: ", "ID: ");
+
+	if (field)
+		*offset = format_number(text, field, "offset:");
+	free(text);
+	free(path);
+	return id;
+}
+
 static void read_layout(struct layout *layout)
 {
-	const char *root = tracefs_root();
-	char *path = bts_format("%s/events/bts/bts_departs/format", root);
-	char *text = file_read(path, NULL);
+	layout->branch = read_format("ftrace/bts_branch", NULL, NULL);
+	layout->pack = read_format("ftrace/bts_pack", " nr;", &layout->pack_nr);
+	layout->departs = read_format("bts/bts_departs", " comm[", &layout->departs_comm);
+	layout->arrives = read_format("bts/bts_arrives", " comm[", &layout->arrives_comm);
+}
 
-	layout->departs_id = format_number(text, "ID: ", "ID: ");
-	layout->departs_comm = format_number(text, " comm[", "offset:");
-	free(text);
-	free(path);
-	path = bts_format("%s/events/bts/bts_arrives/format", root);
-	text = file_read(path, NULL);
-	layout->arrives_id = format_number(text, "ID: ", "ID: ");
-	layout->arrives_comm = format_number(text, " comm[", "offset:");
-	free(text);
-	free(path);
+/* The last name counts: an exec() gives a new one. */
+static void look_at_name(struct stream *stream, const char *entry, int size, int comm)
+{
+	if (comm >= 0 && comm + NAME_LENGTH <= size)
+		memcpy(stream->last->comm, entry + comm, NAME_LENGTH);
+}
+
+static void look_at_pack(struct stream *stream, const char *entry, int size)
+{
+	int at = stream->all->layout.pack_nr;
+	uint16_t nr;
+
+	if (at < 0 || at + (int)sizeof(nr) > size)
+		return;
+	memcpy(&nr, entry + at, sizeof(nr));
+	stream->counts.branches += nr;
 }
 
 static void look_at_entry(struct stream *stream, const char *entry, int size)
 {
 	const struct layout *layout = &stream->all->layout;
-	int comm = -1;
 	uint16_t type;
 	int32_t pid;
 
@@ -109,15 +131,16 @@ static void look_at_entry(struct stream *stream, const char *entry, int size)
 	memcpy(&pid, entry + 4, sizeof(pid));
 	if (!stream->last || stream->last->pid != pid)
 		stream->last = names_get(&stream->counts.names, pid);
-	if (type == layout->departs_id) {
+	if (type == layout->branch) {
+		stream->counts.branches++;
+	} else if (type == layout->pack) {
+		look_at_pack(stream, entry, size);
+	} else if (type == layout->departs) {
 		stream->counts.switches++;
-		comm = layout->departs_comm;
-	} else if (type == layout->arrives_id) {
-		comm = layout->arrives_comm;
+		look_at_name(stream, entry, size, layout->departs_comm);
+	} else if (type == layout->arrives) {
+		look_at_name(stream, entry, size, layout->arrives_comm);
 	}
-	/* The last one counts: an exec() gives a new one. */
-	if (comm >= 0 && comm + NAME_LENGTH <= size)
-		memcpy(stream->last->comm, entry + comm, NAME_LENGTH);
 }
 
 static void look_at_page(struct stream *stream, void *page)
@@ -312,6 +335,7 @@ int streams_finish(struct streams *streams, struct stream_counts *counts)
 		bts_errno("stop the threads", NULL);
 	for (struct stream *s = streams->list; s; s = s->next) {
 		pthread_join(s->thread, NULL);
+		counts->branches += s->counts.branches;
 		counts->switches += s->counts.switches;
 		counts->overwritten += s->counts.overwritten;
 		names_add_all(&counts->names, &s->counts.names);

@@ -16,6 +16,7 @@ struct streams;
 
 /* What went by. */
 struct stream_counts {
+	unsigned long long	branches;	/* single ones, and those in packs */
 	unsigned long long	switches;	/* rows bts_departs */
 	unsigned long long	overwritten;	/* entries that the ring buffer has lost */
 	struct names		names;		/* of the tasks that have rows */
