@@ -107,6 +107,14 @@ static void fold_loop(struct top *t, const struct bts_step *s)
 	e->insns += s->count * s->insns;
 }
 
+/* A call, or what is like one: a jump to the beginning of another function. */
+static bool enters(const struct bts_step *s)
+{
+	if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+		return true;
+	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
+}
+
 static bool hidden_side(const struct top *t, const struct bts_step *s)
 {
 	const struct bts_options *o = t->pipe.options;
@@ -135,7 +143,7 @@ static void fold(void *ctx, struct bts_step *s)
 		else
 			bts_step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, s->at_from.sym, s->at_from.addr)->branches += s->count;
-		if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
 	}
 }
