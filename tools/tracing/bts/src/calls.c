@@ -138,6 +138,16 @@ static void do_root(struct calls *c, const struct bts_step *s)
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
+/* What procedure linkage jumps to was called by its caller. */
+static void replace_stub(struct calls *c, struct sym *sym)
+{
+	struct frame stub = *calls_top(c);
+
+	pop(c);
+	push(c, stub.kind, sym, &stub.site, stub.ret);
+	calls_top(c)->approx = stub.approx;
+}
+
 static void do_jump(struct calls *c, const struct bts_step *s)
 {
 	struct frame *top = calls_top(c);
@@ -152,6 +162,10 @@ static void do_jump(struct calls *c, const struct bts_step *s)
 		i = find_sym(c, sym, side_begin(c));
 	if (i >= 0) {
 		pop_to(c, i + 1);
+		return;
+	}
+	if (top->sym->stub) {
+		replace_stub(c, sym);
 		return;
 	}
 	push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
@@ -174,7 +188,12 @@ static void do_ret(struct calls *c, const struct bts_step *s)
 			do_jump(c, s);
 			return;
 		} else {
-			do_root(c, s);
+			/* An exception's handler, in a function that is still there. */
+			i = find_sym(c, s->at_to.sym, side_begin(c));
+			if (i >= 0)
+				pop_to(c, i + 1);
+			else
+				do_root(c, s);
 			return;
 		}
 	}

@@ -55,6 +55,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	o->code = o;
 	o->whole_name = name[0] == '[' ? bts_strdup(name) : bts_format("[%s]", name);
 	o->whole.name = o->whole_name;
+	o->whole.linked = o->whole_name;
 	o->whole.object = o;
 	o->whole.end = UINT64_MAX;
 	o->next = all->list;
