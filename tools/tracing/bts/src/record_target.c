@@ -3,8 +3,9 @@
  * The tasks that bts record traces.
  *
  * A command is forked before anything is recorded, so that its PID can be among those to
- * be traced, and waits on a pipe until tracing is on. A second pipe, closed by exec(),
- * brings the errno of an exec() that failed. PIDs are looked after by pidfds; each brings
+ * be traced, and waits on a pipe. It turns tracing on itself, right before exec(), so that
+ * next to nothing of bts is in its trace. A second pipe, closed by exec(), brings the errno
+ * of an exec() that failed. PIDs are looked after by pidfds; each brings
  * the threads that it has, and function-fork brings those to come.
  */
 #include <dirent.h>
@@ -50,7 +51,7 @@ static int add_target(struct targets *targets, pid_t pid)
 }
 
 /* In the child: until the parent says so, or is gone. */
-static void run_command(char **command, int go, int failed)
+static void run_command(char **command, int go, int failed, int tracing_on)
 {
 	sigset_t none;
 	int saved;
@@ -62,19 +63,22 @@ static void run_command(char **command, int go, int failed)
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
-	execvp(command[0], command);
+	if (write(tracing_on, "1", 1) == 1)
+		execvp(command[0], command);
 	saved = errno;
 	if (write(failed, &saved, sizeof(saved)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-static int fork_command(struct targets *targets, char **command)
+static int fork_command(struct targets *targets, char **command, const struct instance *inst)
 {
-	int go[2], failed[2];
+	char *path = instance_file(inst, "tracing_on");
+	int go[2], failed[2], tracing_on = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		bts_errno("make a pipe", NULL);
+	free(path);
+	if (tracing_on < 0 || pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
+		bts_errno("make pipes for", command[0]);
 		return -1;
 	}
 	fflush(NULL);
@@ -87,19 +91,20 @@ static int fork_command(struct targets *targets, char **command)
 	if (!targets->child) {
 		close(go[1]);
 		close(failed[0]);
-		run_command(command, go[0], failed[1]);
+		run_command(command, go[0], failed[1], tracing_on);
 	}
 	close(go[0]);
 	close(failed[1]);
+	close(tracing_on);
 	targets->go = go[1];
 	targets->failed = failed[0];
 	return add_target(targets, targets->child);
 }
 
-int targets_prepare(struct targets *targets, const struct record_options *options)
+int targets_prepare(struct targets *targets, const struct instance *inst,
+		    const struct record_options *options)
 {
-	*targets = (struct targets){ .go = -1, .failed = -1 };
-	if (options->command && fork_command(targets, options->command))
+	if (options->command && fork_command(targets, options->command, inst))
 		return -1;
 	for (size_t i = 0; i < options->nr_pids; i++)
 		if (add_target(targets, options->pids[i]))
@@ -147,12 +152,12 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-int targets_go(struct targets *targets, const char *name)
+int targets_go(struct targets *targets, const struct instance *inst, const char *name)
 {
 	int error = 0;
 
 	if (!targets->child)
-		return 0;
+		return instance_write(inst, "tracing_on", "1");
 	if (write(targets->go, "", 1) != 1) {
 		bts_errno("start", name);
 		return -1;
