@@ -143,7 +143,7 @@ static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 		return p;
 	}
 	if (!(to & 15)) {
-		end = bts_put_aligned(p, (to >> 4) - (from >> 4));
+		end = bts_put_aligned(p, (s64)(to - (from & ~15ULL)) >> 4);
 		if (end)
 			return end;
 	}

@@ -4,6 +4,9 @@
 
 /* Packed branches: the coder. trace_bts_pack.c explains how it works. */
 
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+
 #include <asm/ds.h>
 
 #include "trace_bts_unpack.h"

@@ -24,7 +24,7 @@ static u64 bts_get_bytes(const u8 *p, unsigned int n)
 
 static u64 bts_get_aligned(u64 from, u64 units)
 {
-	return ((from >> 4) + units) << 4;
+	return (from & ~15ULL) + 16 * units;
 }
 
 /* Where a node before the one that is being made began. False: there is none. */
@@ -98,7 +98,7 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 	if (node >= d->nodes && node != BTS_NODE_OTHER)
 		return NULL;
 	d->run = run;
-	d->then = node;
+	d->then = node + 1;
 	return p;
 }
 
@@ -221,6 +221,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 	struct bts_node *node = &d->node[d->cur];
 	struct bts_pair *out = branches;
 	unsigned int n;
+	u32 x;
 
 	if (max > d->left)
 		max = d->left;
@@ -229,8 +230,8 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			n = d->run < max ? d->run : max;
 			d->run -= n;
 		} else if (d->then) {
-			bts_node_learn(node, d->then == BTS_NODE_OTHER ? node->other :
-								    d->then);
+			x = d->then - 1;
+			bts_node_learn(node, x == BTS_NODE_OTHER ? node->other : x);
 			d->then = 0;
 			n = 1;
 		} else {

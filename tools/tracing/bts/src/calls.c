@@ -430,14 +430,19 @@ void calls_row(struct calls *c, const struct bts_row *row)
 	}
 }
 
+void calls_end(struct calls *c)
+{
+	c->closing = true;
+	pop_to(c, 0);
+}
+
 void calls_free(struct bts_task *task)
 {
 	struct calls *c = task->priv;
 
 	if (!c)
 		return;
-	c->closing = true;
-	pop_to(c, 0);
+	calls_end(c);
 	free(c->stack);
 	free(c);
 	task->priv = NULL;

@@ -99,7 +99,9 @@ struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struc
 void calls_step(struct calls *c, const struct bts_step *s, uint64_t ts);
 /* What a row means for the stack: losses, the task's end, a new program. */
 void calls_row(struct calls *c, const struct bts_row *row);
-/* Ends all frames that are left, and frees the stack. */
+/* Ends all frames that are left. */
+void calls_end(struct calls *c);
+/* The same, and frees the stack. */
 void calls_free(struct bts_task *task);
 
 #endif

@@ -271,6 +271,8 @@ struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t a
 typedef void (*bts_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_insn_fn each,
 		       void *ctx);
+/* What the instruction at an address of the object is; its length, 0 if it is not known. */
+uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind);
 /* The object's name without brackets and directories, as --dso has it. */
 bool bts_dso_matches(const struct object *o, const char *name);
 

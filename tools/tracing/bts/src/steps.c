@@ -125,6 +125,16 @@ static const enum bts_kind kinds[] = {
 	[INSN_FAR]	= BTS_FAR,
 };
 
+uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind)
+{
+	enum insn_kind found;
+	uint64_t target;
+	uint32_t length = code_insn(o->code, addr, &found, &target);
+
+	*kind = length && found != INSN_OTHER ? kinds[found] : BTS_UNKNOWN;
+	return length;
+}
+
 /* Where the CPU goes for an interrupt or exception, by the kernel's names. */
 static bool is_gate(const struct bts_place *to)
 {
