@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,8 +51,31 @@ static int add_target(struct targets *targets, pid_t pid)
 	return 0;
 }
 
+/* As execvp() would find it, to be freed; NULL, with errno. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	int error = ENOENT;
+
+	if (strchr(name, '/'))
+		return bts_strdup(name);
+	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
+		size_t length = strcspn(path, ":");
+		char *file = bts_format("%.*s%s%s", (int)length, path, length ? "/" : "", name);
+		struct stat stat;
+
+		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
+			return file;
+		error = errno == EACCES ? EACCES : error;
+		free(file);
+		path += length;
+	}
+	errno = error;
+	return NULL;
+}
+
 /* In the child: until the parent says so, or is gone. */
-static void run_command(char **command, int go, int failed, int tracing_on)
+static void run_command(const char *file, char **command, int go, int failed, int tracing_on)
 {
 	sigset_t none;
 	int saved;
@@ -63,8 +87,9 @@ static void run_command(char **command, int go, int failed, int tracing_on)
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
+	/* With a slash in it, nothing is searched for. */
 	if (write(tracing_on, "1", 1) == 1)
-		execvp(command[0], command);
+		execvp(file, command);
 	saved = errno;
 	if (write(failed, &saved, sizeof(saved)) < 0)
 		_exit(126);
@@ -73,10 +98,14 @@ static void run_command(char **command, int go, int failed, int tracing_on)
 
 static int fork_command(struct targets *targets, char **command, const struct instance *inst)
 {
-	char *path = instance_file(inst, "tracing_on");
+	char *path = instance_file(inst, "tracing_on"), *file = find_program(command[0]);
 	int go[2], failed[2], tracing_on = open(path, O_WRONLY | O_CLOEXEC);
 
 	free(path);
+	if (!file) {
+		bts_errno("execute", command[0]);
+		return -1;
+	}
 	if (tracing_on < 0 || pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
 		bts_errno("make pipes for", command[0]);
 		return -1;
@@ -91,8 +120,9 @@ static int fork_command(struct targets *targets, char **command, const struct in
 	if (!targets->child) {
 		close(go[1]);
 		close(failed[0]);
-		run_command(command, go[0], failed[1], tracing_on);
+		run_command(file, command, go[0], failed[1], tracing_on);
 	}
+	free(file);
 	close(go[0]);
 	close(failed[1]);
 	close(tracing_on);
