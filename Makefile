@@ -26,7 +26,7 @@ MACHINE := $(CURDIR)/machine
 .NOTPARALLEL:
 
 all:
-	@$(MACHINE)/deps build run
+	@$(MACHINE)/deps build run tool
 	@$(MACHINE)/build
 
 demo: all

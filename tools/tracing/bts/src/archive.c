@@ -32,7 +32,7 @@ char *archive_path(const char *trace)
 	return bts_format("%s.archive", trace);
 }
 
-/* --- Files ----------------------------------------------------------------------------------- */
+/* --- Files -------------------------------------------------------------------------- */
 
 static int make_dirs(char *path)
 {
@@ -111,7 +111,7 @@ void archive_clear(const char *trace)
 	free(path);
 }
 
-/* --- The kernel's code ------------------------------------------------------------------------ */
+/* --- The kernel's code -------------------------------------------------------------- */
 
 struct range {
 	uint64_t	from, to;
@@ -290,7 +290,7 @@ void archive_kernel(const char *trace)
 	free(path);
 }
 
-/* --- Tasks ------------------------------------------------------------------------------------ */
+/* --- Tasks -------------------------------------------------------------------------- */
 
 /* Ours is the same as every 64-bit task's. */
 static void archive_vdso(const char *trace)

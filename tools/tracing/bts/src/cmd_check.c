@@ -74,7 +74,7 @@ bad(struct check *check, const char *what, const char *format, ...)
 	check->failed = true;
 }
 
-/* --- The machine ---------------------------------------------------------------------------- */
+/* --- The machine -------------------------------------------------------------------- */
 
 /* The first CPU's value of a line of /proc/cpuinfo, to be freed; "" if there is none. */
 static char *cpu_line(const struct check *check, const char *name)
@@ -192,7 +192,7 @@ static void check_pti(void)
 	free(text);
 }
 
-/* --- The kernel and the user ------------------------------------------------------------------ */
+/* --- The kernel and the user -------------------------------------------------------- */
 
 /* CONFIG_BTS_TRACER in what says how this kernel was configured: 1, 0, or -1. */
 static int kernel_config(void)

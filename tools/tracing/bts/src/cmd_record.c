@@ -2,8 +2,8 @@
 /*
  * bts record: records the branches of a command, of PIDs or of all tasks.
  *
- *	prepare		the command is forked and waits; an instance is set up
- *	start		threads read, the targets are written, tracing goes on, the command too
+ *	prepare		an instance is set up; the command is forked, and waits
+ *	start		threads read, tracing goes on, the command too
  *	wait		until the targets have ended, for Ctrl-C, for trouble with the file,
  *			or, with --on, until a trigger has switched tracing off
  *	stop		what is still held comes out, tracing goes off, the threads read the rest
@@ -58,7 +58,7 @@ struct record {
 /* Why the waiting has ended. */
 enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 
-/* --- Start ---------------------------------------------------------------------------------- */
+/* --- Start -------------------------------------------------------------------------- */
 
 static int take_signals(void)
 {
@@ -106,11 +106,12 @@ static int prepare(struct record *rec)
 	if (record_check())
 		return -1;
 	rec->signals = take_signals();
-	if (rec->signals < 0 || targets_prepare(&rec->targets, options))
+	if (rec->signals < 0)
 		return -1;
 	on_prepare(options);
 	rec->inst = instance_create();
 	if (!rec->inst || record_setup(rec->inst, options) ||
+	    targets_prepare(&rec->targets, rec->inst, options) ||
 	    targets_write(&rec->targets, rec->inst, options))
 		return -1;
 	rec->about = record_describe(rec->inst, options);
@@ -129,12 +130,11 @@ static int start(struct record *rec)
 	if (on_arm(rec->inst, &rec->options))
 		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
-	if (instance_write(rec->inst, "tracing_on", "1"))
-		return -1;
-	return rec->options.command ? targets_go(&rec->targets, rec->options.command[0]) : 0;
+	return targets_go(&rec->targets, rec->inst,
+			  rec->options.command ? rec->options.command[0] : NULL);
 }
 
-/* --- Wait ----------------------------------------------------------------------------------- */
+/* --- Wait --------------------------------------------------------------------------- */
 
 static bool triggered(const struct record *rec)
 {
@@ -197,7 +197,7 @@ static enum reason wait_for_end(struct record *rec)
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
-/* --- Stop and write --------------------------------------------------------------------------- */
+/* --- Stop and write ----------------------------------------------------------------- */
 
 /* What waits for room would be dropped: give the threads time to make it. */
 static void wait_for_held(const struct record *rec)
@@ -313,6 +313,8 @@ static int finish_file(struct record *rec, const struct stream_counts *counts, c
 	char **cpus = cpu_stats(rec->inst, &nr_cpus);
 
 	ret = datw_finish(rec->dat, names, clock ? clock : "", cpus, nr_cpus, info);
+	if (!ret)
+		archive_clear(rec->path);
 	if (!ret && rec->options.kernel)
 		archive_kernel(rec->path);
 	if (!ret)
@@ -371,7 +373,6 @@ static int run(struct record *rec)
 		if (reason == ENDED && rec->options.on) {
 			fprintf(stderr, "bts: %s has not happened%s: nothing is written\n",
 				rec->options.on, rec->nr_written ? " again" : "");
-			unlink(rec->path);
 			return 0;
 		}
 		if (write_file(rec) || reason == TROUBLE)
@@ -407,11 +408,8 @@ static void clean_up(struct record *rec)
 		names_free(&counts.names);
 	}
 	targets_finish(&rec->targets);
-	/* Not the trace of a recording that did not begin. */
-	if (rec->dat) {
-		unlink(rec->path);
+	if (rec->dat)
 		datw_free(rec->dat);
-	}
 	if (rec->inst)
 		instance_remove(rec->inst);
 	free(rec->options.pids);
@@ -422,7 +420,7 @@ static void clean_up(struct record *rec)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record rec = {};
+	struct record rec = { .targets = { .go = -1, .failed = -1 } };
 	int ret = record_parse(&rec.options, argc, argv);
 
 	if (ret)

@@ -310,6 +310,7 @@ void dat_close(struct dat *dat)
 	free(dat->cmdlines.text);
 	free(dat->uname.text);
 	free(dat->clock.text);
+	free(dat->info.text);
 	free(dat->compression);
 	free(dat->error);
 	free(dat->path);

@@ -41,6 +41,8 @@ struct dat {
 	struct dat_text	cmdlines;
 	struct dat_text	uname;
 	struct dat_text	clock;
+	/* "key: value" lines of bts record. */
+	struct dat_text	info;
 	struct dat_text	*stats;
 	size_t		nr_stats;
 	struct dat_cpu	*cpus;

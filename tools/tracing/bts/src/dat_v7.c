@@ -30,6 +30,7 @@ enum {
 	SECTION_EVENT_FORMATS	= 18,
 	SECTION_KALLSYMS	= 19,
 	SECTION_CMDLINES	= 21,
+	SECTION_BTS		= 0x4254,	/* bts record's own */
 };
 
 enum {
@@ -165,6 +166,9 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 		break;
 	case SECTION_CMDLINES:
 		dat_text(&dat->cmdlines, &b, dat_u64(&b));
+		break;
+	case SECTION_BTS:
+		dat_text(&dat->info, &b, size);
 		break;
 	}
 	if (b.bad)

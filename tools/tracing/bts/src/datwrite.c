@@ -62,6 +62,7 @@ enum {
 
 struct datw {
 	char			*path;
+	char			*temporary;	/* its name until it is whole; NULL: the same */
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
@@ -85,7 +86,7 @@ struct datw_cpu {
 	int			fd;
 };
 
-/* --- Files --------------------------------------------------------------------------- */
+/* --- Files -------------------------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -131,7 +132,7 @@ static int datw_put(struct datw *dat, const void *data, size_t size)
 	return 0;
 }
 
-/* --- Sections ------------------------------------------------------------------------ */
+/* --- Sections ----------------------------------------------------------------------- */
 
 static uint32_t string_id(struct datw *dat, const char *string)
 {
@@ -197,7 +198,15 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 	bytes_free(&data);
 }
 
-/* --- The start of the file ------------------------------------------------------------- */
+/* --- The start of the file ---------------------------------------------------------- */
+
+/* What is no file, /dev/null for instance, is not replaced. */
+static bool is_replaced(const char *path)
+{
+	struct stat stat;
+
+	return lstat(path, &stat) || S_ISREG(stat.st_mode);
+}
 
 struct datw *datw_create(const char *path, unsigned int page_size)
 {
@@ -209,8 +218,13 @@ struct datw *datw_create(const char *path, unsigned int page_size)
 	dat->path = bts_strdup(path);
 	dat->page_size = page_size;
 	dat->reserve = -1;
-	dat->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (is_replaced(path))
+		dat->temporary = bts_format("%s.new", path);
+	dat->fd = open(dat->temporary ? dat->temporary : path,
+		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (dat->fd < 0) {
+		free(dat->temporary);
+		dat->temporary = NULL;
 		bts_errno("create", path);
 		datw_free(dat);
 		return NULL;
@@ -343,7 +357,7 @@ int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
 	return ret ? -1 : 0;
 }
 
-/* --- A CPU's data ----------------------------------------------------------------------- */
+/* --- A CPU's data ------------------------------------------------------------------- */
 
 struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu)
 {
@@ -399,7 +413,7 @@ int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
 	return 0;
 }
 
-/* --- The end ---------------------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------------------ */
 
 static int pad(struct datw *dat)
 {
@@ -579,11 +593,17 @@ int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char 
 	if (ret)
 		return -1;
 	ret = put_section(dat, SECTION_STRINGS, "strings", &dat->strings);
-	if (!ret && close(dat->fd)) {
+	if (ret)
+		return -1;
+	if (close(dat->fd) || (dat->temporary && rename(dat->temporary, dat->path))) {
 		bts_errno("write", dat->path);
 		ret = -1;
 	}
 	dat->fd = -1;
+	if (!ret) {
+		free(dat->temporary);
+		dat->temporary = NULL;
+	}
 	return ret;
 }
 
@@ -616,7 +636,10 @@ void datw_free(struct datw *dat)
 		close(dat->reserve);
 	if (dat->fd >= 0)
 		close(dat->fd);
+	if (dat->temporary)
+		unlink(dat->temporary);
 	bytes_free(&dat->strings);
+	free(dat->temporary);
 	free(dat->path);
 	free(dat);
 }

@@ -17,7 +17,10 @@
 struct datw;
 struct datw_cpu;
 
-/* Creates the file, and PATH's directory is where it keeps its temporary ones. */
+/*
+ * Creates the file under another name; what was at PATH stays until datw_finish(). In its
+ * directory are the temporary ones as well.
+ */
 struct datw *datw_create(const char *path, unsigned int page_size);
 /*
  * Formats of events, symbols and the like, from ROOT, where tracefs is. SYSTEMS are the
@@ -40,6 +43,7 @@ int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char 
 /* The file's size, and how much of it are the CPUs' data. */
 unsigned long long datw_size(const struct datw *dat);
 unsigned long long datw_data_size(const struct datw *dat);
+/* What is not finished is removed. */
 void datw_free(struct datw *dat);
 
 #endif

@@ -45,7 +45,7 @@ const char *tracefs_root(void)
 	return root;
 }
 
-/* --- Files ------------------------------------------------------------------------- */
+/* --- Files -------------------------------------------------------------------------- */
 
 static char *read_all(int fd, size_t *size)
 {
@@ -130,7 +130,7 @@ int file_append(const char *path, const char *text)
 	return write_with(path, text, O_APPEND);
 }
 
-/* --- The instance -------------------------------------------------------------------- */
+/* --- The instance ------------------------------------------------------------------- */
 
 /* bts-PID of a process that is no more, and its undo.c neither. */
 static void remove_stale(const char *dir)

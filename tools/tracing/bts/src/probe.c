@@ -52,7 +52,7 @@ struct way {
 	bool		user, kernel, pack;
 };
 
-/* --- The child -----------------------------------------------------------------  */
+/* --- The child ---------------------------------------------------------------------- */
 
 /* As the kernel takes it: the C library would put a restorer of its own. */
 static void set_handler(int sig)
@@ -125,7 +125,7 @@ static pid_t start_child(int cpu, int *go, void (*work)(void))
 	return pid;
 }
 
-/* --- The trace ---------- */
+/* --- The trace ---------------------------------------------------------------------- */
 
 /* "PID CPU NS FROM TO", or "PID CPU NS LOST N CAUSE" */
 static struct rows parse_rows(char *text, pid_t pid)
@@ -194,7 +194,7 @@ static int record_child(const struct instance *inst, int cpu, void (*work)(void)
 	return status ? -1 : 0;
 }
 
-/* --- The comparison ---------- */
+/* --- The comparison ----------------------------------------------------------------- */
 
 static bool in_probe(uint64_t addr)
 {
@@ -325,7 +325,7 @@ static bool compare(struct rows *rows, const struct way *way, const char *kallsy
 	return false;
 }
 
-/* --- All ways --------- */
+/* --- All ways ----------------------------------------------------------------------- */
 
 static bool probe_way(const struct instance *inst, int cpu, const struct way *way,
 		      const char *kallsyms)

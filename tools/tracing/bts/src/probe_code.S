@@ -64,7 +64,7 @@ probe_branches:
 	.globl	probe_start
 probe_start:
 
-/* --- What is called -------------------------------------------------------------------- */
+/* --- What is called ----------------------------------------------------------------- */
 
 callee:
 callee_returns:
@@ -89,7 +89,7 @@ restorer_calls:
 	syscall
 	ud2
 
-/* --- The program ----------------------------------------------------------------------- */
+/* --- The program -------------------------------------------------------------------- */
 
 	.globl	probe_run
 	.type	probe_run, @function

@@ -45,12 +45,13 @@ struct targets {
 };
 
 /* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. */
-int targets_prepare(struct targets *targets, const struct record_options *options);
+int targets_prepare(struct targets *targets, const struct instance *inst,
+		    const struct record_options *options);
 /* Writes them where INST has its PIDs. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Lets the command go. -1 after a message if it cannot be executed. */
-int targets_go(struct targets *targets, const char *name);
+/* Tracing goes on, and the command goes. -1 after a message if it cannot be executed. */
+int targets_go(struct targets *targets, const struct instance *inst, const char *name);
 /*
  * A descriptor each that is readable when the task has ended; -1 for one that is known to
  * have.

@@ -90,7 +90,7 @@ int on_parse(const char *text)
 	return ret;
 }
 
-/* --- Probes ------------------------------------------------------------------------------- */
+/* --- Probes ------------------------------------------------------------------------- */
 
 static char *probe_group(void)
 {
@@ -214,7 +214,7 @@ static char *make_probe(const struct on *on)
 	return event;
 }
 
-/* --- The trigger -------------------------------------------------------------------------- */
+/* --- The trigger -------------------------------------------------------------------- */
 
 /*
  * A signal that kills, without a core dump, is delivered as a SIGKILL; where a task of ours

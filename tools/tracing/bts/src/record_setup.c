@@ -217,7 +217,7 @@ int record_setup(const struct instance *inst, const struct record_options *optio
 	return choose_tracer(inst);
 }
 
-/* --- What is written down ---------------------------------------------------------------- */
+/* --- What is written down ----------------------------------------------------------- */
 
 static void add_system(char ***systems, size_t *nr, const char *name, size_t length)
 {

@@ -3,8 +3,9 @@
  * The tasks that bts record traces.
  *
  * A command is forked before anything is recorded, so that its PID can be among those to
- * be traced, and waits on a pipe until tracing is on. A second pipe, closed by exec(),
- * brings the errno of an exec() that failed. PIDs are looked after by pidfds; each brings
+ * be traced, and waits on a pipe. It turns tracing on itself, right before exec(), so that
+ * next to nothing of bts is in its trace. A second pipe, closed by exec(), brings the errno
+ * of an exec() that failed. PIDs are looked after by pidfds; each brings
  * the threads that it has, and function-fork brings those to come.
  */
 #include <dirent.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,8 +51,31 @@ static int add_target(struct targets *targets, pid_t pid)
 	return 0;
 }
 
+/* As execvp() would find it, to be freed; NULL, with errno. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	int error = ENOENT;
+
+	if (strchr(name, '/'))
+		return bts_strdup(name);
+	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
+		size_t length = strcspn(path, ":");
+		char *file = bts_format("%.*s%s%s", (int)length, path, length ? "/" : "", name);
+		struct stat stat;
+
+		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
+			return file;
+		error = errno == EACCES ? EACCES : error;
+		free(file);
+		path += length;
+	}
+	errno = error;
+	return NULL;
+}
+
 /* In the child: until the parent says so, or is gone. */
-static void run_command(char **command, int go, int failed)
+static void run_command(const char *file, char **command, int go, int failed, int tracing_on)
 {
 	sigset_t none;
 	int saved;
@@ -62,19 +87,27 @@ static void run_command(char **command, int go, int failed)
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
-	execvp(command[0], command);
+	/* With a slash in it, nothing is searched for. */
+	if (write(tracing_on, "1", 1) == 1)
+		execvp(file, command);
 	saved = errno;
 	if (write(failed, &saved, sizeof(saved)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-static int fork_command(struct targets *targets, char **command)
+static int fork_command(struct targets *targets, char **command, const struct instance *inst)
 {
-	int go[2], failed[2];
+	char *path = instance_file(inst, "tracing_on"), *file = find_program(command[0]);
+	int go[2], failed[2], tracing_on = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		bts_errno("make a pipe", NULL);
+	free(path);
+	if (!file) {
+		bts_errno("execute", command[0]);
+		return -1;
+	}
+	if (tracing_on < 0 || pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
+		bts_errno("make pipes for", command[0]);
 		return -1;
 	}
 	fflush(NULL);
@@ -87,19 +120,21 @@ static int fork_command(struct targets *targets, char **command)
 	if (!targets->child) {
 		close(go[1]);
 		close(failed[0]);
-		run_command(command, go[0], failed[1]);
+		run_command(file, command, go[0], failed[1], tracing_on);
 	}
+	free(file);
 	close(go[0]);
 	close(failed[1]);
+	close(tracing_on);
 	targets->go = go[1];
 	targets->failed = failed[0];
 	return add_target(targets, targets->child);
 }
 
-int targets_prepare(struct targets *targets, const struct record_options *options)
+int targets_prepare(struct targets *targets, const struct instance *inst,
+		    const struct record_options *options)
 {
-	*targets = (struct targets){ .go = -1, .failed = -1 };
-	if (options->command && fork_command(targets, options->command))
+	if (options->command && fork_command(targets, options->command, inst))
 		return -1;
 	for (size_t i = 0; i < options->nr_pids; i++)
 		if (add_target(targets, options->pids[i]))
@@ -147,12 +182,12 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-int targets_go(struct targets *targets, const char *name)
+int targets_go(struct targets *targets, const struct instance *inst, const char *name)
 {
 	int error = 0;
 
 	if (!targets->child)
-		return 0;
+		return instance_write(inst, "tracing_on", "1");
 	if (write(targets->go, "", 1) != 1) {
 		bts_errno("start", name);
 		return -1;

@@ -68,7 +68,7 @@ struct streams {
 	int		trouble;
 };
 
-/* --- Looking at pages --------------------------------------------------------------------- */
+/* --- Looking at pages --------------------------------------------------------------- */
 
 /* The number after KEY, which comes after FIELD, in the text of a format file. */
 static int format_number(const char *text, const char *field, const char *key)
@@ -161,7 +161,7 @@ static void look_at_page(struct stream *stream, void *page)
 	}
 }
 
-/* --- A CPU's thread ---------------------------------------------------------------------- */
+/* --- A CPU's thread ----------------------------------------------------------------- */
 
 static void flush_pages(struct stream *stream)
 {
@@ -219,7 +219,7 @@ static void *run_stream(void *arg)
 	return NULL;
 }
 
-/* --- All of them ------------------------------------------------------------------------- */
+/* --- All of them -------------------------------------------------------------------- */
 
 static int add_stream(struct streams *all, const struct instance *inst, struct datw *dat, int cpu)
 {
