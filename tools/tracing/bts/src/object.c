@@ -205,6 +205,7 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	memcpy(o->build_id, key->build_id, key->build_id_size);
 	o->inode = key->inode;
 	o->tgid = key->tgid;
+	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");
 	if (!strcmp(key->path, "[vdso]")) {
 		read_vdso(all, o);
 		return o;

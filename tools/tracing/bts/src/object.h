@@ -55,6 +55,7 @@ struct line;
  * @syms:	sorted by address, without overlap
  * @segments:	of @file: what is at which address
  * @bits32:	its code is 32-bit code
+ * @is_file:	its addresses are those of a file, wherever that is mapped
  * @other:	the file at the path is another build; nothing is known then
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
@@ -80,6 +81,7 @@ struct object {
 	bool		bits32;
 	bool		kernel;
 	bool		other;
+	bool		is_file;
 	struct block	*blocks;
 	size_t		blocks_room;
 	size_t		nr_blocks;
