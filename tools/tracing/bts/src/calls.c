@@ -81,14 +81,27 @@ static uint32_t chain_begin(const struct calls *c)
 	return i ? i - 1 : 0;
 }
 
-/* Below this one are the frames of the other side, or of what was interrupted. */
+/*
+ * Below this one are the frames of the other side. A signal's handler may be left by
+ * siglongjmp(), so what it has interrupted belongs to its side.
+ */
 static uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->depth;
 
-	while (i && !is_entry(&c->stack[i - 1]) && c->stack[i - 1].kind != FRAME_SIGNAL)
+	while (i && !is_entry(&c->stack[i - 1]))
 		i--;
 	return i ? i - 1 : 0;
+}
+
+/* The innermost way in: of a system call, an interrupt or a handler; -1 if there is none. */
+static int64_t last_entry(const struct calls *c)
+{
+	int64_t i = (int64_t)c->depth - 1;
+
+	while (i >= 0 && !is_entry(&c->stack[i]) && c->stack[i].kind != FRAME_SIGNAL)
+		i--;
+	return i;
 }
 
 /* The innermost frame of the function, from @begin on; -1 if there is none. */
@@ -130,12 +143,18 @@ static void do_call(struct calls *c, const struct bts_step *s)
 /* The outermost function of this side was there before the trace. */
 static void do_root(struct calls *c, const struct bts_step *s)
 {
-	uint32_t begin = side_begin(c);
-
-	if (c->depth && (is_entry(&c->stack[begin]) || c->stack[begin].kind == FRAME_SIGNAL))
-		begin++;
-	pop_to(c, begin);
+	pop_to(c, last_entry(c) + 1);
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
+}
+
+/* What procedure linkage jumps to was called by its caller. */
+static void replace_stub(struct calls *c, struct sym *sym)
+{
+	struct frame stub = *calls_top(c);
+
+	pop(c);
+	push(c, stub.kind, sym, &stub.site, stub.ret);
+	calls_top(c)->approx = stub.approx;
 }
 
 static void do_jump(struct calls *c, const struct bts_step *s)
@@ -152,6 +171,10 @@ static void do_jump(struct calls *c, const struct bts_step *s)
 		i = find_sym(c, sym, side_begin(c));
 	if (i >= 0) {
 		pop_to(c, i + 1);
+		return;
+	}
+	if (top->sym->stub) {
+		replace_stub(c, sym);
 		return;
 	}
 	push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
@@ -174,7 +197,12 @@ static void do_ret(struct calls *c, const struct bts_step *s)
 			do_jump(c, s);
 			return;
 		} else {
-			do_root(c, s);
+			/* An exception's handler, in a function that is still there. */
+			i = find_sym(c, s->at_to.sym, side_begin(c));
+			if (i >= 0)
+				pop_to(c, i + 1);
+			else
+				do_root(c, s);
 			return;
 		}
 	}

@@ -28,6 +28,8 @@ enum by { BY_FUNCTION, BY_EDGE, BY_LOOP, BY_LINE, BY_DSO };
 
 static const char *const by_names[] = { "function", "edge", "loop", "line", "dso" };
 
+#define NAMES_CACHED 1024
+
 struct top {
 	struct bts_pipe		pipe;
 	struct tally		tally;
@@ -38,6 +40,12 @@ struct top {
 	uint64_t		insns;
 	uint64_t		branches;
 	uint64_t		count;
+	const char		**names;
+	size_t			nr_names;
+	struct {
+		const char	*file;
+		const char	*name;
+	} cache[NAMES_CACHED];
 };
 
 static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, const void *b,
@@ -48,19 +56,23 @@ static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, 
 	return tally_get(&t->tally, &key);
 }
 
-/* The same file has another string in each object. */
+/* The same file has another string in each unit: which of them stands for all? */
 static const char *one_name(struct top *t, const char *file)
 {
-	static char **names;
-	static size_t nr;
+	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
 
-	for (size_t i = nr; i--;)
-		if (!strcmp(names[i], file))
-			return names[i];
-	(void)t;
-	names = bts_realloc(names, nr + 1, sizeof(*names));
-	names[nr] = bts_strdup(file);
-	return names[nr++];
+	if (t->cache[at].file == file)
+		return t->cache[at].name;
+	for (i = 0; i < t->nr_names; i++)
+		if (!strcmp(t->names[i], file))
+			break;
+	if (i == t->nr_names) {
+		t->names = bts_realloc(t->names, t->nr_names + 1, sizeof(*t->names));
+		t->names[t->nr_names++] = file;
+	}
+	t->cache[at].file = file;
+	t->cache[at].name = t->names[i];
+	return t->names[i];
 }
 
 static struct tally_entry *place_entry(struct top *t, struct sym *sym, uint64_t addr)
@@ -107,6 +119,14 @@ static void fold_loop(struct top *t, const struct bts_step *s)
 	e->insns += s->count * s->insns;
 }
 
+/* A call, or what is like one: a jump to the beginning of another function. */
+static bool enters(const struct bts_step *s)
+{
+	if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+		return true;
+	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
+}
+
 static bool hidden_side(const struct top *t, const struct bts_step *s)
 {
 	const struct bts_options *o = t->pipe.options;
@@ -135,7 +155,7 @@ static void fold(void *ctx, struct bts_step *s)
 		else
 			bts_step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, s->at_from.sym, s->at_from.addr)->branches += s->count;
-		if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
 	}
 }
@@ -276,6 +296,7 @@ static int run(struct top *t, const struct bts_options *options)
 	else
 		bts_pipe_bill(&t->pipe, stdout);
 	tally_free(&t->tally);
+	free(t->names);
 	closed = bts_pipe_close(&t->pipe);
 	return status ? status : closed;
 }
@@ -325,7 +346,7 @@ int cmd_top(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	struct top t = { .rows = 40 };
+	static struct top t = { .rows = 40 };
 	struct bts_options options;
 	int option, status;
 

@@ -139,6 +139,13 @@ uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64
 	return length;
 }
 
+/* Where the file has a call of __fentry__, the kernel has had a nop since it booted. */
+static bool is_nop(struct object *o, enum insn_kind kind, uint64_t target)
+{
+	return o->kernel && kind == INSN_CALL &&
+	       !strcmp(object_sym(o, target)->name, "__fentry__");
+}
+
 static void decode_block(struct object *o, uint64_t addr, struct block *b)
 {
 	const uint8_t *bytes;
@@ -153,7 +160,8 @@ static void decode_block(struct object *o, uint64_t addr, struct block *b)
 		length = decode(o->code, bytes + b->size, size - b->size, &kind, &offset);
 		if (!length)
 			return;
-		if (kind != INSN_OTHER) {
+		if (kind != INSN_OTHER &&
+		    !is_nop(o, kind, addr + b->size + length + offset)) {
 			b->kind = kind;
 			b->length = length;
 			if (has_target(kind))

@@ -23,7 +23,7 @@ struct bolt {
 
 static bool named(const struct sym *s)
 {
-	return s != &s->object->whole && !s->object->kernel && !strstr(s->name, "@plt");
+	return s != &s->object->whole && !s->object->kernel && !s->stub;
 }
 
 static void edge(struct bolt *b, struct sym *from, uint64_t from_addr, struct sym *to,
@@ -83,8 +83,8 @@ int dump_bolt(struct dump *d)
 	for (size_t i = 0; i < b.tally.nr; i++) {
 		const struct sym *from = list[i].key.a, *to = list[i].key.b;
 
-		fprintf(d->out, "1 %s %llx 1 %s %llx 0 %llu\n", from->name,
-			(unsigned long long)(list[i].key.a_addr - from->addr), to->name,
+		fprintf(d->out, "1 %s %llx 1 %s %llx 0 %llu\n", from->linked,
+			(unsigned long long)(list[i].key.a_addr - from->addr), to->linked,
 			(unsigned long long)(list[i].key.b_addr - to->addr),
 			(unsigned long long)list[i].branches);
 	}

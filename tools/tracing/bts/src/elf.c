@@ -212,7 +212,7 @@ static const char *plt_name(Elf *elf, Elf_Data *rela, size_t i, Elf_Scn *syms)
 
 static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
 {
-	GElf_Shdr plt, rela;
+	GElf_Shdr plt, rela, head;
 	Elf_Scn *rela_scn = section_named(elf, ".rela.plt", &rela), *syms;
 	Elf_Data *data;
 	uint64_t first;
@@ -225,6 +225,8 @@ static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
 		first = plt.sh_addr + PLT_ENTRY;
 	else
 		return;
+	if (section_named(elf, ".plt", &head))
+		sym_list_add(list, head.sh_addr, PLT_ENTRY, "[plt]", RANK_PLT);
 	syms = elf_getscn(elf, rela.sh_link);
 	data = elf_getdata(rela_scn, NULL);
 	for (size_t i = 0; syms && data && rela.sh_entsize &&
@@ -233,9 +235,9 @@ static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
 		uint64_t addr = first + i * PLT_ENTRY;
 		char *full;
 
-		if (!name || !*name || addr + PLT_ENTRY > plt.sh_addr + plt.sh_size)
-			continue;
-		full = bts_format("%s@plt", name);
+		if (addr + PLT_ENTRY > plt.sh_addr + plt.sh_size)
+			break;
+		full = name && *name ? bts_format("%s@plt", name) : bts_strdup("[plt]");
 		sym_list_add(list, addr, PLT_ENTRY, object_string(o, full), RANK_PLT);
 		free(full);
 	}
@@ -324,7 +326,7 @@ void elf_debug(struct object *o, const char *path)
 	if (elf && elf_kind(elf) == ELF_K_ELF) {
 		for (size_t i = 0; i < o->nr_syms; i++)
 			sym_list_add(&list, o->syms[i].addr, o->syms[i].end - o->syms[i].addr,
-				     o->syms[i].name, RANK_PLT);
+				     o->syms[i].linked, RANK_PLT);
 		read_syms(o, elf, &list);
 		object_set_syms(o, &list);
 		free(o->debug_path);

@@ -55,6 +55,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	o->code = o;
 	o->whole_name = name[0] == '[' ? bts_strdup(name) : bts_format("[%s]", name);
 	o->whole.name = o->whole_name;
+	o->whole.linked = o->whole_name;
 	o->whole.object = o;
 	o->whole.end = UINT64_MAX;
 	o->next = all->list;
@@ -204,6 +205,7 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	memcpy(o->build_id, key->build_id, key->build_id_size);
 	o->inode = key->inode;
 	o->tgid = key->tgid;
+	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");
 	if (!strcmp(key->path, "[vdso]")) {
 		read_vdso(all, o);
 		return o;

@@ -16,16 +16,20 @@ struct object;
  * struct sym - a function
  * @addr:	where it begins, as its object counts addresses
  * @end:	one past its last byte
- * @name:	as it is linked
+ * @name:	as it is called in the source
+ * @linked:	as it is linked
  * @object:	where it is
+ * @stub:	it only jumps to another function: procedure linkage
  * @priv:	a command's own
  */
 struct sym {
 	uint64_t	addr;
 	uint64_t	end;
 	const char	*name;
+	const char	*linked;
 	struct object	*object;
 	void		*priv;
+	bool		stub;
 };
 
 struct segment {
@@ -51,6 +55,7 @@ struct line;
  * @syms:	sorted by address, without overlap
  * @segments:	of @file: what is at which address
  * @bits32:	its code is 32-bit code
+ * @is_file:	its addresses are those of a file, wherever that is mapped
  * @other:	the file at the path is another build; nothing is known then
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
@@ -76,6 +81,7 @@ struct object {
 	bool		bits32;
 	bool		kernel;
 	bool		other;
+	bool		is_file;
 	struct block	*blocks;
 	size_t		blocks_room;
 	size_t		nr_blocks;
@@ -144,6 +150,8 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 /* The names are the object's from now on: copied. Frees the list. */
 void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
+/* demangle.c: of a C++ function's linked name, its own without arguments; or the same. */
+const char *sym_demangle(struct object *o, const char *linked);
 void kernel_syms(struct objects *all, const char *kallsyms);
 void jit_syms(struct objects *all, struct object *o, int tgid);
 

@@ -358,6 +358,8 @@ int bts_pipe_run(struct bts_pipe *p)
 		cpustream_stop(&v->streams[i].stream);
 	v->nr_streams = 0;
 	forget_steps(v);
+	if (v->departures)
+		p->bill.switches = v->departures;
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;
 	return ret ? BTS_FAILURE : BTS_OK;

@@ -42,6 +42,7 @@ struct comm {
  * @loss_seq:		losses so far of which it is not known whose they were
  * @cpu_lost:		of each CPU, @loss_seq of the last
  * @cpu_pid:		of each CPU, the task that was there last
+ * @departures:		rows bts_departs; if there are any, these are the switches
  */
 struct pipe_private {
 	struct bts_pipe		*pipe;
@@ -63,7 +64,7 @@ struct pipe_private {
 	size_t			nr_cpus;
 	uint64_t		time_from;
 	uint64_t		time_to;
-	int			last_pid;
+	uint64_t		departures;
 };
 
 /* pipeline.c */

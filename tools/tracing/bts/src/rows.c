@@ -119,6 +119,7 @@ static int sched(struct pipe_private *v, struct bts_task *t, const struct batch 
 	row.state = number(f, b, "state");
 	row.dead = row.type == BTS_ROW_DEPARTS && (row.state & STATE_ENDED);
 	string(f, b, "comm", comm, sizeof(comm));
+	v->departures += row.type == BTS_ROW_DEPARTS;
 	task_named(v, t, comm);
 	task_of(v, t, number(f, b, "tgid"));
 	if (t->chosen && pipe_row(v, t, &row))
@@ -151,8 +152,7 @@ static int map(struct pipe_private *v, struct bts_task *t, const struct batch *b
 	m.addr = number(f, b, "addr");
 	m.end = m.addr + number(f, b, "len");
 	m.object = object_get(&v->pipe->objects, &key);
-	m.bias = m.object->nr_segments ?
-		 m.addr - object_addr(m.object, number(f, b, "offset")) : 0;
+	m.bias = m.object->is_file ? m.addr - object_addr(m.object, number(f, b, "offset")) : 0;
 	if (BTS_KERNEL(m.addr) || m.end < m.addr)
 		return 0;
 	space_map(&v->spaces, t->space, &m);

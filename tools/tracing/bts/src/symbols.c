@@ -68,6 +68,12 @@ static char *sym_name(struct object *o, const char *name)
 	return copy;
 }
 
+static bool is_stub(const char *name)
+{
+	return strstr(name, "@plt") || !strcmp(name, "[plt]") ||
+	       !strncmp(name, "_dl_runtime_resolve", 19);
+}
+
 void object_set_syms(struct object *o, struct sym_list *list)
 {
 	struct sym *syms = bts_zalloc(list->nr, sizeof(*syms));
@@ -95,8 +101,11 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	if (nr && syms[nr - 1].end == UINT64_MAX)
 		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
 	/* The names are the file's, which is freed: they become the object's. */
-	for (size_t i = 0; i < nr; i++)
-		syms[i].name = sym_name(o, syms[i].name);
+	for (size_t i = 0; i < nr; i++) {
+		syms[i].linked = sym_name(o, syms[i].name);
+		syms[i].name = sym_demangle(o, syms[i].linked);
+		syms[i].stub = is_stub(syms[i].linked);
+	}
 	free(o->syms);
 	o->syms = syms;
 	o->nr_syms = nr;
