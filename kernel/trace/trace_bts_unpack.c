@@ -42,9 +42,10 @@
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
  *	b0-bf n		(from & ~15) + 16 * (((b - 0xb0) << 8 | n) - 0x800)
  *	c0-cf n n	(from & ~15) + 16 * (((b - 0xc0) << 16 | n) - 0x80000)
- *	d0-ef		5 bytes after the from of the node that was the newest, less
- *			b - 0xd0: after a call, when it returns
- *	f0-f5 n		b - 0xee bytes after the from of the newest node, less n
+ *	d0-ef		5 bytes after the from of the node that was made b - 0xd0 nodes
+ *			before the newest one: to where a call returns
+ *	f0-f5 n		b - 0xee bytes after the from of the node that was made n nodes
+ *			before the newest one
  *	f6-fd d..	from + d; d has b - 0xf5 bytes, and a sign
  *
  * 79-7f begin no token, fe and ff no target. Numbers of several bytes are little-endian.
