@@ -328,6 +328,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 size_t bts_coder_end(struct bts_coder *c)
 {
 	c->out = bts_put_run(c->out, c->run);
+	c->run = 0;
 	c->to = c->cur->to;
 	return c->out - c->start;
 }

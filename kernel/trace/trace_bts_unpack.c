@@ -200,7 +200,7 @@ static const u8 *bts_get_last_token(struct bts_decoder *d)
 	return p && (size_t)(p - copy) <= len ? d->in + (p - copy) : NULL;
 }
 
-/* The next token, after which the run is not 0. */
+/* The next token. Return: false if there is none that is possible. */
 static bool bts_decode(struct bts_decoder *d)
 {
 	const u8 *p;
@@ -209,7 +209,7 @@ static bool bts_decode(struct bts_decoder *d)
 		return false;
 	p = d->end - d->in >= BTS_TOKEN_MAX ? bts_get_token(d, d->in) :
 					      bts_get_last_token(d);
-	if (!p || d->run + !!d->then > d->left || !(d->run + d->then)) {
+	if (!p || d->run + !!d->then > d->left) {
 		d->damaged = true;
 		d->run = 0;
 		d->then = 0;
