@@ -71,6 +71,19 @@ static int by_place(const void *left, const void *right)
 	return strcmp(((struct sym *)l->key.a)->name, ((struct sym *)r->key.a)->name);
 }
 
+/* BOLT numbers local functions of the same name: foo/1, foo/2. */
+static void print_name(FILE *out, const struct sym *s)
+{
+	unsigned int number = 1;
+
+	fputs(s->linked, out);
+	if (!s->local)
+		return;
+	for (const struct sym *other = s->object->syms; other < s; other++)
+		number += other->local && !strcmp(other->linked, s->linked);
+	fprintf(out, "/%u", number);
+}
+
 int dump_bolt(struct dump *d)
 {
 	struct bolt b = { .dump = d };
@@ -83,9 +96,11 @@ int dump_bolt(struct dump *d)
 	for (size_t i = 0; i < b.tally.nr; i++) {
 		const struct sym *from = list[i].key.a, *to = list[i].key.b;
 
-		fprintf(d->out, "1 %s %llx 1 %s %llx 0 %llu\n", from->linked,
-			(unsigned long long)(list[i].key.a_addr - from->addr), to->linked,
-			(unsigned long long)(list[i].key.b_addr - to->addr),
+		fputs("1 ", d->out);
+		print_name(d->out, from);
+		fprintf(d->out, " %llx 1 ", (unsigned long long)(list[i].key.a_addr - from->addr));
+		print_name(d->out, to);
+		fprintf(d->out, " %llx 0 %llu\n", (unsigned long long)(list[i].key.b_addr - to->addr),
 			(unsigned long long)list[i].branches);
 	}
 	free(list);

@@ -194,13 +194,15 @@ static void read_vdso(struct objects *all, struct object *o)
 
 struct object *object_get(struct objects *all, const struct object_key *key)
 {
-	const char *slash = strrchr(key->path, '/');
+	const char *slash = strrchr(key->path, '/'), *name;
 	struct object *o;
 
 	for (o = all->list; o; o = o->next)
 		if (same_object(o, key))
 			return o;
-	o = object_new(all, slash && slash[1] ? slash + 1 : key->path, key->path);
+	name = slash && slash[1] ? slash + 1 : key->path;
+	o = object_new(all, object_is_file(key->path) || *key->path == '[' ? name : "[anon]",
+		       key->path);
 	o->build_id_size = key->build_id_size;
 	if (key->build_id_size)
 		memcpy(o->build_id, key->build_id, key->build_id_size);

@@ -19,6 +19,7 @@ struct object;
  * @name:	as it is called in the source
  * @linked:	as it is linked
  * @object:	where it is
+ * @local:	no other file sees its name
  * @stub:	it only jumps to another function: procedure linkage
  * @priv:	a command's own
  */
@@ -30,6 +31,7 @@ struct sym {
 	struct object	*object;
 	void		*priv;
 	bool		stub;
+	bool		local;
 };
 
 struct segment {

@@ -94,6 +94,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 		s->end = a->size ? a->addr + a->size : UINT64_MAX;
 		s->name = a->name;
 		s->object = o;
+		s->local = a->rank <= 2;
 		if (nr && syms[nr - 1].end > s->addr)
 			syms[nr - 1].end = s->addr;
 		nr++;

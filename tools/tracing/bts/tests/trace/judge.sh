@@ -164,6 +164,47 @@ judge_graph() {
 	     END { exit !(main == 1 && all == 465 + 150) }' "$work/text"
 }
 
+# Names of code that was made at run time; its bytes are not known.
+judge_jit() {
+	"$bts" top --json -n 0 jit.dat |
+		grep -q '"function":"made_up .*"branches":55,"calls":10'
+}
+
+# What stock trace-cmd prints with the plugin, row by row.
+judge_plugin() {
+	for trace in calls throws; do
+		TRACEEVENT_PLUGIN_DIR=$(dirname "$bts") trace-cmd report -i "$trace.dat" \
+			2>/dev/null | awk '$4 ~ /^bts_(pack|branch):$/ {
+				sub(/.*-/, "", $1); gsub(/[^0-9]/, "", $2); sub(":", "", $3)
+				print $1, $2 + 0, $3, $5, $7 }' >"$work/theirs"
+		"$bts" dump -f csv "$trace.dat" 2>/dev/null | awk -F, '$5 ~ /^0x/ {
+			printf "%d %d %.6f %s %s\n", $3, $4, $1 / 1e9,
+				$5 ~ /^0xffff/ ? $6 : $5, $7 ~ /^0xffff/ ? $8 : $7 }' \
+			>"$work/ours"
+		[ -s "$work/theirs" ] && cmp "$work/theirs" "$work/ours" | sed 's/^/# /'
+		cmp -s "$work/theirs" "$work/ours" || return 1
+	done
+}
+
+# llvm-bolt takes the profile, none of it stale, and the program does the same as before.
+judge_bolt() {
+	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
+		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
+			-reorder-functions=hfsort -split-functions >"$work/log" 2>&1 || return 1
+	grep -qi 'stale\|profile for .* ignored' "$work/log" && return 1
+	grep -q 'have non-empty execution profile' "$work/log" &&
+		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
+}
+
+# fib(13) in place of fib(12): nothing but fib has executed more.
+judge_diff() {
+	"$bts" diff calls.dat calls-more.dat >"$work/text" &&
+		grep -q 'first [0-9]* branches are the same, then' "$work/text" &&
+		grep -q '^     in .* > main > fib > fib > fib' "$work/text" || return 1
+	awk '/function$/ { list = 1; next } list && $6 != "fib" { bad = 1 } list { n++ }
+	     END { exit bad || n != 1 }' "$work/text"
+}
+
 # No trace has a gap: each run is one that the code can have taken.
 judge_gaps() {
 	for trace in *.dat; do
@@ -175,7 +216,7 @@ judge_gaps() {
 }
 
 echo "TAP version 13"
-echo "1..13"
+echo "1..17"
 if has valgrind; then
 	judge_callgrind calls 12
 	result $? "callgrind: instructions of each function of calls"
@@ -212,6 +253,23 @@ judge_stacks
 result $? "stacks after exceptions, signals and dlopen"
 judge_graph
 result $? "graph counts the calls of fib"
+judge_diff
+result $? "diff finds the call that one run has more"
+judge_jit
+result $? "names of a JIT compiler"
+if has trace-cmd && [ -e "$(dirname "$bts")/plugin_bts.so" ]; then
+	judge_plugin
+	result $? "trace-cmd report with the plugin has the same rows"
+else
+	result 4 "trace-cmd report with the plugin has the same rows" "no trace-cmd, or no plugin"
+fi
+bolt=$(command -v llvm-bolt || command -v llvm-bolt-15)
+if [ -n "$bolt" ] && readelf -S calls | grep -q '\.rela\.text'; then
+	judge_bolt "$bolt"
+	result $? "llvm-bolt takes the profile"
+else
+	result 4 "llvm-bolt takes the profile" "no llvm-bolt"
+fi
 judge_gaps
 result $? "no trace has a gap or a loss"
 "$bts" diff calls.dat calls.dat >/dev/null

@@ -27,19 +27,20 @@ record() {
 mkdir -p "$dir"
 cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
-	gcc -O1 -g -fno-inline -o calls "$progs/calls.c"
+	gcc -O1 -g -fno-inline -Wl,--emit-relocs -o calls "$progs/calls.c"
 	gcc -O0 -g -o calls-O0 "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	gcc -O1 -g -o signals "$progs/signals.c"
+	gcc -O1 -g -o jit "$progs/jit.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
 fi
-[ "${1:+x}" = x ] || exit 2
 [ "${BTS_RECORD:-bts}" != none ] || exit 0
 record calls ./calls 12
 record calls-O0 ./calls-O0 8
 record throws ./throws
 record signals ./signals
+record jit ./jit
 record loads ./loads "$dir/library.so"
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
