@@ -50,7 +50,11 @@ struct rows {
 struct way {
 	const char	*name;
 	bool		user, kernel, pack;
+	bool		filter;		/* the hardware leaves out the other side, */
 };
+
+/* and with that one of the two directions across: which, the manual leaves open. */
+enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */
 
@@ -230,11 +234,16 @@ static bool matches(const struct row *row, const struct probe_branch *branch, co
 	return symbol ? row->to == symbol : in_kernel(row->to);
 }
 
-/* Into the kernel, and back to the same instruction: nothing of the program's. */
-static bool is_interrupt(const struct row *row, size_t left)
+/*
+ * Into the kernel, and back to the same instruction: nothing of the program's. How many
+ * rows it has: with one direction missing, one.
+ */
+static size_t is_interrupt(const struct row *row, size_t left, enum missing missing)
 {
+	if (left && missing != NONE)
+		return in_kernel(row->from) != in_kernel(row->to);
 	return left > 1 && in_probe(row[0].from) && in_kernel(row[0].to) &&
-	       in_kernel(row[1].from) && row[1].to == row[0].from;
+	       in_kernel(row[1].from) && row[1].to == row[0].from ? 2 : 0;
 }
 
 /* Only those that count. */
@@ -287,38 +296,48 @@ static void show_difference(const struct rows *rows, size_t at, const struct pro
 		puts("     got     no more");
 }
 
-/* The next that WAY records: without the user side, only those with an end in the kernel. */
-static const struct probe_branch *wanted(const struct probe_branch *branch, const struct way *way)
+/* Without the user side, only those with an end in the kernel. */
+static bool is_wanted(const struct probe_branch *branch, const struct way *way,
+		      enum missing missing)
 {
-	while (branch < probe_branches_end && !way->user && branch->from && branch->to)
+	if (branch->from && branch->to)
+		return way->user;
+	return missing != (branch->from ? INTO_KERNEL : OUT_OF_KERNEL);
+}
+
+static const struct probe_branch *next_wanted(const struct probe_branch *branch,
+					      const struct way *way, enum missing missing)
+{
+	while (branch < probe_branches_end && !is_wanted(branch, way, missing))
 		branch++;
 	return branch;
 }
 
-/* True if they are the expected ones. *INTERRUPTS is how many came in between. */
-static bool compare(struct rows *rows, const struct way *way, const char *kallsyms,
-		    size_t *interrupts, size_t *compared)
+struct result {
+	size_t	interrupts, compared;
+};
+
+/* True if they are the expected ones, but for interrupts. */
+static bool compare(struct rows *rows, const struct way *way, enum missing missing,
+		    const char *kallsyms, struct result *result)
 {
-	const struct probe_branch *branch = wanted(probe_branches, way);
-	size_t at = 0;
+	const struct probe_branch *branch = next_wanted(probe_branches, way, missing);
+	size_t at = 0, skip;
 
 	select_rows(rows);
-	*interrupts = 0;
-	*compared = 0;
-	while (at < rows->nr && branch < probe_branches_end) {
-		if (matches(&rows->list[at], branch, kallsyms)) {
-			branch = wanted(branch + 1, way);
-			++*compared;
+	while (at < rows->nr) {
+		if (branch < probe_branches_end && matches(&rows->list[at], branch, kallsyms)) {
+			branch = next_wanted(branch + 1, way, missing);
+			result->compared++;
 			at++;
-		} else if (is_interrupt(&rows->list[at], rows->nr - at)) {
-			++*interrupts;
-			at += 2;
-		} else {
-			break;
+			continue;
 		}
+		skip = is_interrupt(&rows->list[at], rows->nr - at, missing);
+		if (!skip)
+			break;
+		result->interrupts++;
+		at += skip;
 	}
-	while (is_interrupt(&rows->list[at], rows->nr - at))
-		at += 2;
 	if (at == rows->nr && branch == probe_branches_end)
 		return true;
 	show_difference(rows, at, branch);
@@ -327,20 +346,40 @@ static bool compare(struct rows *rows, const struct way *way, const char *kallsy
 
 /* --- All ways ----------------------------------------------------------------------- */
 
+/* What the tracer has found out about the filters of this hardware, by this very trace. */
+static enum missing missing_side(const struct instance *inst, const struct way *way)
+{
+	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
+	enum missing missing = NONE;
+
+	if (stats && strstr(stats, "hw_cpl_filter: before"))
+		missing = OUT_OF_KERNEL;
+	else if (stats && strstr(stats, "hw_cpl_filter: after"))
+		missing = INTO_KERNEL;
+	free(stats);
+	return missing;
+}
+
+static int choose_way(const struct instance *inst, const struct way *way)
+{
+	if (instance_has(inst, "options/bts-pack") && set_option(inst, "bts-pack", way->pack))
+		return -1;
+	return set_option(inst, "bts-user", way->user) ||
+	       set_option(inst, "bts-kernel", way->kernel) ||
+	       set_option(inst, "bts-cpl-filter", way->filter) ? -1 : 0;
+}
+
 static bool probe_way(const struct instance *inst, int cpu, const struct way *way,
 		      const char *kallsyms)
 {
-	size_t interrupts = 0, compared = 0;
+	struct result result = {};
 	struct rows rows;
-	bool good;
 	double seconds;
 	pid_t child;
 	char *text;
+	bool good;
 
-	if (set_option(inst, "bts-user", way->user) ||
-	    set_option(inst, "bts-kernel", way->kernel) ||
-	    (instance_has(inst, "options/bts-pack") && set_option(inst, "bts-pack", way->pack)) ||
-	    record_child(inst, cpu, child_probe, &seconds, &child))
+	if (choose_way(inst, way) || record_child(inst, cpu, child_probe, &seconds, &child))
 		return false;
 	text = instance_read(inst, "trace");
 	if (!text) {
@@ -349,9 +388,9 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	}
 	rows = parse_rows(text, child);
 	free(text);
-	good = compare(&rows, way, kallsyms, &interrupts, &compared) && !rows.lost;
+	good = compare(&rows, way, missing_side(inst, way), kallsyms, &result) && !rows.lost;
 	printf("%-5scpu %d, %s: %zu branches as they must be, %zu interrupts, %zu losses\n",
-	       good ? "ok" : "NO", cpu, way->name, compared, interrupts, rows.lost);
+	       good ? "ok" : "NO", cpu, way->name, result.compared, result.interrupts, rows.lost);
 	free(rows.list);
 	return good;
 }
@@ -363,7 +402,7 @@ static void probe_cost(const struct instance *inst, int cpu)
 	pid_t child;
 
 	if (set_option(inst, "overwrite", true) || set_option(inst, "bts-kernel", false) ||
-	    set_option(inst, "bts-user", false) ||
+	    set_option(inst, "bts-cpl-filter", false) || set_option(inst, "bts-user", false) ||
 	    record_child(inst, cpu, child_cost, &plain, &child) ||
 	    set_option(inst, "bts-user", true) ||
 	    record_child(inst, cpu, child_cost, &traced, &child) ||
@@ -411,12 +450,13 @@ static void show_stats(const struct instance *inst)
 bool run_probe(void)
 {
 	static const struct way ways[] = {
-		{ "user and kernel",			true,	true,	false },
-		{ "kernel side",			false,	true,	false },
-		{ "user side, packed",			true,	false,	true },
-		{ "user and kernel, packed",		true,	true,	true },
+		{ "user and kernel",			true,	true,	false,	false },
+		{ "kernel side",			false,	true,	false,	false },
+		{ "user side, hardware's filter",	true,	false,	false,	true },
+		{ "user side, packed",			true,	false,	true,	false },
+		{ "user and kernel, packed",		true,	true,	true,	false },
 	};
-	static const struct way user = { "user side", true, false, false };
+	static const struct way user = { "user side", true, false, false, false };
 	char *kallsyms = file_read("/proc/kallsyms", NULL);
 	struct instance *inst = set_up();
 	cpu_set_t cpus;
