@@ -14,6 +14,8 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 
+#include <asm/sections.h>
+
 #include "trace_bts.h"
 #include "trace_output.h"
 
@@ -49,11 +51,26 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 	return found;
 }
 
-static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
+/*
+ * Where this kernel has what an address of the kernel's was when the buffer was
+ * written: in a persistent one that may have been another boot, with the text
+ * elsewhere (KASLR). Modules and the vsyscall page do not move with the text.
+ */
+static unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
+{
+	unsigned long here = addr + tr->text_delta;
+
+	return is_kernel(here) ? here : addr;
+}
+
+static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 			   unsigned long addr, unsigned long flags)
 {
+	struct trace_seq *s = &iter->seq;
+
 	if (!bts_is_user(addr)) {
-		seq_print_ip_sym(s, addr, flags | TRACE_ITER_SYM_OFFSET);
+		seq_print_ip_sym(s, bts_text_here(iter->tr, addr),
+				 flags | TRACE_ITER_SYM_OFFSET);
 		return;
 	}
 	if (!mm || !bts_print_file(s, mm, addr))
@@ -74,9 +91,9 @@ static enum print_line_t bts_branch_print(struct trace_iterator *iter, int flags
 	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
 		mm = bts_get_mm(iter);
 
-	bts_print_addr(s, mm, field->from, flags);
+	bts_print_addr(iter, mm, field->from, flags);
 	trace_seq_puts(s, " -> ");
-	bts_print_addr(s, mm, field->to, flags);
+	bts_print_addr(iter, mm, field->to, flags);
 	trace_seq_putc(s, '\n');
 
 	if (mm)
