@@ -331,15 +331,15 @@ void bts_records(const struct ds_bts_batch *batch)
 }
 
 /*
- * Does the CPU turn from a task that nobody wants to another one, of which there is
- * nothing to be noted either? Most switches are of this kind, of tasks that must not
+ * The CPU turns from a task that no instance wants. Is the next one of the same kind,
+ * with nothing to be noted of it? Most switches are between such tasks, which must not
  * pay for those that are traced.
  */
-static bool bts_passes_by(struct task_struct *next)
+static noinline bool bts_passes_by(struct task_struct *next)
 {
 	struct bts_instance *b;
 
-	if (!this_cpu_read(bts_unwanted) || bts_is_newborn(next))
+	if (bts_is_newborn(next))
 		return false;
 	for_each_bts_instance(b) {
 		if (bts_mode_of(b, next) & BTS_SIDES)
@@ -352,8 +352,6 @@ static bool bts_passes_by(struct task_struct *next)
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
-	if (bts_passes_by(next))
-		return;
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_drain(DS_DRAIN_SWITCH);
 	ds_bts_ask(next);
@@ -368,6 +366,9 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *next,
 					     unsigned int prev_state)
 {
+	/* BTS is off for a task that no instance wants. */
+	if (raw_cpu_read(bts_unwanted) && bts_passes_by(next))
+		return;
 	if (ds_bts_off()) {
 		bts_sched_switch(preempt, next, prev_state);
 		ds_bts_on();
