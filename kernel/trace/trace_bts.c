@@ -120,6 +120,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	/* Other events stand after the branches that led to them */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
+	/* Many branches to an entry of the ring buffer */
+	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
 	{ }
 };
 
@@ -213,41 +215,56 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 }
 
 /* Context: as bts_records(); does the filter take it? */
-static bool bts_filter_takes(struct event_filter *filter,
-			     const struct bts_branch *branch)
+static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
+			     const struct ds_bts_record *rec)
 {
 	struct bts_branch_entry entry = {
-		.from	= branch->from,
-		.to	= branch->to,
+		.ent	= c->ent,
+		.from	= rec->from,
+		.to	= rec->to,
 	};
 
-	if (!filter)
-		return true;
-	tracing_generic_entry_update(&entry.ent, TRACE_BTS, branch->ctx);
-	entry.ent.pid = branch->pid;
-	return filter_match_preds(filter, &entry);
+	return !filter || filter_match_preds(filter, &entry);
 }
 
-/* Context: as bts_records(). @branch has what the branches have in common. */
+/* How many of the records from @rec on are wanted, up to the first that is not. */
+static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
+				   const struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int mode = c->mode;
+	unsigned int i;
+
+	if ((mode & BTS_SIDES) == BTS_SIDES && !filter)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		if (!bts_wanted(mode, &rec[i]) || !bts_filter_takes(filter, c, &rec[i]))
+			break;
+	}
+	return i;
+}
+
+/* Context: as bts_records(). */
 static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
-			   const struct ds_bts_slice *slice,
-			   struct bts_branch *branch)
+			   const struct ds_bts_slice *slice)
 {
 	struct event_filter *filter = bts_filter(b);
-	bool all = (c->mode & BTS_SIDES) == BTS_SIDES && !filter;
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
+	unsigned int filtered = 0;
+	unsigned int run;
 
-	for (; rec < end; rec++) {
-		branch->from = rec->from;
-		branch->to = rec->to;
-		if (!all && (!bts_wanted(c->mode, rec) ||
-			     !bts_filter_takes(filter, branch))) {
-			bts_count(&c->filtered, 1);
-			continue;
+	while (rec < end) {
+		run = bts_wanted_run(filter, c, rec, end - rec);
+		if (run)
+			bts_deliver(b, c, rec, run);
+		rec += run;
+		/* The one that ended the run. */
+		if (rec < end) {
+			filtered++;
+			rec++;
 		}
-		bts_deliver(b, c, branch);
 	}
+	bts_count(&c->filtered, filtered);
 }
 
 /* What is lost after the branches of a batch. */
@@ -268,11 +285,7 @@ static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
 static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
-	struct bts_branch branch = {
-		.pid	= this_cpu_read(bts_pid),
-		.ctx	= tracing_gen_ctx(),
-		.cause	= BTS_NOT_LOST,
-	};
+	pid_t pid = this_cpu_read(bts_pid);
 	unsigned int nr = ds_bts_nr(batch);
 	bool wanted = c->mode & BTS_SIDES;
 	unsigned int i;
@@ -285,9 +298,9 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	bts_count(&c->own, batch->own);
 
 	if (wanted && batch->wrapped)
-		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, branch.pid);
+		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
 	if (batch->dead)
-		bts_lose(c, BTS_LOST_DEAD, 0, branch.pid);
+		bts_lose(c, BTS_LOST_DEAD, 0, pid);
 	bts_show_losses(b, c, false);
 	if (!wanted) {
 		bts_count(&c->filtered, nr);
@@ -295,9 +308,12 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	}
 	bts_count(&c->unsure, batch->unsure);
 
+	tracing_generic_entry_update(&c->ent, TRACE_BTS, tracing_gen_ctx());
+	c->ent.pid = pid;
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
-		bts_take_slice(b, c, &batch->slice[i], &branch);
-	bts_take_losses(b, c, batch, branch.pid);
+		bts_take_slice(b, c, &batch->slice[i]);
+	bts_end_pack(b, c);
+	bts_take_losses(b, c, batch, pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_hold_task(current);
 }
@@ -522,6 +538,11 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 
 	if (!flags)
 		return -ENOMEM;
+	if (set && bit == BTS_OPT_PACK) {
+		ret = bts_prepare_dump() ?: bts_alloc_packers();
+		if (ret)
+			return ret;
+	}
 	if (chosen && bit == BTS_OPT_BLOCK) {
 		ret = bts_set_blocking(tr->bts, set);
 		if (ret)
@@ -657,7 +678,6 @@ static void bts_prepare(struct trace_array *tr)
 
 		*c = (struct bts_cpu){
 			.backlog	= c->backlog,
-			.oldest		= BTS_NONE_HELD,
 		};
 	}
 	bts_map_forget(b);
@@ -749,8 +769,8 @@ static void bts_drop_offline(struct bts_instance *b)
 
 		bts_count(&c->dropped_off, c->held);
 		WRITE_ONCE(c->held, 0);
-		WRITE_ONCE(c->backlog_out, c->backlog_in);
-		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+		WRITE_ONCE(c->backlog_nr, 0);
+		kfifo_reset(&c->backlog);
 	}
 }
 

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packed branches: the coder
+ */
+
+#include "trace_bts_pack.h"
+
+static bool bts_node_is(const struct bts_coder_node *node, u64 from, u64 to)
+{
+	return node->from == from && node->to == to;
+}
+
+static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
+{
+	for (; n; n--, value >>= 8)
+		*p++ = value;
+	return p;
+}
+
+/* How many bytes of a signed number matter, n to 8. */
+static unsigned int bts_bytes(u64 value, unsigned int n)
+{
+	for (; n < 8 && (u64)((s64)value >> (8 * n - 1)) + 1 > 1; n++)
+		;
+	return n;
+}
+
+static unsigned int bts_edge_slot(u64 from, u64 to)
+{
+	return ((from ^ to << 21) * 0x9e3779b97f4a7c15ULL) >> (64 - BTS_EDGE_BITS);
+}
+
+static unsigned int bts_call_slot(u64 addr)
+{
+	return (addr >> 4) & ((1 << BTS_CALL_BITS) - 1);
+}
+
+static u8 *bts_put_run(u8 *p, unsigned int run)
+{
+	if (!run)
+		return p;
+	if (run <= BTS_TOK_OTHER - BTS_TOK_RUN) {
+		*p++ = BTS_TOK_RUN + run - 1;
+		return p;
+	}
+	*p++ = BTS_TOK_LONG;
+	return bts_put_bytes(p, run, 2);
+}
+
+/* A token that has room for a run, of less than @room. */
+static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
+{
+	if (run >= room) {
+		p = bts_put_run(p, run);
+		run = 0;
+	}
+	*p++ = token + run;
+	return p;
+}
+
+static u8 *bts_put_other(u8 *p, unsigned int run)
+{
+	return bts_put_token(p, BTS_TOK_OTHER, run, BTS_TOK_KNOWN - BTS_TOK_OTHER);
+}
+
+static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
+{
+	p = bts_put_token(p, node < 256 ? BTS_TOK_KNOWN : BTS_TOK_KNOWN2, run,
+			  BTS_TOK_KNOWN2 - BTS_TOK_KNOWN);
+	*p++ = node;
+	return p;
+}
+
+/* Did the branch in this slot of calls begin a few bytes before @to? */
+static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
+{
+	unsigned int x = c->call[slot];
+
+	return x < c->nodes && to - c->node[x].from - BTS_CALL_SHORTEST <=
+			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
+}
+
+/* A target to which a call returns. Return: NULL if @to is none. */
+static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
+{
+	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);
+	unsigned int back, length;
+
+	if (!bts_call_is(c, slot, to)) {
+		slot = bts_call_slot(to - BTS_CALL_LONGEST);
+		if (!bts_call_is(c, slot, to))
+			return NULL;
+	}
+	back = c->nodes - 1 - c->call[slot];
+	length = to - c->node[c->call[slot]].from;
+	if (length == BTS_CALL_LENGTH && back < BTS_TO_CALL2 - BTS_TO_CALL) {
+		*p++ = BTS_TO_CALL + back;
+		return p;
+	}
+	if (back >= 256)
+		return NULL;
+	*p++ = BTS_TO_CALL2 + length - BTS_CALL_SHORTEST;
+	*p++ = back;
+	return p;
+}
+
+/* A target that is a multiple of 16. Return: NULL if it is too far away. */
+static u8 *bts_put_aligned(u8 *p, u64 units)
+{
+	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
+		units -= BTS_ALIGNED_MIN;
+		*p++ = BTS_TO_ALIGNED + (units >> 8);
+		*p++ = units;
+		return p;
+	}
+	if (units - BTS_ALIGNED2_MIN < (BTS_TO_CALL - BTS_TO_ALIGNED2) << 16) {
+		units -= BTS_ALIGNED2_MIN;
+		*p++ = BTS_TO_ALIGNED2 + (units >> 16);
+		*p++ = units;
+		*p++ = units >> 8;
+		return p;
+	}
+	return NULL;
+}
+
+static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
+{
+	u64 diff = to - from;
+	unsigned int n;
+	u8 *end;
+
+	if (diff - BTS_NEAR_MIN < BTS_TO_SHORT - BTS_TO_NEAR) {
+		*p++ = BTS_TO_NEAR + diff - BTS_NEAR_MIN;
+		return p;
+	}
+	end = bts_put_call(c, p, to);
+	if (end)
+		return end;
+	if (diff - BTS_SHORT_MIN < (BTS_TO_ALIGNED - BTS_TO_SHORT) << 8) {
+		diff -= BTS_SHORT_MIN;
+		*p++ = BTS_TO_SHORT + (diff >> 8);
+		*p++ = diff;
+		return p;
+	}
+	if (!(to & 15)) {
+		end = bts_put_aligned(p, (s64)(to - (from & ~15ULL)) >> 4);
+		if (end)
+			return end;
+	}
+	n = bts_bytes(diff, 1);
+	*p++ = BTS_TO_BYTES + n - 1;
+	return bts_put_bytes(p, diff, n);
+}
+
+/* A branch that the pack has not had yet, and where the last one led. */
+static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
+{
+	u64 distance = from - last;
+	unsigned int n;
+
+	if (distance < 256 - BTS_TOK_NEW) {
+		*p++ = BTS_TOK_NEW + distance;
+	} else if (distance - BTS_FAR_MIN < 256) {
+		*p++ = BTS_TOK_FAR;
+		*p++ = distance - BTS_FAR_MIN;
+	} else {
+		n = bts_bytes(distance, 2);
+		*p++ = BTS_TOK_FAR + n - 1;
+		p = bts_put_bytes(p, distance, n);
+	}
+	return bts_put_to(c, p, from, to);
+}
+
+static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
+{
+	unsigned int x = c->nodes++;
+
+	c->call[bts_call_slot(from)] = x;
+	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
+}
+
+/* After @cur came @node, which is not what @cur predicts. */
+static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
+{
+	cur->other = cur->next;
+	cur->next = node;
+}
+
+/*
+ * A branch that is neither successor of the last one, after a run. Return: where the
+ * code goes on, or NULL if the branch does not fit.
+ */
+static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
+				 u64 from, u64 to)
+{
+	u16 *slot = &c->edge[bts_edge_slot(from, to)];
+	struct bts_coder_node *cur = c->cur;
+	unsigned int x = *slot;
+
+	if (x < c->nodes && bts_node_is(&c->node[x], from, to)) {
+		p = bts_put_known(p, run, x);
+	} else {
+		x = c->nodes;
+		if (x == BTS_PACK_NODES)
+			return NULL;
+		if (x == 1 && !run) {
+			c->from = from;
+			cur->to = from;
+		}
+		p = bts_put_new(c, bts_put_run(p, run), cur->to, from, to);
+		*slot = x;
+		bts_add_node(c, from, to);
+	}
+	c->cur = &c->node[x];
+	bts_coder_learn(cur, c->cur);
+	return p;
+}
+
+/* The part of bts_coder_add() that is not inline. */
+bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
+{
+	struct ds_bts_record rec = { .from = from, .to = to };
+
+	return bts_coder_add_all(c, &rec, 1);
+}
+
+/**
+ * bts_coder_add_all - put branches into the pack
+ * @c:		the coder, after bts_coder_begin()
+ * @rec:	the branches
+ * @nr:		how many there are
+ *
+ * Context: one at a time for each coder.
+ * Return: how many are in the pack now; if not @nr, it is full.
+ */
+unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
+			       unsigned int nr)
+{
+	struct bts_coder_node *cur = c->cur, *node;
+	unsigned int left, mark;
+	u8 *out = c->out, *p;
+
+	if (nr > BTS_PACK_MAX - c->nr)
+		nr = BTS_PACK_MAX - c->nr;
+	/* The run is mark - left. */
+	mark = nr + c->run;
+	for (left = nr; ; left--, rec++, cur = node) {
+		for (; left; left--, rec++, cur = node) {
+			node = cur->next;
+			if (!bts_node_is(node, rec->from, rec->to))
+				break;
+		}
+		if (!left || out > c->limit)
+			break;
+		node = cur->other;
+		if (bts_node_is(node, rec->from, rec->to)) {
+			out = bts_put_other(out, mark - left);
+			bts_coder_learn(cur, node);
+		} else {
+			c->cur = cur;
+			p = bts_add_else(c, out, mark - left, rec->from, rec->to);
+			if (!p)
+				break;
+			out = p;
+			node = c->cur;
+		}
+		mark = left - 1;
+	}
+	c->out = out;
+	c->cur = cur;
+	c->run = mark - left;
+	c->nr += nr - left;
+	return nr - left;
+}
+
+/**
+ * bts_coder_begin - begin a pack
+ * @c:		the coder
+ * @buf:	where the code of its branches goes
+ * @size:	how much room is there, at least BTS_PACK_WORST
+ *
+ * Context: one at a time for each coder.
+ */
+void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
+{
+	c->start = buf;
+	c->out = buf;
+	c->limit = c->start + (size - BTS_PACK_WORST);
+	c->run = 0;
+	c->nr = 0;
+	c->cur = c->node;
+	c->nodes = 1;
+	c->from = 0;
+	c->node[0] = (struct bts_coder_node){ 0, 0, c->node, c->node };
+}
+
+/**
+ * bts_coder_end - end a pack
+ * @c:	the coder
+ *
+ * @c->nr, @c->from and @c->to are valid then.
+ *
+ * Context: one at a time for each coder.
+ * Return: how many bytes of code there are.
+ */
+size_t bts_coder_end(struct bts_coder *c)
+{
+	c->out = bts_put_run(c->out, c->run);
+	c->to = c->cur->to;
+	return c->out - c->start;
+}

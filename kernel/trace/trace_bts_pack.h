@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_KERNEL_TRACE_BTS_PACK_H
+#define _LINUX_KERNEL_TRACE_BTS_PACK_H
+
+/* Packed branches: the coder. trace_bts_pack.c explains how it works. */
+
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+
+#include <asm/ds.h>
+
+#include "trace_bts_unpack.h"
+
+/* A run takes at most so many bytes. */
+#define BTS_RUN_MAX	3
+
+/* The room that a branch needs at most: a run before it, its token, a run after it. */
+#define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
+
+/* Slots of the tables that find nodes. */
+#define BTS_EDGE_BITS	9
+#define BTS_CALL_BITS	8
+
+/**
+ * struct bts_coder_node - as struct bts_node, but with addresses
+ * @from:	where the branch began
+ * @to:		where it led
+ * @next:	the node of the branch that followed it last,
+ * @other:	and of the last one that followed it and was another one
+ */
+struct bts_coder_node {
+	u64			from;
+	u64			to;
+	struct bts_coder_node	*next;
+	struct bts_coder_node	*other;
+};
+
+/**
+ * struct bts_coder - a pack that is being filled; one per CPU
+ * @start:	the first byte
+ * @out:	where the next one goes
+ * @limit:	up to here, a branch may be begun
+ * @cur:	the node of the last branch
+ * @run:	how many branches were as predicted since the last one that is coded
+ * @nr:		branches in the pack
+ * @nodes:	how many nodes there are
+ * @from:	where the first branch began
+ * @to:		where the last branch led, after bts_coder_end()
+ * @edge:	finds the node of a branch,
+ * @call:	and that of one that began a few bytes before an address. What is found
+ *		may be of an earlier pack, and is always compared: so no table is ever
+ *		emptied
+ * @node:	the nodes
+ */
+struct bts_coder {
+	u8			*start;
+	u8			*out;
+	u8			*limit;
+	struct bts_coder_node	*cur;
+	unsigned int		run;
+	unsigned int		nr;
+	unsigned int		nodes;
+	u64			from;
+	u64			to;
+	u16			edge[1 << BTS_EDGE_BITS];
+	u16			call[1 << BTS_CALL_BITS];
+	struct bts_coder_node	node[BTS_PACK_NODES];
+};
+
+void bts_coder_begin(struct bts_coder *c, void *buf, size_t size);
+unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
+			       unsigned int nr);
+size_t bts_coder_end(struct bts_coder *c);
+
+bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
+
+/**
+ * bts_coder_add - put a branch into the pack
+ * @c:		the coder, after bts_coder_begin()
+ * @from:	where it begins
+ * @to:		where it leads
+ *
+ * Context: one at a time for each coder.
+ * Return: false if the pack is full, and the branch not in it.
+ */
+static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
+{
+	struct bts_coder_node *next = c->cur->next;
+
+	if (next->from != from || next->to != to || c->nr >= BTS_PACK_MAX)
+		return __bts_coder_add(c, from, to);
+	c->cur = next;
+	c->run++;
+	c->nr++;
+	return true;
+}
+
+#endif /* _LINUX_KERNEL_TRACE_BTS_PACK_H */

@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the coder and the decoder of packed branches
+ *
+ * tools/tracing/bts/tests builds this file as well, with a few lines in place of
+ * KUnit, so that the same cases run on a host, under the compiler's sanitizers.
+ */
+
+#include <kunit/test.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "trace_bts_pack.h"
+
+/* More records than a pack takes. */
+#define MAX_RECORDS	(2 * BTS_PACK_MAX)
+
+/* What a sub-buffer of 64 KiB has room for. Most of the cases use less. */
+#define MAX_CODE	0xffe0
+
+/**
+ * struct pack_test - what a case works on
+ * @c:		the coder
+ * @d:		the decoder
+ * @seed:	of the next number
+ * @last:	target of the last record
+ * @nr:		how many records there are
+ * @rec:	the records
+ * @out:	what came back
+ * @code:	a pack
+ */
+struct pack_test {
+	struct bts_coder	c;
+	struct bts_decoder	d;
+	u64			seed;
+	u64			last;
+	unsigned int		nr;
+	struct ds_bts_record	rec[MAX_RECORDS];
+	struct bts_pair		out[MAX_RECORDS + 1];
+	u8			code[MAX_CODE + 8];
+};
+
+static int pack_test_init(struct kunit *test)
+{
+	struct pack_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->seed = 88172645463325252ULL;
+	test->priv = t;
+	return 0;
+}
+
+/* Marsaglia's xorshift */
+static u64 pack_random(struct pack_test *t)
+{
+	t->seed ^= t->seed << 13;
+	t->seed ^= t->seed >> 7;
+	t->seed ^= t->seed << 17;
+	return t->seed;
+}
+
+static unsigned int pack_below(struct pack_test *t, unsigned int n)
+{
+	return (pack_random(t) >> 32) % n;
+}
+
+static void pack_put(struct pack_test *t, u64 from, u64 to)
+{
+	t->rec[t->nr++] = (struct ds_bts_record){ .from = from, .to = to };
+	t->last = to;
+}
+
+/* A record @distance after the target of the last one, to @diff from there. */
+static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
+{
+	pack_put(t, t->last + distance, t->last + distance + diff);
+}
+
+/* A record that there was before. */
+static void pack_repeat(struct pack_test *t, unsigned int i)
+{
+	pack_put(t, t->rec[i].from, t->rec[i].to);
+}
+
+/* Let @nr records, from the first, come back from a pack of @len bytes. */
+static void pack_expect(struct kunit *test, size_t len, unsigned int first,
+			unsigned int nr)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, n;
+
+	KUNIT_ASSERT_LE(test, nr, BTS_PACK_MAX);
+	bts_decoder_begin(&t->d, t->code, len, t->rec[first].from, nr);
+	n = bts_decoder_rest(&t->d, t->out, nr + 1);
+	KUNIT_ASSERT_EQ(test, n, nr);
+	for (i = 0; i < nr; i++) {
+		KUNIT_ASSERT_EQ(test, t->out[i].from, t->rec[first + i].from);
+		KUNIT_ASSERT_EQ(test, t->out[i].to, t->rec[first + i].to);
+	}
+	KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
+}
+
+/* All records, in packs of up to @size bytes. Return: how many packs. */
+static unsigned int pack_round_trip(struct kunit *test, size_t size)
+{
+	struct pack_test *t = test->priv;
+	unsigned int done, n, packs = 0;
+	size_t len;
+
+	for (done = 0; done < t->nr; done += n, packs++) {
+		memset(t->code, 0xa5, sizeof(t->code));
+		bts_coder_begin(&t->c, t->code, size);
+		n = bts_coder_add_all(&t->c, t->rec + done, t->nr - done);
+		KUNIT_ASSERT_GT(test, n, 0U);
+		len = bts_coder_end(&t->c);
+		KUNIT_ASSERT_LE(test, len, size);
+		KUNIT_ASSERT_EQ(test, t->code[size], 0xa5);
+		KUNIT_ASSERT_EQ(test, t->c.nr, n);
+		KUNIT_ASSERT_EQ(test, t->c.from, t->rec[done].from);
+		KUNIT_ASSERT_EQ(test, t->c.to, t->rec[done + n - 1].to);
+		pack_expect(test, len, done, n);
+	}
+	return packs;
+}
+
+/* All records in one pack. Return: its length. */
+static size_t pack_one(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, pack_round_trip(test, MAX_CODE), 1U);
+	return t->c.out - t->c.start;
+}
+
+/*
+ * As programs do: functions of some blocks, loops in them, calls and returns, and
+ * now and then an interrupt. @spread: how many functions there are.
+ */
+static void pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
+{
+	u64 stack[16], base;
+	unsigned int depth = 0;
+
+	t->nr = 0;
+	t->last = 0x401000;
+	while (t->nr < nr) {
+		base = t->last & ~0xfffULL;
+		switch (pack_below(t, 8)) {
+		case 0:
+			if (depth == ARRAY_SIZE(stack))
+				break;
+			stack[depth++] = t->last + 16 + 5;
+			pack_put(t, t->last + 16, 0x401000 + 0x1000ULL * pack_below(t, spread));
+			break;
+		case 1:
+			if (depth)
+				pack_put(t, t->last + 3, stack[--depth]);
+			break;
+		case 2:
+			if (!pack_below(t, 8))
+				pack_put(t, t->last + 1, 0xffffffff81000000ULL);
+			break;
+		default:
+			pack_put(t, t->last + 8, base + 0x40 * pack_below(t, 4));
+		}
+	}
+}
+
+/* The format: these branches have these bytes. */
+static void bts_pack_test_format(struct kunit *test)
+{
+	static const u8 code[] = {
+		0x80, 0x60,		/* 0 later, +0x20 */
+		0x90, 0x98, 0xd0,	/* 0x10 later, +0xd0 */
+		0x85, 0xb9, 0xf0,	/* 5 later, +0x1f0 units of 16 bytes */
+		0xa0, 0xd1,		/* 0x20 later, 5 after the branch before the last */
+		0xff, 0x00,		/* 0x7f later, -0x40 */
+		0xc0, 0x7f,		/* 0x40 later, +0x3f */
+		0x50, 0x01,		/* the first one */
+		0x53, 0x06,		/* three as predicted, then the sixth */
+		0x34,			/* four as predicted, then the other */
+		0x00,			/* one as predicted */
+	};
+	struct pack_test *t = test->priv;
+
+	pack_put(t, 0x1000, 0x1020);
+	pack_put(t, 0x1030, 0x1100);
+	pack_put(t, 0x1105, 0x3000);
+	pack_put(t, 0x3020, 0x1035);
+	pack_put(t, 0x10b4, 0x1074);
+	pack_put(t, 0x10b4, 0x10f3);
+	pack_repeat(t, 0);
+	pack_repeat(t, 1);
+	pack_repeat(t, 2);
+	pack_repeat(t, 3);
+	pack_repeat(t, 5);
+	pack_repeat(t, 0);
+	pack_repeat(t, 1);
+	pack_repeat(t, 2);
+	pack_repeat(t, 3);
+	pack_repeat(t, 4);
+	pack_repeat(t, 5);
+	KUNIT_EXPECT_EQ(test, pack_one(test), sizeof(code));
+	KUNIT_EXPECT_MEMEQ(test, t->code, code, sizeof(code));
+}
+
+/* A pack of one branch, whatever its addresses. */
+static void bts_pack_test_one(struct kunit *test)
+{
+	static const u64 ends[] = {
+		0, 1, 0x401000, S64_MAX, 1ULL << 63, 0xffffffff81000000ULL, U64_MAX,
+	};
+	struct pack_test *t = test->priv;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		for (j = 0; j < ARRAY_SIZE(ends); j++) {
+			t->nr = 0;
+			pack_put(t, ends[i], ends[j]);
+			pack_one(test);
+		}
+	}
+}
+
+/* Distances and differences on both sides of each power of 2, 2^63 included. */
+static void bts_pack_test_differences(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int bit;
+	u64 diff;
+	int i, j;
+
+	for (bit = 0; bit < 64; bit++) {
+		t->nr = 0;
+		t->last = 0x401000;
+		for (i = -2; i <= 2; i++) {
+			diff = (1ULL << bit) + i;
+			for (j = 0; j < 16; j++) {
+				pack_put_diff(t, j, diff);
+				pack_put_diff(t, j, -diff);
+				pack_put_diff(t, diff, j);
+				pack_put_diff(t, -diff, j);
+				pack_put_diff(t, diff, diff);
+				pack_put_diff(t, 0, 16 * diff - (t->last & 15));
+			}
+		}
+		pack_round_trip(test, MAX_CODE);
+	}
+}
+
+/* The bytes of one branch after 0x401000 -> 0x401000. */
+static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
+{
+	struct pack_test *t = test->priv;
+
+	t->nr = 0;
+	pack_put(t, 0x401000, 0x401000);
+	pack_put_diff(t, distance, diff);
+	return pack_one(test) - 2;
+}
+
+/* Each kind of distance and of target ends where the specification says. */
+static void bts_pack_test_kinds(struct kunit *test)
+{
+	static const struct {
+		u64	distance;
+		u64	diff;
+		size_t	bytes;
+	} kinds[] = {
+		{ 0x00, 0x00, 2 },	{ 0x7f, 0x00, 2 },	{ 0x80, 0x00, 3 },
+		{ 0x17f, 0x00, 3 },	{ 0x180, 0x00, 4 },	{ -1ULL, 0x00, 4 },
+		{ 0x7fff, 0x00, 4 },	{ 0x8000, 0x00, 5 },	{ -0x8000ULL, 0x00, 4 },
+		{ 0x01, 0x3f, 2 },	{ 0x01, 0x40, 3 },	{ 0x01, -0x40ULL, 2 },
+		{ 0x01, -0x41ULL, 3 },	{ 0x01, 0x17ff, 3 },	{ 0x01, 0x1800, 4 },
+		{ 0x01, -0x1800ULL, 3 }, { 0x02, -0x1801ULL, 4 },
+		{ 0x00, 0x7ff0, 3 },	{ 0x00, 0x8000, 4 },	{ 0x00, -0x8000ULL, 3 },
+		{ 0x00, -0x8010ULL, 4 }, { 0x00, 0x7ffff0, 4 },	{ 0x00, 0x800000, 6 },
+		{ 0x00, -0x800000ULL, 4 }, { 0x00, -0x800010ULL, 6 },
+		{ 0x01, 0x7fffffff, 6 }, { 0x01, 0x80000000, 7 },
+		{ 0x01, S64_MAX, 10 },	{ 0x01, 1ULL << 63, 10 },
+		{ 1ULL << 63, 1ULL << 63, 18 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, kinds[i].bytes,
+				    pack_bytes_of(test, kinds[i].distance, kinds[i].diff),
+				    "kind %u", i);
+	}
+}
+
+/* A return costs two bytes or three, wherever the call is, up to 255 nodes ago. */
+static void bts_pack_test_calls(struct kunit *test)
+{
+	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
+	struct pack_test *t = test->priv;
+	unsigned int i, j, length;
+	size_t before, bytes;
+	u64 ret;
+
+	for (i = 0; i < ARRAY_SIZE(backs); i++) {
+		for (length = 1; length <= 8; length++) {
+			t->nr = 0;
+			pack_put(t, 0x401000, 0x10000000);
+			ret = 0x401000 + length;
+			for (j = 0; j < backs[i]; j++)
+				pack_put_diff(t, 64, 64);
+			before = pack_one(test);
+			pack_put_diff(t, 3, ret - t->last - 3);
+			bytes = pack_one(test) - before;
+			if (length == BTS_CALL_LENGTH && backs[i] < 32)
+				KUNIT_EXPECT_EQ(test, bytes, 2U);
+			else if (length < 2 || length > 7 || backs[i] > 255)
+				KUNIT_EXPECT_EQ(test, bytes, 6U);
+			else
+				KUNIT_EXPECT_EQ(test, bytes, 3U);
+		}
+	}
+}
+
+/* Rounds of a loop of @body branches, and what comes after it. */
+static void pack_put_rounds(struct pack_test *t, unsigned int body, unsigned int nr)
+{
+	unsigned int i;
+
+	t->nr = 0;
+	t->last = 0x401000;
+	for (i = 0; i < body; i++)
+		pack_put(t, 0x401000 + 16 * i + 8, 0x401000 + 16 * ((i + 1) % body));
+	while (t->nr < nr)
+		pack_repeat(t, t->nr - body);
+}
+
+/* Runs of any length, before each kind of token and at the end. */
+static void bts_pack_test_runs(struct kunit *test)
+{
+	static const unsigned int runs[] = {
+		1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 50, 255, 256, 257, 1000, 2030,
+	};
+	struct pack_test *t = test->priv;
+	unsigned int i, body;
+
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		for (body = 1; body < 5; body++) {
+			pack_put_rounds(t, body, body + 1 + runs[i]);
+			pack_one(test);
+			/* A new branch, and the loop, which is known, again */
+			pack_put(t, 0x401100, 0x401004);
+			pack_repeat(t, 0);
+			pack_one(test);
+			/* The new one is the other now */
+			pack_repeat(t, t->nr - 2);
+			pack_repeat(t, 0);
+			pack_one(test);
+		}
+	}
+}
+
+/* The successor of a branch changes: each is found as the other one. */
+static void bts_pack_test_other(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	size_t len;
+	int i;
+
+	pack_put(t, 0x1000, 0x1004);
+	pack_put(t, 0x1008, 0x1000);
+	pack_put(t, 0x1000, 0x1004);
+	pack_put(t, 0x100c, 0x1000);
+	len = pack_one(test);
+	for (i = 0; i < 200; i++) {
+		/* As predicted, and the other one: one byte */
+		pack_repeat(t, 0);
+		pack_repeat(t, i & 1 ? 3 : 1);
+	}
+	/* Two more bytes for the first, whose node the last one did not predict. */
+	KUNIT_EXPECT_EQ(test, pack_one(test), len + 200 + 2);
+}
+
+/* As programs are. */
+static void bts_pack_test_programs(struct kunit *test)
+{
+	static const unsigned int spread[] = { 1, 2, 5, 20, 300, 10000 };
+	static const size_t size[] = { BTS_PACK_WORST, 100, 4040, MAX_CODE };
+	struct pack_test *t = test->priv;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(spread); i++) {
+		pack_walk(t, MAX_RECORDS, spread[i]);
+		for (j = 0; j < ARRAY_SIZE(size); j++)
+			pack_round_trip(test, size[j]);
+	}
+}
+
+/* Addresses of any number of bits, in any order, some of them again. */
+static void bts_pack_test_random(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int round, bits;
+
+	for (round = 0; round < 50; round++) {
+		for (t->nr = 0; t->nr < MAX_RECORDS; ) {
+			bits = 1 + pack_below(t, 64);
+			if (t->nr && pack_below(t, 3))
+				pack_repeat(t, pack_below(t, t->nr));
+			else
+				pack_put_diff(t, pack_random(t) >> (64 - bits),
+					      pack_random(t) >> pack_below(t, 64));
+		}
+		pack_round_trip(test, round & 1 ? 4040 : MAX_CODE);
+	}
+}
+
+/* Each branch a miss that takes all the bytes there are, for sub-buffers of both sizes. */
+static void bts_pack_test_misses(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int nr;
+	size_t size;
+
+	while (t->nr < MAX_RECORDS)
+		pack_put_diff(t, pack_random(t) | 1ULL << 62, pack_random(t) | 1ULL << 62);
+	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
+		pack_round_trip(test, size);
+	pack_round_trip(test, 4040);
+	/* There the branches that differ are the limit, the least of which is 0 -> 0. */
+	nr = pack_round_trip(test, MAX_CODE);
+	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
+}
+
+/* One that is full takes no branch more, however often it is asked, but runs end well. */
+static void bts_pack_test_full(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int n, done;
+	size_t size, len;
+
+	pack_walk(t, MAX_RECORDS, 300);
+	for (size = BTS_PACK_WORST; size < 200; size++) {
+		bts_coder_begin(&t->c, t->code, size);
+		done = bts_coder_add_all(&t->c, t->rec, t->nr);
+		n = done;
+		KUNIT_ASSERT_FALSE(test, bts_coder_add(&t->c, t->rec[n].from, t->rec[n].to));
+		KUNIT_ASSERT_EQ(test, 0U, bts_coder_add_all(&t->c, t->rec + n, t->nr - n));
+		len = bts_coder_end(&t->c);
+		KUNIT_ASSERT_LE(test, len, size);
+		KUNIT_ASSERT_GT(test, len, size - BTS_PACK_WORST);
+		KUNIT_ASSERT_EQ(test, t->c.nr, done);
+		pack_expect(test, len, 0, done);
+	}
+}
+
+/* No pack has more than BTS_PACK_MAX branches. */
+static void bts_pack_test_max(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i;
+
+	pack_put_rounds(t, 3, MAX_RECORDS);
+	KUNIT_EXPECT_EQ(test, pack_round_trip(test, MAX_CODE), 2U);
+
+	bts_coder_begin(&t->c, t->code, MAX_CODE);
+	for (i = 0; bts_coder_add(&t->c, t->rec[i].from, t->rec[i].to); i++)
+		KUNIT_ASSERT_LT(test, i, BTS_PACK_MAX);
+	KUNIT_EXPECT_EQ(test, i, BTS_PACK_MAX);
+	pack_expect(test, bts_coder_end(&t->c), 0, i);
+}
+
+/* One by one, or many at once: the same bytes. */
+static void bts_pack_test_add(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, n, step;
+	size_t len;
+
+	for (step = 1; step < 40; step++) {
+		pack_walk(t, 300, 5);
+		len = pack_one(test);
+		memcpy(t->code + len, t->code, len);
+		bts_coder_begin(&t->c, t->code, 4040);
+		for (i = 0; i < t->nr; i += n) {
+			n = min(step, t->nr - i);
+			KUNIT_ASSERT_EQ(test, n, bts_coder_add_all(&t->c, t->rec + i, n));
+			if (i + n == t->nr)
+				break;
+			KUNIT_ASSERT_TRUE(test, bts_coder_add(&t->c, t->rec[i + n].from,
+							      t->rec[i + n].to));
+			n++;
+		}
+		KUNIT_ASSERT_EQ(test, len, bts_coder_end(&t->c));
+		KUNIT_ASSERT_EQ(test, t->c.nr, t->nr);
+		pack_expect(test, len, 0, t->nr);
+	}
+}
+
+/* What a reader gets does not depend on how many branches it asks for at once. */
+static void bts_pack_test_cursor(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int step, n, i;
+	struct bts_pair pair;
+	size_t len;
+
+	pack_walk(t, 400, 5);
+	len = pack_one(test);
+	for (step = 1; step < 50; step++) {
+		bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, t->nr);
+		for (i = 0; ; i += n) {
+			n = bts_decoder_rest(&t->d, t->out + i, step);
+			if (n < step)
+				break;
+		}
+		KUNIT_ASSERT_EQ(test, i + n, t->nr);
+		KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
+		for (i = 0; i < t->nr; i++) {
+			KUNIT_ASSERT_EQ(test, t->out[i].from, t->rec[i].from);
+			KUNIT_ASSERT_EQ(test, t->out[i].to, t->rec[i].to);
+		}
+	}
+	bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, t->nr);
+	for (i = 0; bts_decoder_next(&t->d, &pair); i++)
+		KUNIT_ASSERT_EQ(test, pair.from, t->rec[i].from);
+	KUNIT_EXPECT_EQ(test, i, t->nr);
+	KUNIT_EXPECT_FALSE(test, bts_decoder_next(&t->d, &pair));
+}
+
+/* Up to three bytes after the code are none of it, whatever they are. */
+static void bts_pack_test_padding(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int value, n;
+	size_t len;
+
+	pack_walk(t, 100, 5);
+	len = pack_one(test);
+	for (value = 0; value < 256; value++) {
+		memset(t->code + len, value, 4);
+		for (n = 0; n <= BTS_PACK_PADDING; n++)
+			pack_expect(test, len + n, 0, t->nr);
+	}
+	bts_decoder_begin(&t->d, t->code, len + n, t->rec[0].from, t->nr);
+	KUNIT_EXPECT_EQ(test, bts_decoder_rest(&t->d, t->out, MAX_RECORDS), t->nr);
+	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
+}
+
+/* Decode what may be damaged: not more branches than there should be, and an end. */
+static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
+{
+	struct pack_test *t = test->priv;
+	struct bts_pair *guard = &t->out[nr < BTS_PACK_MAX ? nr : BTS_PACK_MAX];
+	unsigned int n;
+
+	guard->from = 0x5a5a5a5a;
+	bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, nr);
+	n = bts_decoder_rest(&t->d, t->out, MAX_RECORDS + 1);
+	KUNIT_ASSERT_LE(test, n, nr);
+	KUNIT_ASSERT_EQ(test, guard->from, 0x5a5a5a5aULL);
+	KUNIT_ASSERT_EQ(test, 0U, bts_decoder_rest(&t->d, t->out, 1));
+	if (n < nr)
+		KUNIT_ASSERT_TRUE(test, bts_decoder_damaged(&t->d));
+	return n;
+}
+
+/* A pack that is cut gives the branches up to there, and is damaged. */
+static void bts_pack_test_cut(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, n, before = 0;
+	size_t len, cut;
+
+	pack_walk(t, 300, 300);
+	len = pack_one(test);
+	for (cut = 0; cut < len; cut++) {
+		n = pack_decode_any(test, cut, t->nr);
+		KUNIT_ASSERT_LT(test, n, t->nr);
+		KUNIT_ASSERT_GE(test, n, before);
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, t->out[i].to, t->rec[i].to);
+		before = n;
+	}
+}
+
+/* Any byte of a pack is any other one; or all of them are. */
+static void bts_pack_test_damage(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, value;
+	size_t len, pos;
+	u8 was;
+
+	pack_walk(t, 200, 20);
+	len = pack_one(test);
+	for (pos = 0; pos < len; pos++) {
+		was = t->code[pos];
+		for (value = 0; value < 256; value++) {
+			t->code[pos] = value;
+			pack_decode_any(test, len, t->nr);
+		}
+		t->code[pos] = was;
+	}
+	for (i = 0; i < 20000; i++) {
+		for (pos = 0; pos < 64; pos++)
+			t->code[pos] = pack_random(t) >> 32;
+		pack_decode_any(test, pack_below(t, 65), pack_below(t, 400));
+	}
+}
+
+/* What no coder writes is damaged: tokens that are none, nodes that are not there. */
+static void bts_pack_test_invalid(struct kunit *test)
+{
+	static const struct {
+		unsigned int	nr;
+		u8		code[4];
+		size_t		len;
+	} packs[] = {
+		{ 1, { 0x79 }, 1 },		{ 1, { 0x7f }, 1 },
+		{ 1, { 0x80, 0xfe }, 2 },	{ 1, { 0x80, 0xff }, 2 },
+		{ 1, { 0x80, 0xd1 }, 2 },	{ 1, { 0x80, 0xf0, 1 }, 3 },
+		{ 1, { 0x50, 1 }, 2 },		{ 1, { 0x60, 0 }, 2 },
+		{ 1, { 0x31 }, 1 },		{ 1, { 0x01 }, 1 },
+		{ 9, { 0x70, 0, 0 }, 3 },	{ 9, { 0x70, 10, 0 }, 3 },
+		{ 1, { 0 }, 0 },		{ BTS_PACK_MAX + 1, { 0x70, 1, 8 }, 3 },
+	};
+	struct pack_test *t = test->priv;
+	unsigned int i;
+
+	pack_put(t, 0x1000, 0x1000);
+	for (i = 0; i < ARRAY_SIZE(packs); i++) {
+		memcpy(t->code, packs[i].code, packs[i].len);
+		KUNIT_EXPECT_EQ_MSG(test, 0U, pack_decode_any(test, packs[i].len, packs[i].nr),
+				    "pack %u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, bts_decoder_damaged(&t->d), "pack %u", i);
+	}
+}
+
+/* A pack has at most BTS_PACK_NODES - 1 branches that differ. */
+static void bts_pack_test_nodes(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+
+	memset(t->code, 0x80, MAX_CODE);
+	pack_put(t, 0x1000, 0x1000);
+	KUNIT_EXPECT_EQ(test, pack_decode_any(test, 4040, 2000), BTS_PACK_NODES - 1);
+}
+
+/* An empty pack is one. */
+static void bts_pack_test_empty(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+
+	bts_coder_begin(&t->c, t->code, MAX_CODE);
+	KUNIT_EXPECT_EQ(test, bts_coder_end(&t->c), 0U);
+	KUNIT_EXPECT_EQ(test, t->c.nr, 0U);
+	pack_expect(test, 0, 0, 0);
+}
+
+static struct kunit_case bts_pack_test_cases[] = {
+	KUNIT_CASE(bts_pack_test_format),
+	KUNIT_CASE(bts_pack_test_one),
+	KUNIT_CASE(bts_pack_test_differences),
+	KUNIT_CASE(bts_pack_test_kinds),
+	KUNIT_CASE(bts_pack_test_calls),
+	KUNIT_CASE(bts_pack_test_runs),
+	KUNIT_CASE(bts_pack_test_other),
+	KUNIT_CASE(bts_pack_test_programs),
+	KUNIT_CASE(bts_pack_test_random),
+	KUNIT_CASE(bts_pack_test_misses),
+	KUNIT_CASE(bts_pack_test_full),
+	KUNIT_CASE(bts_pack_test_max),
+	KUNIT_CASE(bts_pack_test_add),
+	KUNIT_CASE(bts_pack_test_cursor),
+	KUNIT_CASE(bts_pack_test_padding),
+	KUNIT_CASE(bts_pack_test_cut),
+	KUNIT_CASE(bts_pack_test_damage),
+	KUNIT_CASE(bts_pack_test_invalid),
+	KUNIT_CASE(bts_pack_test_nodes),
+	KUNIT_CASE(bts_pack_test_empty),
+	{ }
+};
+
+static struct kunit_suite bts_pack_test_suite = {
+	.name		= "trace_bts_pack",
+	.init		= pack_test_init,
+	.test_cases	= bts_pack_test_cases,
+};
+
+kunit_test_suite(bts_pack_test_suite);

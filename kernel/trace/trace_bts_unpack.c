@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packed branches: the decoder
+ */
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+#include "trace_bts_unpack.h"
+
+/* A little-endian number of n bytes, 1 to 8, with its sign. */
+static u64 bts_get_bytes(const u8 *p, unsigned int n)
+{
+	u64 value = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		value |= (u64)p[i] << (8 * i);
+	return (u64)((s64)(value << (64 - 8 * n)) >> (64 - 8 * n));
+}
+
+static u64 bts_get_aligned(u64 from, u64 units)
+{
+	return (from & ~15ULL) + 16 * units;
+}
+
+/* Where a node before the one that is being made began. False: there is none. */
+static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
+			 u64 *to)
+{
+	if (back >= d->nodes)
+		return false;
+	*to = d->node[d->nodes - 1 - back].from + length;
+	return true;
+}
+
+/* The target of a branch from @from. Return: what follows it, or NULL. */
+static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
+{
+	unsigned int kind = *p++;
+
+	if (kind < BTS_TO_SHORT) {
+		*to = from + kind + BTS_NEAR_MIN;
+		return p;
+	}
+	if (kind < BTS_TO_ALIGNED) {
+		*to = from + ((kind - BTS_TO_SHORT) << 8 | p[0]) + BTS_SHORT_MIN;
+		return p + 1;
+	}
+	if (kind < BTS_TO_ALIGNED2) {
+		*to = bts_get_aligned(from, (u64)((kind - BTS_TO_ALIGNED) << 8 | p[0]) +
+				      BTS_ALIGNED_MIN);
+		return p + 1;
+	}
+	if (kind < BTS_TO_CALL) {
+		*to = bts_get_aligned(from, (u64)((kind - BTS_TO_ALIGNED2) << 16 |
+						  p[1] << 8 | p[0]) + BTS_ALIGNED2_MIN);
+		return p + 2;
+	}
+	if (kind < BTS_TO_CALL2)
+		return bts_get_call(d, kind - BTS_TO_CALL, BTS_CALL_LENGTH, to) ? p : NULL;
+	if (kind < BTS_TO_BYTES)
+		return bts_get_call(d, p[0], kind - BTS_TO_CALL2 + BTS_CALL_SHORTEST, to) ?
+		       p + 1 : NULL;
+	if (kind < BTS_TO_BAD) {
+		kind -= BTS_TO_BYTES - 1;
+		*to = from + bts_get_bytes(p, kind);
+		return p + kind;
+	}
+	return NULL;
+}
+
+/* A branch that the pack has not had yet, @distance after the last one's target. */
+static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
+{
+	struct bts_node *cur = &d->node[d->cur];
+	struct bts_node *node = &d->node[d->nodes];
+
+	if (d->nodes >= BTS_PACK_NODES)
+		return NULL;
+	node->from = cur->to + distance;
+	p = bts_get_to(d, p, node->from, &node->to);
+	node->next = 0;
+	node->other = 0;
+	bts_node_learn(cur, d->nodes);
+	d->run = 1;
+	d->nodes++;
+	return p;
+}
+
+/* A run, and after it a branch of before that is not predicted. */
+static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
+			       u32 node)
+{
+	if (node >= d->nodes && node != BTS_NODE_OTHER)
+		return NULL;
+	d->run = run;
+	d->then = node;
+	return p;
+}
+
+/*
+ * A token makes the prediction right for so many branches as it stands for. Reads up to
+ * BTS_TOKEN_MAX bytes. Return: what follows it, or NULL.
+ */
+static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
+{
+	unsigned int token = *p++;
+
+	if (token >= BTS_TOK_NEW)
+		return bts_get_new(d, p, token - BTS_TOK_NEW);
+	if (token < BTS_TOK_OTHER) {
+		d->run = token - BTS_TOK_RUN + 1;
+		return p;
+	}
+	if (token < BTS_TOK_KNOWN)
+		return bts_get_known(d, p, token - BTS_TOK_OTHER, BTS_NODE_OTHER);
+	if (token < BTS_TOK_KNOWN2)
+		return bts_get_known(d, p + 1, token - BTS_TOK_KNOWN, p[0]);
+	if (token < BTS_TOK_LONG)
+		return bts_get_known(d, p + 1, token - BTS_TOK_KNOWN2, 256 + p[0]);
+	if (token < BTS_TOK_FAR) {
+		d->run = p[0] | p[1] << 8;
+		return p + 2;
+	}
+	if (token == BTS_TOK_FAR)
+		return bts_get_new(d, p + 1, p[0] + BTS_FAR_MIN);
+	if (token < BTS_TOK_BAD) {
+		token -= BTS_TOK_FAR - 1;
+		return bts_get_new(d, p + token, bts_get_bytes(p, token));
+	}
+	return NULL;
+}
+
+/* The token may be cut off by the end of the code: then it is read with zeroes after it. */
+static const u8 *bts_get_last_token(struct bts_decoder *d)
+{
+	u8 copy[BTS_TOKEN_MAX] = { 0 };
+	size_t len = d->end - d->in;
+	const u8 *p;
+
+	memcpy(copy, d->in, len);
+	p = bts_get_token(d, copy);
+	return p && (size_t)(p - copy) <= len ? d->in + (p - copy) : NULL;
+}
+
+/* The next token, after which the run is not 0. */
+static bool bts_decode(struct bts_decoder *d)
+{
+	const u8 *p;
+
+	if (d->damaged)
+		return false;
+	p = d->end - d->in >= BTS_TOKEN_MAX ? bts_get_token(d, d->in) :
+					      bts_get_last_token(d);
+	if (!p || d->run + !!d->then > d->left || !(d->run + d->then)) {
+		d->damaged = true;
+		d->run = 0;
+		d->then = 0;
+		return false;
+	}
+	d->in = p;
+	return true;
+}
+
+/**
+ * bts_decoder_begin - begin to decode a pack
+ * @d:		the decoder; nothing of what was in it before matters
+ * @code:	the code of the branches
+ * @len:	how many bytes there are of it, with the padding after it
+ * @from:	where the first branch began
+ * @nr:		how many branches there are
+ *
+ * The code is not copied.
+ *
+ * Context: any.
+ */
+void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
+		       u64 from, unsigned int nr)
+{
+	d->in = code;
+	d->end = d->in + len;
+	d->left = nr;
+	d->run = 0;
+	d->then = 0;
+	d->cur = 0;
+	d->nodes = 1;
+	d->damaged = nr > BTS_PACK_MAX;
+	d->node[0] = (struct bts_node){ .to = from };
+}
+
+/**
+ * bts_decoder_next - decode a branch
+ * @d:		the decoder
+ * @branch:	it goes there
+ *
+ * Context: any.
+ * Return: false if there is no further one, or the pack is damaged here.
+ */
+bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
+{
+	return bts_decoder_rest(d, branch, 1);
+}
+
+/**
+ * bts_decoder_rest - decode branches
+ * @d:		the decoder
+ * @branches:	they go there
+ * @max:	how many to decode at most
+ *
+ * Context: any.
+ * Return: how many were decoded: fewer than @max if there are no further ones, or the
+ *	   pack is damaged.
+ */
+unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
+			      unsigned int max)
+{
+	struct bts_node *node = &d->node[d->cur];
+	struct bts_pair *out = branches;
+	unsigned int n;
+
+	if (max > d->left)
+		max = d->left;
+	while (max) {
+		if (d->run) {
+			n = d->run < max ? d->run : max;
+			d->run -= n;
+		} else if (d->then) {
+			bts_node_learn(node, d->then == BTS_NODE_OTHER ? node->other :
+								    d->then);
+			d->then = 0;
+			n = 1;
+		} else {
+			if (!bts_decode(d))
+				break;
+			continue;
+		}
+		d->left -= n;
+		max -= n;
+		do {
+			node = &d->node[node->next];
+			out->from = node->from;
+			out->to = node->to;
+			out++;
+		} while (--n);
+		d->cur = node - d->node;
+	}
+	return out - branches;
+}
+
+/**
+ * bts_decoder_damaged - is what was given to the decoder no pack?
+ * @d:	the decoder, of which all branches were asked
+ *
+ * Context: any.
+ * Return: true if branches are missing, or more than padding comes after the last one.
+ */
+bool bts_decoder_damaged(const struct bts_decoder *d)
+{
+	return d->damaged || d->left || d->end - d->in > BTS_PACK_PADDING;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_X86_DS_H
+#define _ASM_X86_DS_H
+
+/* Of the kernel's headers, what the coder of packed branches needs on a host. */
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+struct ds_bts_record {
+	u64	from;
+	u64	to;
+	u64	flags;
+};
+
+#endif /* _ASM_X86_DS_H */
