@@ -584,6 +584,32 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 	return NULL;
 }
 
+/*
+ * While it runs, the machine is copied page by page, and those pages again that have
+ * been written since. Nothing but the CPU's own stores writes the buffer here, so that
+ * a store that is not seen leaves records of an earlier walk in the copy.
+ */
+TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
+{
+	u64 seed = 2000;
+	u32 rounds = 3;
+	struct walk w;
+
+	for (; rounds && !failed; rounds--) {
+		print("@live\n");
+		do {
+			ds_default();
+			walk(MAX_RECORDS, ++seed, TR_BTS | DEBUGCTL_BTINT);
+			CHECK(ds_count(&ds0) == MAX_RECORDS, "%lu records", ds_count(&ds0));
+			walk_start(&w, MAX_RECORDS, seed);
+			walk_check(&w, records, MAX_RECORDS);
+		} while (!host_replied() && !failed);
+		host(NULL);
+	}
+	print("# %lu walks\n", seed - 2000);
+	return NULL;
+}
+
 TEST_ALONE(snapshot, "only-migrate", "a trace that goes back to a snapshot loses nothing")
 {
 	trace_during("snapshot", 2);
