@@ -75,6 +75,8 @@
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
+#define LATE_BEFORE	34	/* branches of late_body() */
+#define LATE_AFTER	64
 
 #define AP_TRAMPOLINE	0x8000
 

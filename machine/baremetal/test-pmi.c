@@ -294,6 +294,39 @@ TEST(pmi_moment, "the PMI comes with the record that bts-pmi says")
 	return NULL;
 }
 
+void late_body(u64 debugctl, u64 *index, u64 value);
+
+#define LATE_THRESHOLD	30
+
+static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
+{
+	struct stream *s = &streams[this_cpu()];
+
+	s->pmis++;
+	s->latest = ds_count(&s->ds);
+	return debugctl;
+}
+
+/* Of the late ones the first branches are counted before it, the others after it. */
+TEST(pmi_put_back, "a PMI that is late comes though the index was put back meanwhile")
+{
+	u64 wanted = LATE_THRESHOLD;
+	struct stream *s;
+
+	if (!have_ds)
+		return NO_DS;
+	if (pmi_late())
+		wanted += pmi_late() - LATE_BEFORE;
+	s = stream_start(LVT_NMI);
+	pmi_handler = note_pmi;
+	s->ds.threshold = s->ds.base + LATE_THRESHOLD * RECORD_SIZE;
+	late_body(TR_BTS | DEBUGCTL_BTINT, &s->ds.index, s->ds.base);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	CHECK(s->latest == wanted + 1, "after %lu records", s->latest);
+	stream_end();
+	return NULL;
+}
+
 TEST(pmi_stop, "a PMI that is late comes when TR is cleared")
 {
 	struct stream *s;
