@@ -14,25 +14,6 @@
 #define THRESHOLD	1000
 #define ROUNDS		30
 
-/* fib(n) as a compiler has it, but its branches are known. */
-asm("fib:	movq	%rdi, %rax\n"
-    "	cmpq	$1, %rdi\n"
-    "	jle	1f\n"
-    "	pushq	%rbp\n"
-    "	pushq	%rbx\n"
-    "	movq	%rdi, %rbx\n"
-    "	leaq	-1(%rdi), %rdi\n"
-    "	call	fib\n"
-    "	movq	%rax, %rbp\n"
-    "	leaq	-2(%rbx), %rdi\n"
-    "	call	fib\n"
-    "	addq	%rbp, %rax\n"
-    "	popq	%rbx\n"
-    "	popq	%rbp\n"
-    "	ret\n"
-    "1:	ret\n");
-u64 fib(u64 n);
-
 static u64 drained, pmis;
 
 static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))

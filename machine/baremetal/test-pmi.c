@@ -294,8 +294,6 @@ TEST(pmi_moment, "the PMI comes with the record that bts-pmi says")
 	return NULL;
 }
 
-void late_body(u64 debugctl, u64 *index, u64 value);
-
 #define LATE_THRESHOLD	30
 
 static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
