@@ -222,6 +222,30 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
+/* The branch 0 -> 0 is what is predicted where nothing is known, and a branch as others. */
+static void bts_pack_test_zero(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, round;
+
+	/* A node that an earlier pack has left in a table would be found in its place. */
+	for (round = 4; round-- > 0; ) {
+		t->nr = 0;
+		for (i = 0; i < round; i++)
+			pack_put(t, 0, 0);
+		/* Two other successors of the same branch, and it */
+		pack_put(t, 0x1000, 0x1008);
+		pack_put(t, 0x1010, 0x1000);
+		pack_repeat(t, round);
+		pack_put(t, 0x1018, 0x1000);
+		pack_repeat(t, round);
+		pack_put(t, 0, 0);
+		pack_repeat(t, round + 1);
+		pack_put(t, 0, 0);
+		pack_one(test);
+	}
+}
+
 /* Distances and differences on both sides of each power of 2, 2^63 included. */
 static void bts_pack_test_differences(struct kunit *test)
 {
@@ -318,42 +342,66 @@ static void bts_pack_test_calls(struct kunit *test)
 	}
 }
 
-/* Rounds of a loop of @body branches, and what comes after it. */
-static void pack_put_rounds(struct pack_test *t, unsigned int body, unsigned int nr)
+static void pack_repeat_times(struct pack_test *t, unsigned int i, unsigned int times)
 {
-	unsigned int i;
-
-	t->nr = 0;
-	t->last = 0x401000;
-	for (i = 0; i < body; i++)
-		pack_put(t, 0x401000 + 16 * i + 8, 0x401000 + 16 * ((i + 1) % body));
-	while (t->nr < nr)
-		pack_repeat(t, t->nr - body);
+	while (times--)
+		pack_repeat(t, i);
 }
 
 /* Runs of any length, before each kind of token and at the end. */
 static void bts_pack_test_runs(struct kunit *test)
 {
 	static const unsigned int runs[] = {
-		1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 50, 255, 256, 257, 1000, 2030,
+		0, 1, 2, 14, 15, 16, 17, 30, 31, 32, 33, 47, 48, 49, 50, 255, 256, 257, 400,
 	};
 	struct pack_test *t = test->priv;
-	unsigned int i, body;
+	unsigned int i, x, y;
 
 	for (i = 0; i < ARRAY_SIZE(runs); i++) {
-		for (body = 1; body < 5; body++) {
-			pack_put_rounds(t, body, body + 1 + runs[i]);
-			pack_one(test);
-			/* A new branch, and the loop, which is known, again */
-			pack_put(t, 0x401100, 0x401004);
+		t->nr = 0;
+		pack_put(t, 0x1008, 0x1000);
+		pack_repeat_times(t, 0, runs[i]);
+		x = t->nr;
+		pack_put(t, 0x1010, 0x1000);
+		/* The first branch once more is the other one, and then as predicted */
+		pack_repeat_times(t, 0, 2 + runs[i]);
+		pack_repeat(t, x);
+		pack_repeat_times(t, 0, 2 + runs[i]);
+		y = t->nr;
+		pack_put(t, 0x1018, 0x1000);
+		pack_repeat_times(t, 0, 2 + runs[i]);
+		pack_repeat(t, x);
+		pack_repeat_times(t, 0, 2 + runs[i]);
+		pack_one(test);
+		pack_repeat(t, y);
+		pack_one(test);
+	}
+}
+
+/* What takes the most room: a long run, a branch from far to far, and a long run. */
+static void bts_pack_test_room(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, round, far;
+	size_t size;
+
+	pack_put(t, 0, 0);
+	pack_repeat_times(t, 0, 99);
+	for (round = 0; round < 20; round++) {
+		far = t->nr;
+		pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
+		/* What was not followed yet predicts 0 -> 0, and that now predicts it */
+		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
-			pack_one(test);
-			/* The new one is the other now */
-			pack_repeat(t, t->nr - 2);
-			pack_repeat(t, 0);
-			pack_one(test);
+			pack_repeat(t, far);
 		}
 	}
+	for (size = BTS_PACK_WORST; size < 5 * BTS_PACK_WORST; size++)
+		pack_round_trip(test, size);
+	/* It is taken to the last byte. */
+	t->nr = 201;
+	KUNIT_EXPECT_EQ(test, pack_round_trip(test, BTS_PACK_WORST), 1U);
+	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
 /* The successor of a branch changes: each is found as the other one. */
@@ -456,7 +504,8 @@ static void bts_pack_test_max(struct kunit *test)
 	struct pack_test *t = test->priv;
 	unsigned int i;
 
-	pack_put_rounds(t, 3, MAX_RECORDS);
+	pack_put(t, 0x1008, 0x1000);
+	pack_repeat_times(t, 0, MAX_RECORDS - 1);
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, MAX_CODE), 2U);
 
 	bts_coder_begin(&t->c, t->code, MAX_CODE);
@@ -588,17 +637,17 @@ static void bts_pack_test_damage(struct kunit *test)
 	size_t len, pos;
 	u8 was;
 
-	pack_walk(t, 200, 20);
+	pack_walk(t, 100, 20);
 	len = pack_one(test);
 	for (pos = 0; pos < len; pos++) {
 		was = t->code[pos];
-		for (value = 0; value < 256; value++) {
+		for (value = pos % 7; value < 256; value += 7) {
 			t->code[pos] = value;
 			pack_decode_any(test, len, t->nr);
 		}
 		t->code[pos] = was;
 	}
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 2000; i++) {
 		for (pos = 0; pos < 64; pos++)
 			t->code[pos] = pack_random(t) >> 32;
 		pack_decode_any(test, pack_below(t, 65), pack_below(t, 400));
@@ -657,10 +706,12 @@ static void bts_pack_test_empty(struct kunit *test)
 static struct kunit_case bts_pack_test_cases[] = {
 	KUNIT_CASE(bts_pack_test_format),
 	KUNIT_CASE(bts_pack_test_one),
+	KUNIT_CASE(bts_pack_test_zero),
 	KUNIT_CASE(bts_pack_test_differences),
 	KUNIT_CASE(bts_pack_test_kinds),
 	KUNIT_CASE(bts_pack_test_calls),
 	KUNIT_CASE(bts_pack_test_runs),
+	KUNIT_CASE(bts_pack_test_room),
 	KUNIT_CASE(bts_pack_test_other),
 	KUNIT_CASE(bts_pack_test_programs),
 	KUNIT_CASE(bts_pack_test_random),

@@ -1,6 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packed branches: the decoder
+ * Packed branches: the decoder, and the format
+ *
+ * A pack is an entry bts_pack of the ring buffer: how many branches there are (nr),
+ * where the first one began (from), and the code of all of them. It stands for itself: a
+ * reader that has the entry has its branches, whatever has become of the entries before.
+ *
+ * Coder and decoder build the same list of nodes while they go through a pack. A node is
+ * a branch that the pack has had, with two of the branches that have followed it: the
+ * last one (next), and the last one before that was another one (other).
+ *
+ *	node	branch			next	other
+ *	0	     0 -> 401000	1	0
+ *	1	401000 -> 401020	2	0
+ *	2	401023 -> 401050	3	1
+ *	3	401058 -> 401000	...
+ *
+ * Each branch is predicted to be the next of the one before. What comes true costs
+ * nothing but to be counted, in a run. Otherwise a token says which branch comes: the
+ * other one, a node, or a new branch, which becomes a node. Then, of the branch before,
+ * next becomes other, and the branch becomes next.
+ *
+ * Node 0 is there from the beginning: a branch from 0 to where the first one begins. It
+ * is next and other of a node that nothing has followed yet. New nodes have the numbers
+ * 1 to 511, in turn.
+ *
+ * The tokens, by their first byte b, and the bytes that follow it:
+ *
+ *	00-2f		a run of b + 1
+ *	30-4f		a run of b - 0x30, and then the other branch
+ *	50-5f n		a run of b - 0x50, and then node n
+ *	60-6f n		a run of b - 0x60, and then node n + 256
+ *	70 n n		a run of n
+ *	71 d T		a new branch, d + 128 bytes after the target of the one before
+ *	72-78 d.. T	a new branch, d bytes after it; d has b - 0x70 bytes, and a sign
+ *	80-ff T		a new branch, b - 0x80 bytes after it
+ *
+ * The target T of a new branch, by its first byte b:
+ *
+ *	00-7f		from + b - 0x40
+ *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
+ *	b0-bf n		(from & ~15) + 16 * (((b - 0xb0) << 8 | n) - 0x800)
+ *	c0-cf n n	(from & ~15) + 16 * (((b - 0xc0) << 16 | n) - 0x80000)
+ *	d0-ef		5 bytes after the from of the node that was made b - 0xd0 nodes
+ *			before the newest one: to where a call returns
+ *	f0-f5 n		b - 0xee bytes after the from of the node that was made n nodes
+ *			before the newest one
+ *	f6-fd d..	from + d; d has b - 0xf5 bytes, and a sign
+ *
+ * 79-7f begin no token, fe and ff no target. Numbers of several bytes are little-endian.
+ * The code ends with the token in which branch nr is. Up to three bytes of any value
+ * follow it, because the ring buffer's entries are multiples of four bytes.
+ *
+ * The decoder believes nothing of what it reads: it reads no byte outside of the code,
+ * makes no more than nr branches, and at a token that is not possible it ends.
  */
 
 #ifdef __KERNEL__
@@ -98,7 +151,7 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 	if (node >= d->nodes && node != BTS_NODE_OTHER)
 		return NULL;
 	d->run = run;
-	d->then = node;
+	d->then = node + 1;
 	return p;
 }
 
@@ -147,7 +200,7 @@ static const u8 *bts_get_last_token(struct bts_decoder *d)
 	return p && (size_t)(p - copy) <= len ? d->in + (p - copy) : NULL;
 }
 
-/* The next token, after which the run is not 0. */
+/* The next token. Return: false if there is none that is possible. */
 static bool bts_decode(struct bts_decoder *d)
 {
 	const u8 *p;
@@ -156,7 +209,7 @@ static bool bts_decode(struct bts_decoder *d)
 		return false;
 	p = d->end - d->in >= BTS_TOKEN_MAX ? bts_get_token(d, d->in) :
 					      bts_get_last_token(d);
-	if (!p || d->run + !!d->then > d->left || !(d->run + d->then)) {
+	if (!p || d->run + !!d->then > d->left) {
 		d->damaged = true;
 		d->run = 0;
 		d->then = 0;
@@ -221,6 +274,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 	struct bts_node *node = &d->node[d->cur];
 	struct bts_pair *out = branches;
 	unsigned int n;
+	u32 x;
 
 	if (max > d->left)
 		max = d->left;
@@ -229,8 +283,8 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			n = d->run < max ? d->run : max;
 			d->run -= n;
 		} else if (d->then) {
-			bts_node_learn(node, d->then == BTS_NODE_OTHER ? node->other :
-								    d->then);
+			x = d->then - 1;
+			bts_node_learn(node, x == BTS_NODE_OTHER ? node->other : x);
 			d->then = 0;
 			n = 1;
 		} else {

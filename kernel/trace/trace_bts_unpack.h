@@ -88,7 +88,7 @@ struct bts_pair {
  * @end:	its end
  * @left:	branches that are still to come
  * @run:	of these, how many are as predicted,
- * @then:	and the node that comes after them; 0 if nothing does
+ * @then:	and the node that comes after them, plus 1; 0 if none does
  * @cur:	the node of the last branch
  * @nodes:	how many nodes there are
  * @damaged:	the code is not a pack's

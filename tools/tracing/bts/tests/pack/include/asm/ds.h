@@ -4,7 +4,6 @@
 
 /* Of the kernel's headers, what the coder of packed branches needs on a host. */
 
-#include <linux/compiler.h>
 #include <linux/types.h>
 
 struct ds_bts_record {

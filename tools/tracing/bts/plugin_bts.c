@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libtraceevent plugin: packed branches as rows
+ *
+ * The bts tracer with its option bts-pack puts many branches into an entry bts_pack.
+ * Without this plugin trace-cmd report shows it as a line, with the number of branches,
+ * the first and the last address. With it there is a row for each branch:
+ *
+ *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
+ *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
+ *
+ * The first row stands where the reader of the trace has printed its columns, and the
+ * other ones begin with a copy of them, whatever they are. All branches of a pack have
+ * its time.
+ *
+ * With the option "bts:lost", what is missing between two packs of a CPU is a row of its
+ * own, before the later one: where whole packs were overwritten or dropped, their
+ * numbers tell how many branches that were. It is not on by default, because it takes a
+ * reader that asks for each entry of one buffer, in order, and packs from the beginning
+ * to the end: trace-cmd report does, of one instance and with no filter, KernelShark
+ * does not.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/types.h>
+#include <traceevent/event-parse.h>
+
+#include "trace_bts_unpack.h"
+
+#define BTS_CPUS	8192
+
+struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
+	{
+		.name		= "lost",
+		.plugin_alias	= "bts",
+		.description	= "Show how many branches are missing between two packs",
+	},
+	{ }
+};
+
+static struct bts_decoder bts_decoder;
+
+/* The number of the branch that comes next on a CPU, plus 1; 0: not known */
+static unsigned long long bts_next[BTS_CPUS];
+
+static bool bts_shows_lost(void)
+{
+	return TEP_PLUGIN_OPTIONS[0].set;
+}
+
+/* The columns of the row that is being printed, up to here. Return: a copy. */
+static char *bts_columns(struct trace_seq *s)
+{
+	unsigned int begin = s->len;
+
+	while (begin && s->buffer[begin - 1] != '\n')
+		begin--;
+	return strndup(s->buffer + begin, s->len - begin);
+}
+
+/* User space, the lower half, has no names here: those of the kernel do not apply. */
+static void bts_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
+{
+	const char *name = NULL;
+
+	if ((s64)addr < 0)
+		name = tep_find_function(tep, addr);
+	if (name)
+		trace_seq_printf(s, "%s+0x%llx", name, (unsigned long long)addr -
+				 tep_find_function_address(tep, addr));
+	else
+		trace_seq_printf(s, "0x%llx", (unsigned long long)addr);
+}
+
+/* The branches before this entry, if some of those that precede it are missing. */
+static void bts_put_lost(struct trace_seq *s, const char *columns, int cpu,
+			 unsigned long long seq, unsigned long long nr)
+{
+	if (cpu < 0 || cpu >= BTS_CPUS)
+		return;
+	if (bts_shows_lost() && bts_next[cpu] && seq + 1 > bts_next[cpu])
+		trace_seq_printf(s, "LOST %llu branches (missing in the trace)\n%s",
+				 seq + 1 - bts_next[cpu], columns);
+	bts_next[cpu] = seq + nr + 1;
+}
+
+static void bts_put_rows(struct trace_seq *s, struct tep_handle *tep, const char *columns)
+{
+	struct bts_pair branch;
+	bool first = true;
+
+	while (bts_decoder_next(&bts_decoder, &branch)) {
+		if (!first)
+			trace_seq_printf(s, "\n%s", columns);
+		first = false;
+		bts_put_addr(s, tep, branch.from);
+		trace_seq_puts(s, " -> ");
+		bts_put_addr(s, tep, branch.to);
+	}
+	if (!bts_decoder_damaged(&bts_decoder))
+		return;
+	if (!first)
+		trace_seq_printf(s, "\n%s", columns);
+	trace_seq_printf(s, "DAMAGED: %u branches of the pack are missing",
+			 bts_decoder.left);
+}
+
+/* Return: 0 if the entry is printed, 1 if its own format is to be used. */
+static int bts_pack_handler(struct trace_seq *s, struct tep_record *record,
+			    struct tep_event *event, void *context)
+{
+	struct tep_format_field *code = tep_find_field(event, "code");
+	unsigned long long seq, from, nr;
+	char *columns;
+
+	(void)context;
+	if (!code || record->size < code->offset ||
+	    tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
+	    tep_get_field_val(NULL, event, "from", record, &from, 0) ||
+	    tep_get_field_val(NULL, event, "nr", record, &nr, 0))
+		return 1;
+	columns = bts_columns(s);
+	if (!columns)
+		return 1;
+	bts_put_lost(s, columns, record->cpu, seq, nr);
+	bts_decoder_begin(&bts_decoder, (char *)record->data + code->offset,
+			  record->size - code->offset, from, nr);
+	bts_put_rows(s, event->tep, columns);
+	free(columns);
+	return 0;
+}
+
+/* Branches that the kernel says are lost are none that are missing. */
+static int bts_lost_handler(struct trace_seq *s, struct tep_record *record,
+			    struct tep_event *event, void *context)
+{
+	unsigned long long seq, count;
+	char *columns;
+
+	(void)context;
+	if (tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
+	    tep_get_field_val(NULL, event, "count", record, &count, 0))
+		return 1;
+	columns = bts_columns(s);
+	if (columns)
+		bts_put_lost(s, columns, record->cpu, seq, count);
+	free(columns);
+	return 1;
+}
+
+int TEP_PLUGIN_LOADER(struct tep_handle *tep)
+{
+	tep_register_event_handler(tep, -1, "ftrace", "bts_pack", bts_pack_handler, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "bts_lost", bts_lost_handler, NULL);
+	return tep_plugin_add_options("bts", TEP_PLUGIN_OPTIONS);
+}
+
+void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
+{
+	tep_unregister_event_handler(tep, -1, "ftrace", "bts_pack", bts_pack_handler, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "bts_lost", bts_lost_handler, NULL);
+	tep_plugin_remove_options(TEP_PLUGIN_OPTIONS);
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# check.sh [--runs N] DIR: KTAP of the programs in DIR, see the Makefile. Without --runs
+# the KUnit cases, and each fuzzer for 5 seconds after its corpus; with it, the fuzzers
+# alone, N inputs each.
+
+set -u
+
+runs=
+if [ "${1:-}" = --runs ]; then
+	runs=$2
+	shift 2
+fi
+dir=$1
+failed=0
+n=0
+
+# result STATUS TEXT
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		echo "not ok $n $2"
+		failed=1
+	fi
+}
+
+# fuzz NAME OPTION...: what the fuzzer finds is in DIR/found-NAME, a crash in DIR.
+fuzz() {
+	name=$1
+	shift
+	mkdir -p "$dir/found-$name"
+	"$dir/$name" -max_len=2048 -artifact_prefix="$dir/$name-" -print_final_stats=1 \
+		-verbosity=0 "$@" "$dir/found-$name" "corpus/$name" >"$dir/$name.log" 2>&1
+	status=$?
+	[ "$status" -eq 0 ] || sed 's/^/# /' "$dir/$name.log"
+	return "$status"
+}
+
+# inputs NAME: how many inputs the fuzzer has tried.
+inputs() {
+	awk '/^stat::number_of_executed_units/ { print $2 }' "$dir/$1.log"
+}
+
+cd "$(dirname -- "$0")" || exit 1
+echo "KTAP version 1"
+if [ "$runs" ]; then
+	echo "1..2"
+	for name in fuzz_unpack fuzz_pack; do
+		fuzz "$name" -runs="$runs"
+		result $? "$name: $(inputs "$name") inputs"
+	done
+	exit "$failed"
+fi
+
+# Two programs that print KTAP themselves: their lines, numbered anew. One that ends early
+# leaves the plan incomplete.
+for name in pack_kunit test_plugin; do
+	"$dir/$name" "$dir/plugin_bts.so" >"$dir/$name.log" 2>&1 || failed=1
+done
+plan=$(cat "$dir/pack_kunit.log" "$dir/test_plugin.log" |
+	awk '/^1\.\./ { n += substr($1, 4) } END { print n + 4 }')
+echo "1..$plan"
+cat "$dir/pack_kunit.log" "$dir/test_plugin.log" | awk '
+	/^KTAP/ || /^1\.\./ { next }
+	/^(not )?ok / { n++; sub(/ok [0-9]+/, "ok " n) }
+	{ print }
+'
+n=$((plan - 4))
+for name in fuzz_unpack fuzz_pack; do
+	"$dir/$name" -runs=0 -verbosity=0 "corpus/$name" >"$dir/$name.log" 2>&1
+	result $? "$name: corpus"
+	fuzz "$name" -max_total_time=5
+	result $? "$name: 5 seconds"
+done
+exit "$failed"

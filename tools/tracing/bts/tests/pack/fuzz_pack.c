@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: what the coder of packed branches writes, the decoder gives back
+ *
+ * An input is the room for a pack (2 bytes), and then instructions that make branches:
+ *
+ *	0x00 - 0x7f	the branch so many before this one, again
+ *	0x80 - 0xbf	this far after the last target, and the next byte further, signed
+ *	0xc0 - 0xdf	5 bytes after the start of the branch so many before
+ *	0xe0 - 0xef	distance of (low 3 bits + 1) bytes, and a difference of 4
+ *	0xf0 - 0xff	distance of 1 byte, and a difference of (low 3 bits + 1) bytes
+ *
+ * The coder is never emptied: what is left of an earlier input must not matter.
+ */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_bts_pack.h"
+
+#define MAX_RECORDS	3000
+
+static struct bts_coder coder;
+static struct bts_decoder decoder;
+static struct ds_bts_record records[MAX_RECORDS];
+static struct bts_pair pairs[BTS_PACK_MAX];
+
+static void die_unless(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* A little-endian number of up to 8 bytes, with its sign; 0 for what is not there. */
+static u64 get(const uint8_t **p, const uint8_t *end, unsigned int n)
+{
+	u64 value = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (*p < end)
+			value |= (u64)*(*p)++ << (8 * i);
+	return (u64)((s64)(value << (64 - 8 * n)) >> (64 - 8 * n));
+}
+
+static unsigned int make_records(const uint8_t *p, const uint8_t *end)
+{
+	struct ds_bts_record *rec = records, *last;
+	u64 to = 0x401000, from;
+	unsigned int op;
+
+	for (; p < end && rec < records + MAX_RECORDS; rec++) {
+		op = *p++;
+		last = op < 0xc0 ? rec - op - 1 : rec - (op & 31) - 1;
+		from = to;
+		if (op < 0x80) {
+			*rec = last < records ? records[0] : *last;
+			if (rec == records)
+				*rec = (struct ds_bts_record){ 0 };
+		} else {
+			if (op < 0xc0) {
+				from += op & 63;
+				to = from + get(&p, end, 1);
+			} else if (op < 0xe0) {
+				from += 3;
+				to = (last < records ? from : last->from) + 5;
+			} else if (op < 0xf0) {
+				from += get(&p, end, (op & 7) + 1);
+				to = from + get(&p, end, 4);
+			} else {
+				from += get(&p, end, 1);
+				to = from + get(&p, end, (op & 7) + 1);
+			}
+			*rec = (struct ds_bts_record){ .from = from, .to = to };
+		}
+		to = rec->to;
+	}
+	return rec - records;
+}
+
+static void check_pack(const uint8_t *code, size_t len, const struct ds_bts_record *rec)
+{
+	unsigned int i, nr = coder.nr;
+
+	bts_decoder_begin(&decoder, code, len, coder.from, nr);
+	die_unless(bts_decoder_rest(&decoder, pairs, BTS_PACK_MAX) == nr);
+	die_unless(!bts_decoder_damaged(&decoder));
+	for (i = 0; i < nr; i++)
+		die_unless(pairs[i].from == rec[i].from && pairs[i].to == rec[i].to);
+	die_unless(coder.from == rec[0].from && coder.to == rec[nr - 1].to);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned int nr, done, n;
+	size_t room, len;
+	uint8_t *code;
+
+	if (size < 2)
+		return 0;
+	room = BTS_PACK_WORST + (data[0] | data[1] << 8) % 4096;
+	nr = make_records(data + 2, data + size);
+	code = malloc(room);
+	die_unless(code);
+	for (done = 0; done < nr; done += n) {
+		bts_coder_begin(&coder, code, room);
+		n = bts_coder_add_all(&coder, records + done, (nr - done + 1) / 2);
+		while (done + n < nr && bts_coder_add(&coder, records[done + n].from,
+						      records[done + n].to))
+			n++;
+		len = bts_coder_end(&coder);
+		die_unless(n && coder.nr == n && len <= room);
+		check_pack(code, len, records + done);
+	}
+	free(code);
+	return 0;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: the decoder of packed branches, on any bytes
+ *
+ * An input is nr (2 bytes), what a cursor asks for at once (1 byte), the first from (8
+ * bytes) and the code. The code and the room for the branches are allocated to the
+ * byte, so that the address sanitizer sees each access beside them. A cursor must get
+ * what is decoded in one go.
+ */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_bts_unpack.h"
+
+#define HEAD	11
+
+static struct bts_decoder decoder, cursor;
+
+static void die_unless(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* Ask for @step branches at a time. Return: how many there were. */
+static unsigned int decode_steps(struct bts_pair *out, unsigned int step)
+{
+	unsigned int n, done = 0;
+
+	do {
+		n = bts_decoder_rest(&cursor, out + done, step);
+		die_unless(n <= step);
+		done += n;
+	} while (n == step);
+	return done;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned int nr, step, n, max;
+	struct bts_pair *one, *two;
+	uint8_t *code;
+	u64 from;
+
+	if (size < HEAD)
+		return 0;
+	nr = data[0] | data[1] << 8;
+	step = data[2] ? data[2] : 1;
+	memcpy(&from, data + 3, 8);
+	max = nr < BTS_PACK_MAX ? nr : BTS_PACK_MAX;
+	code = malloc(size - HEAD);
+	one = malloc(max * sizeof(*one));
+	two = malloc(max * sizeof(*two));
+	die_unless((code || size == HEAD) && ((one && two) || !max));
+	if (size > HEAD)
+		memcpy(code, data + HEAD, size - HEAD);
+
+	bts_decoder_begin(&decoder, code, size - HEAD, from, nr);
+	n = bts_decoder_rest(&decoder, one, UINT32_MAX);
+	die_unless(n <= max);
+	die_unless(n == nr || bts_decoder_damaged(&decoder));
+	die_unless(!bts_decoder_next(&decoder, one));
+
+	bts_decoder_begin(&cursor, code, size - HEAD, from, nr);
+	die_unless(decode_steps(two, step) == n);
+	die_unless(bts_decoder_damaged(&cursor) == bts_decoder_damaged(&decoder));
+	die_unless(!n || !memcmp(one, two, n * sizeof(*one)));
+
+	free(code);
+	free(one);
+	free(two);
+	return 0;
+}

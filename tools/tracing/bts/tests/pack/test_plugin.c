@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What libtraceevent prints of packs with plugin_bts.so, in KTAP
+ *
+ *	test_plugin PLUGIN
+ *
+ * The entries are made here, with the tracer's own coder, and their format is read as
+ * from a trace. The columns are those of trace-cmd report.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dlfcn.h>
+#include <traceevent/event-parse.h>
+
+#include "trace_bts_pack.h"
+
+#define PACK_ID	20
+#define LOST_ID	19
+
+static const char pack_format[] =
+	"name: bts_pack\n"
+	"ID: 20\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%u branches: %pS -> ... -> %pS\", REC->nr, (void *)REC->from, "
+	"(void *)REC->to\n";
+
+static const char lost_format[] =
+	"name: bts_lost\n"
+	"ID: 19\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"LOST %llu branches\", REC->count\n";
+
+struct entry {
+	u16	type;
+	u8	flags;
+	u8	preempt_count;
+	s32	pid;
+	union {
+		struct {
+			u64	seq;
+			u64	from;
+			u64	to;
+			u32	nr;
+			u8	code[260];
+		} pack;
+		struct {
+			u64	count;
+			u64	seq;
+			u32	cause;
+		} lost;
+	};
+} __attribute__((packed));
+
+#define PACK_HEAD	36
+
+static const struct ds_bts_record records[] = {
+	{ 0x401000, 0x401020, 0 },
+	{ 0x401023, 0xffffffff81000000, 0 },
+	{ 0xffffffff81000010, 0xffffffff81000105, 0 },
+	{ 0xffffffff81000110, 0x401025, 0 },
+};
+
+static const char rows[] =
+	"            prog-52    [001]   bts_pack: 0x401000 -> 0x401020\n"
+	"            prog-52    [001]   bts_pack: 0x401023 -> hello+0x0\n"
+	"            prog-52    [001]   bts_pack: hello+0x10 -> world+0x5\n"
+	"            prog-52    [001]   bts_pack: world+0x10 -> 0x401025";
+
+static struct bts_coder coder;
+static unsigned int cases, failed;
+
+static void expect(const char *got, const char *want, const char *name)
+{
+	bool good = !strcmp(got, want);
+
+	failed += !good;
+	if (!good)
+		printf("# got:\n%s\n# and not:\n%s\n", got, want);
+	printf("%s %u plugin: %s\n", good ? "ok" : "not ok", ++cases, name);
+}
+
+static int make_pack(struct entry *entry, u64 seq)
+{
+	unsigned int nr = sizeof(records) / sizeof(records[0]);
+
+	*entry = (struct entry){ .type = PACK_ID, .pid = 52 };
+	bts_coder_begin(&coder, entry->pack.code, sizeof(entry->pack.code));
+	if (bts_coder_add_all(&coder, records, nr) != nr)
+		abort();
+	nr = PACK_HEAD + bts_coder_end(&coder);
+	entry->pack.seq = seq;
+	entry->pack.from = coder.from;
+	entry->pack.to = coder.to;
+	entry->pack.nr = coder.nr;
+	return (nr + 3) & ~3;
+}
+
+/* Return: the line, or lines, as trace-cmd report makes them; valid until the next. */
+static const char *print(struct tep_handle *tep, struct entry *entry, int size)
+{
+	static struct trace_seq s;
+	struct tep_record record = {
+		.data	= entry,
+		.size	= size,
+		.cpu	= 1,
+	};
+
+	if (s.buffer)
+		trace_seq_reset(&s);
+	else
+		trace_seq_init(&s);
+	trace_seq_puts(&s, "a line before\n");
+	tep_print_event(tep, &s, &record, "%16s-%-5d [%03d]   %s: ", TEP_PRINT_COMM,
+			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_NAME);
+	tep_print_event(tep, &s, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&s);
+	return s.buffer + strlen("a line before\n");
+}
+
+static struct tep_handle *make_tep(void)
+{
+	struct tep_handle *tep = tep_alloc();
+
+	if (!tep)
+		abort();
+	tep_set_long_size(tep, 8);
+	tep_register_comm(tep, "prog", 52);
+	tep_register_function(tep, "hello", 0xffffffff81000000, NULL);
+	tep_register_function(tep, "world", 0xffffffff81000100, NULL);
+	tep_register_function(tep, "end", 0xffffffff81000200, NULL);
+	if (tep_parse_event(tep, pack_format, strlen(pack_format), "ftrace") ||
+	    tep_parse_event(tep, lost_format, strlen(lost_format), "ftrace"))
+		abort();
+	return tep;
+}
+
+static void test_rows(struct tep_handle *tep)
+{
+	struct entry entry;
+	int size = make_pack(&entry, 1000);
+
+	expect(print(tep, &entry, size), rows, "a row for each branch");
+	entry.pack.seq = 0;
+	expect(strstr(print(tep, &entry, PACK_HEAD), "DAMAGED"),
+	       "DAMAGED: 4 branches of the pack are missing", "a pack without code");
+	/* No token begins with this. After the first branch, which takes two bytes: */
+	entry.pack.code[2] = 0x79;
+	expect(strstr(print(tep, &entry, size), "0x401020"), "0x401020\n"
+	       "            prog-52    [001]   bts_pack: "
+	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
+}
+
+static void test_lost(struct tep_handle *tep)
+{
+	struct entry entry, lost = { .type = LOST_ID, .pid = 52 };
+	int size = make_pack(&entry, 2000);
+	char *want;
+
+	print(tep, &entry, size);
+	entry.pack.seq += 4;
+	expect(print(tep, &entry, size), rows, "no branch is missing");
+	entry.pack.seq += 4 + 5;
+	if (asprintf(&want, "            prog-52    [001]   bts_pack: "
+		     "LOST 5 branches (missing in the trace)\n%s", rows) < 0)
+		abort();
+	expect(print(tep, &entry, size), want, "branches are missing");
+	free(want);
+	lost.lost.seq = entry.pack.seq + 4;
+	lost.lost.count = 7;
+	expect(strstr(print(tep, &lost, 28), "bts_lost"), "bts_lost: LOST 7 branches",
+	       "branches that are said to be lost");
+	entry.pack.seq += 4 + 7;
+	expect(print(tep, &entry, size), rows, "and are not missing");
+}
+
+static int misuse(const char *what)
+{
+	fprintf(stderr, "test_plugin: %s\n", what);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct tep_handle *tep = make_tep();
+	int (*loader)(struct tep_handle *tep);
+	struct tep_plugin_option *options;
+	struct entry entry;
+	void *plugin;
+	int size;
+
+	if (argc != 2)
+		return misuse("test_plugin PLUGIN");
+	plugin = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+	if (!plugin)
+		return misuse(dlerror());
+	loader = dlsym(plugin, TEP_PLUGIN_LOADER_NAME);
+	options = dlsym(plugin, TEP_PLUGIN_OPTIONS_NAME);
+	if (!loader || !options)
+		return misuse("not the plugin");
+
+	puts("KTAP version 1\n1..8");
+	size = make_pack(&entry, 0);
+	expect(strstr(print(tep, &entry, size), "bts_pack"),
+	       "bts_pack: 4 branches: 0x401000 -> ... -> 0x401025",
+	       "without it, first and last branch");
+	if (loader(tep))
+		return misuse("the plugin cannot be loaded");
+	test_rows(tep);
+	options[0].set = 1;
+	test_lost(tep);
+	tep_free(tep);
+	return failed ? 1 : 0;
+}
