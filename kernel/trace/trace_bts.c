@@ -130,15 +130,15 @@ static struct tracer_flags bts_flags = {
 	.opts	= bts_opts,
 };
 
-/* A branch that crosses the boundary belongs to both sides. */
+/*
+ * A branch that crosses the boundary belongs to both sides. The sign says which one an
+ * end belongs to, so that one look does for both ends.
+ */
 static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
-	bool from_user = bts_is_user(rec->from);
-	bool to_user = bts_is_user(rec->to);
-
-	if ((mode & DS_BTS_USER) && (from_user || to_user))
+	if ((mode & DS_BTS_USER) && bts_is_user(rec->from & rec->to))
 		return true;
-	return (mode & DS_BTS_KERNEL) && (!from_user || !to_user);
+	return (mode & DS_BTS_KERNEL) && !bts_is_user(rec->from | rec->to);
 }
 
 /*

@@ -20,6 +20,8 @@
 #include "trace_bts_unpack.h"
 #include "trace_output.h"
 
+#define BTS_NO_NUMBER	U64_MAX
+
 /* Causes that only a reader finds, after those that the tracer counts. */
 enum {
 	BTS_GONE_OVERWRITTEN = BTS_LOST_CAUSES,
@@ -27,27 +29,41 @@ enum {
 };
 
 /**
- * struct bts_rows - what an iterator keeps of the packs that it prints
- * @decoder:	decodes them
- * @branch:	the branches of the present one,
- * @nr:		how many could be decoded,
- * @gone:	and how many are missing before it
- * @next:	for each CPU, the number of the branch that comes next; 0: not known yet
+ * struct bts_rows - what an iterator keeps of the packs and losses that it prints
+ * @decoder:	decodes packs
+ * @branch:	the branches of a pack,
+ * @nr:		and how many could be decoded
+ * @gone:	how many branches are missing before the entry
+ * @ts:		of the entry that this is about: its time,
+ * @seq:	its number,
+ * @cpu:	its CPU,
+ * @type:	and its type
+ * @next:	for each CPU, the number of the branch that comes next; 0 before the first
+ *		entry, BTS_NO_NUMBER after a branch that is no pack's
  */
 struct bts_rows {
 	struct bts_decoder	decoder;
 	struct bts_pair		branch[BTS_PACK_MAX];
 	unsigned int		nr;
 	u64			gone;
+	u64			ts;
+	u64			seq;
+	int			cpu;
+	unsigned int		type;
 	u64			next[];
 };
 
 /* For those who dump and may not allocate. */
 static struct bts_rows *bts_dump_rows;
 
+static size_t bts_rows_size(void)
+{
+	return struct_size_t(struct bts_rows, next, nr_cpu_ids);
+}
+
 static struct bts_rows *bts_alloc_rows(void)
 {
-	return kvzalloc(struct_size_t(struct bts_rows, next, nr_cpu_ids), GFP_KERNEL);
+	return kvzalloc(bts_rows_size(), GFP_KERNEL);
 }
 
 /**
@@ -72,41 +88,56 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 		iter->rows = bts_alloc_rows();
 	} else if (bts_dump_rows) {
 		iter->rows = bts_dump_rows;
-		memset(bts_dump_rows->next, 0,
-		       array_size(nr_cpu_ids, sizeof(bts_dump_rows->next[0])));
+		memset(bts_dump_rows, 0, bts_rows_size());
 	}
 	return iter->rows;
 }
 
 /*
- * How many branches are missing before an entry of ours. Before the first one of a CPU
- * they were overwritten if anything was, and not read before.
+ * How many branches are missing before an entry. Before the first of a CPU, if that is a
+ * pack: all that the number says, if entries were overwritten and none was read.
  */
-static u64 bts_gone(struct trace_iterator *iter, struct bts_rows *rows, u64 seq)
+static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
 	struct trace_buffer *buffer = iter->array_buffer->buffer;
-	u64 next = rows->next[iter->cpu];
 
 	if (next)
 		return seq > next ? seq - next : 0;
-	if (!ring_buffer_overrun_cpu(buffer, iter->cpu) ||
+	if (iter->ent->type != TRACE_BTS_PACK ||
+	    !ring_buffer_overrun_cpu(buffer, iter->cpu) ||
 	    ring_buffer_read_events_cpu(buffer, iter->cpu))
 		return 0;
 	return seq;
 }
 
-/* Decode a pack, at its first row. */
 static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 {
 	struct bts_pack_entry *pack;
 	unsigned int nr;
 
 	trace_assign_type(pack, iter->ent);
-	rows->gone = bts_gone(iter, rows, pack->seq);
 	nr = min_t(unsigned int, pack->nr, BTS_PACK_MAX);
 	bts_decoder_begin(&rows->decoder, pack->code, iter->ent_size - BTS_PACK_HEAD,
 			  pack->from, nr);
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
+}
+
+/* What is to be known of a pack or a loss, once for all of its rows. */
+static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
+{
+	struct bts_rows *rows = bts_rows(iter);
+
+	if (!rows || (rows->ts == iter->ts && rows->seq == seq &&
+		      rows->cpu == iter->cpu && rows->type == iter->ent->type))
+		return rows;
+	rows->ts = iter->ts;
+	rows->seq = seq;
+	rows->cpu = iter->cpu;
+	rows->type = iter->ent->type;
+	rows->gone = bts_gone(iter, rows->next[iter->cpu], seq);
+	if (rows->type == TRACE_BTS_PACK)
+		bts_unpack(iter, rows);
+	return rows;
 }
 
 /*
@@ -193,15 +224,14 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
 {
-	struct bts_rows *rows = bts_rows(iter);
 	unsigned int row = iter->row;
 	struct bts_pack_entry *pack;
+	struct bts_rows *rows;
 
 	trace_assign_type(pack, iter->ent);
+	rows = bts_rows_of(iter, pack->seq);
 	if (!rows)
 		return bts_lost_row(BTS_GONE_DAMAGED, pack->nr);
-	if (!row)
-		bts_unpack(iter, rows);
 	if (rows->gone && !row--)
 		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
 	if (row + 1 >= pack->nr || row >= rows->nr)
@@ -209,6 +239,55 @@ static struct bts_row bts_pack_row(struct trace_iterator *iter)
 	if (row < rows->nr)
 		return (struct bts_row){ .branch = rows->branch[row] };
 	return bts_lost_row(BTS_GONE_DAMAGED, pack->nr - rows->nr);
+}
+
+static unsigned int bts_pack_rows(struct trace_iterator *iter)
+{
+	struct bts_pack_entry *pack;
+	struct bts_rows *rows;
+
+	trace_assign_type(pack, iter->ent);
+	rows = bts_rows_of(iter, pack->seq);
+	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
+}
+
+/* What was lost, and before it what is missing. */
+static struct bts_row bts_loss_row(struct trace_iterator *iter)
+{
+	struct bts_lost_entry *lost;
+	struct bts_rows *rows;
+
+	trace_assign_type(lost, iter->ent);
+	rows = bts_rows_of(iter, lost->seq);
+	if (rows && rows->gone && !iter->row)
+		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
+	if (rows)
+		rows->next[iter->cpu] = lost->seq + lost->count;
+	return bts_lost_row(lost->cause, lost->count);
+}
+
+static unsigned int bts_loss_rows(struct trace_iterator *iter)
+{
+	struct bts_lost_entry *lost;
+	struct bts_rows *rows;
+
+	trace_assign_type(lost, iter->ent);
+	rows = bts_rows_of(iter, lost->seq);
+	return rows && rows->gone ? 2 : 1;
+}
+
+/* Branches that are no pack's have no number. */
+static struct bts_row bts_branch_row(struct trace_iterator *iter)
+{
+	struct bts_rows *rows = iter->rows;
+	struct bts_branch_entry *branch;
+
+	trace_assign_type(branch, iter->ent);
+	if (rows)
+		rows->next[iter->cpu] = BTS_NO_NUMBER;
+	return (struct bts_row){
+		.branch = { .from = branch->from, .to = branch->to },
+	};
 }
 
 /* How many rows a pack has, once the first one was printed. */
@@ -225,20 +304,13 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 
 static struct bts_row bts_row(struct trace_iterator *iter)
 {
-	struct bts_branch_entry *branch;
-	struct bts_lost_entry *lost;
-
 	switch (iter->ent->type) {
 	case TRACE_BTS_PACK:
 		return bts_pack_row(iter);
 	case TRACE_BTS_LOST:
-		trace_assign_type(lost, iter->ent);
-		return bts_lost_row(lost->cause, lost->count);
+		return bts_loss_row(iter);
 	default:
-		trace_assign_type(branch, iter->ent);
-		return (struct bts_row){
-			.branch = { .from = branch->from, .to = branch->to },
-		};
+		return bts_branch_row(iter);
 	}
 }
 
@@ -330,6 +402,14 @@ static struct trace_event_functions bts_funcs = {
 	.binary		= bts_bin,
 };
 
+static struct trace_event_functions bts_lost_funcs = {
+	.trace		= bts_print,
+	.raw		= bts_raw,
+	.hex		= bts_hex,
+	.binary		= bts_bin,
+	.rows		= bts_loss_rows,
+};
+
 static struct trace_event_functions bts_pack_funcs = {
 	.trace		= bts_print,
 	.raw		= bts_raw,
@@ -340,7 +420,7 @@ static struct trace_event_functions bts_pack_funcs = {
 
 static struct trace_event bts_events[] = {
 	{ .type = TRACE_BTS,		.funcs = &bts_funcs },
-	{ .type = TRACE_BTS_LOST,	.funcs = &bts_funcs },
+	{ .type = TRACE_BTS_LOST,	.funcs = &bts_lost_funcs },
 	{ .type = TRACE_BTS_PACK,	.funcs = &bts_pack_funcs },
 };
 
