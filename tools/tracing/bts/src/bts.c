@@ -86,5 +86,7 @@ int main(int argc, char **argv)
 	command = find_command(argv[1]);
 	if (!command)
 		return bts_misuse(NULL, "no such command: %s", argv[1]);
+	/* What getopt() begins its messages with. */
+	argv[1] = bts_format("bts %s", command->name);
 	return bts_flush(command->run(argc - 1, argv + 1));
 }

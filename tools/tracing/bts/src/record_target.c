@@ -61,7 +61,7 @@ static char *find_program(const char *name)
 		return bts_strdup(name);
 	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
 		size_t length = strcspn(path, ":");
-		char *file = bts_format("%.*s%s%s", (int)length, path, length ? "/" : "", name);
+		char *file = bts_format("%.*s/%s", (int)length, length ? path : ".", name);
 		struct stat stat;
 
 		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
@@ -96,17 +96,11 @@ static void run_command(const char *file, char **command, int go, int failed, in
 	_exit(127);
 }
 
-static int fork_command(struct targets *targets, char **command, const struct instance *inst)
+static int fork_with(struct targets *targets, const char *file, char **command, int tracing_on)
 {
-	char *path = instance_file(inst, "tracing_on"), *file = find_program(command[0]);
-	int go[2], failed[2], tracing_on = open(path, O_WRONLY | O_CLOEXEC);
+	int go[2], failed[2];
 
-	free(path);
-	if (!file) {
-		bts_errno("execute", command[0]);
-		return -1;
-	}
-	if (tracing_on < 0 || pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
 		bts_errno("make pipes for", command[0]);
 		return -1;
 	}
@@ -122,13 +116,33 @@ static int fork_command(struct targets *targets, char **command, const struct in
 		close(failed[0]);
 		run_command(file, command, go[0], failed[1], tracing_on);
 	}
-	free(file);
 	close(go[0]);
 	close(failed[1]);
-	close(tracing_on);
 	targets->go = go[1];
 	targets->failed = failed[0];
 	return add_target(targets, targets->child);
+}
+
+static int fork_command(struct targets *targets, char **command, const struct instance *inst)
+{
+	char *file = find_program(command[0]), *path;
+	int tracing_on, ret = -1;
+
+	if (!file) {
+		bts_errno("execute", command[0]);
+		return -1;
+	}
+	path = instance_file(inst, "tracing_on");
+	tracing_on = open(path, O_WRONLY | O_CLOEXEC);
+	if (tracing_on < 0) {
+		bts_errno("open", path);
+	} else {
+		ret = fork_with(targets, file, command, tracing_on);
+		close(tracing_on);
+	}
+	free(path);
+	free(file);
+	return ret;
 }
 
 int targets_prepare(struct targets *targets, const struct instance *inst,
