@@ -181,6 +181,24 @@ static void do_jump(struct calls *c, const struct bts_step *s)
 	calls_top(c)->approx = approx;
 }
 
+/* No frame returns there. */
+static void do_odd_ret(struct calls *c, const struct bts_step *s)
+{
+	int64_t i;
+
+	/* A ret that stands for a jump: its target was pushed. */
+	if (s->at_to.addr == s->at_to.sym->addr) {
+		do_jump(c, s);
+		return;
+	}
+	/* An exception's handler, in a function that is still there. */
+	i = find_sym(c, s->at_to.sym, side_begin(c));
+	if (i >= 0)
+		pop_to(c, i + 1);
+	else
+		do_root(c, s);
+}
+
 static void do_ret(struct calls *c, const struct bts_step *s)
 {
 	struct frame *top = calls_top(c);
@@ -192,17 +210,8 @@ static void do_ret(struct calls *c, const struct bts_step *s)
 		i = find_ret(c, s->to, side_begin(c));
 		if (i >= 0) {
 			pop_to(c, i);
-		} else if (s->at_to.addr == s->at_to.sym->addr) {
-			/* A ret that stands for a jump: its target was pushed. */
-			do_jump(c, s);
-			return;
 		} else {
-			/* An exception's handler, in a function that is still there. */
-			i = find_sym(c, s->at_to.sym, side_begin(c));
-			if (i >= 0)
-				pop_to(c, i + 1);
-			else
-				do_root(c, s);
+			do_odd_ret(c, s);
 			return;
 		}
 	}

@@ -10,8 +10,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "live.h"
 #include "tally.h"
 #include "text.h"
 
@@ -22,6 +24,9 @@ static const char usage[] =
 	"  -s, --sort WHAT    instructions (default) or branches\n"
 	"  -n, --rows N       so many rows; 0: all (40)\n"
 	"  --json             an object a line\n"
+	"  -l, --live         record, show, and again: of the tasks of --pid, or of all\n"
+	"  -d, --delay S      record so many seconds each time (1)\n"
+	"  -c, --count N      so many times; else until Ctrl-C\n"
 	"  -h, --help         this text\n";
 
 enum by { BY_FUNCTION, BY_EDGE, BY_LOOP, BY_LINE, BY_DSO };
@@ -37,6 +42,8 @@ struct top {
 	bool			by_branches;
 	bool			json;
 	unsigned long		rows;
+	bool			live;
+	struct live		recordings;
 	uint64_t		insns;
 	uint64_t		branches;
 	uint64_t		count;
@@ -280,12 +287,14 @@ static void print(struct top *t)
 	free(list);
 }
 
-static int run(struct top *t, const struct bts_options *options)
+static int run(struct top *t, const struct bts_options *options, const char *path)
 {
 	int status, closed;
 
+	t->insns = 0;
+	t->branches = 0;
 	t->pipe.consumer = (struct bts_consumer) { .ctx = t, .fold = fold };
-	if (!bts_pipe_open(&t->pipe, options->path, options))
+	if (!bts_pipe_open(&t->pipe, path, options))
 		return BTS_FAILURE;
 	if (options->head)
 		t->rows = options->head;
@@ -297,8 +306,31 @@ static int run(struct top *t, const struct bts_options *options)
 		bts_pipe_bill(&t->pipe, stdout);
 	tally_free(&t->tally);
 	free(t->names);
+	t->names = NULL;
+	t->nr_names = 0;
+	memset(t->cache, 0, sizeof(t->cache));
 	closed = bts_pipe_close(&t->pipe);
 	return status ? status : closed;
+}
+
+/* A recording has ended: its rows take the place of the last one's. */
+static int show_live(void *ctx, const char *path)
+{
+	struct top *t = ctx;
+
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[2J", stdout);
+	if (run(t, t->recordings.options, path))
+		return 1;
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int run_live(struct top *t, const struct bts_options *options)
+{
+	t->recordings.options = options;
+	t->recordings.show = show_live;
+	t->recordings.ctx = t;
+	return live_run(&t->recordings);
 }
 
 static int parse_by(struct top *t, const char *command, const char *name)
@@ -332,6 +364,19 @@ static int parse(struct top *t, int option, const char *command)
 	case 'j':
 		t->json = true;
 		return BTS_OK;
+	case 'l':
+		t->live = true;
+		return BTS_OK;
+	case 'd':
+		t->recordings.seconds = strtod(optarg, &end);
+		if (*optarg && !*end && t->recordings.seconds > 0)
+			return BTS_OK;
+		return bts_misuse(command, "--delay %s: not a time", optarg);
+	case 'c':
+		t->recordings.count = strtoul(optarg, &end, 10);
+		if (*optarg && !*end)
+			return BTS_OK;
+		return bts_misuse(command, "--count %s: not a number", optarg);
 	}
 	return BTS_MISUSE;
 }
@@ -343,15 +388,18 @@ int cmd_top(int argc, char **argv)
 		{ "sort", required_argument, NULL, 's' },
 		{ "rows", required_argument, NULL, 'n' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "live", no_argument, NULL, 'l' },
+		{ "delay", required_argument, NULL, 'd' },
+		{ "count", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	static struct top t = { .rows = 40 };
+	static struct top t = { .rows = 40, .recordings = { .seconds = 1 } };
 	struct bts_options options;
 	int option, status;
 
 	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "b:s:n:h", longs, NULL)) != -1) {
+	while (!status && (option = getopt_long(argc, argv, "b:s:n:ld:c:h", longs, NULL)) != -1) {
 		if (option == 'h') {
 			status = command_usage(usage);
 			goto out;
@@ -361,7 +409,7 @@ int cmd_top(int argc, char **argv)
 	if (!status)
 		status = command_input(&options, argv[0], argc, argv);
 	if (!status)
-		status = run(&t, &options);
+		status = t.live ? run_live(&t, &options) : run(&t, &options, options.path);
 out:
 	bts_options_free(&options);
 	return status;

@@ -30,7 +30,7 @@ static void *cpustream_thread(void *arg)
 }
 
 bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
-		  const struct layout *layout)
+		     const struct layout *layout)
 {
 	*s = (struct cpustream) { .dat = dat, .cpu = cpu, .layout = layout };
 	dat_pages_open(&s->pages, dat, cpu);

@@ -120,7 +120,7 @@ struct cpustream {
 };
 
 bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
-		  const struct layout *layout);
+		     const struct layout *layout);
 /* The batch to be dealt with; NULL at the end. */
 struct batch *cpustream_peek(struct cpustream *s);
 /* It has been dealt with. */

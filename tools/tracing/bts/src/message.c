@@ -52,6 +52,9 @@ int bts_misuse(const char *command, const char *reason, ...)
 {
 	va_list args;
 
+	/* A command's argv[0] is "bts NAME". */
+	if (command && !strncmp(command, "bts ", 4))
+		command += 4;
 	fprintf(stderr, "bts%s%s: ", command ? " " : "", command ? command : "");
 	va_start(args, reason);
 	vfprintf(stderr, reason, args);

@@ -202,7 +202,8 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 			return o;
 	o = object_new(all, slash && slash[1] ? slash + 1 : key->path, key->path);
 	o->build_id_size = key->build_id_size;
-	memcpy(o->build_id, key->build_id, key->build_id_size);
+	if (key->build_id_size)
+		memcpy(o->build_id, key->build_id, key->build_id_size);
 	o->inode = key->inode;
 	o->tgid = key->tgid;
 	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");

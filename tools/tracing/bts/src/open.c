@@ -107,18 +107,25 @@ static double bytes_each(const struct bts_bill *b)
 	return b->branches ? (double)b->bytes / b->branches : 0;
 }
 
+static void print_count(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	fprintf(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
+}
+
 void bts_pipe_bill(const struct bts_pipe *p, FILE *out)
 {
 	const struct bts_bill *b = &p->bill;
 
-	fprintf(out, "# %llu branches, %llu tasks, %llu switches, ",
-		(unsigned long long)b->branches, (unsigned long long)b->tasks,
-		(unsigned long long)b->switches);
+	fputs("# ", out);
+	print_count(out, b->branches, "branch", "branches");
+	print_count(out, b->tasks, "task", "tasks");
+	print_count(out, b->switches, "switch", "switches");
 	print_lost(b, out);
-	fprintf(out, ", %llu gaps", (unsigned long long)b->gaps);
+	fputs(", ", out);
+	print_count(out, b->gaps, "gap", "gaps");
 	if (b->blind)
-		fprintf(out, ", %llu without code", (unsigned long long)b->blind);
-	fprintf(out, ", %.2f bytes a branch\n", bytes_each(b));
+		fprintf(out, "%llu without code, ", (unsigned long long)b->blind);
+	fprintf(out, "%.2f bytes a branch\n", bytes_each(b));
 }
 
 void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out)

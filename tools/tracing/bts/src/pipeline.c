@@ -183,7 +183,8 @@ static int gap_row(struct pipe_private *v, struct bts_task *t, const struct bts_
 static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
 		   uint64_t ts)
 {
-	if (s->flags & BTS_STEP_BLIND)
+	/* Of what led to it nothing is known anyway, if that is not recorded. */
+	if ((s->flags & (BTS_STEP_BLIND | BTS_STEP_HEAD)) == BTS_STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }

@@ -37,8 +37,7 @@ struct screen {
 };
 
 static const char help[] =
-	"Enter: fold  e/c: open, close all  /: search  n: next  l: next loss  Tab: task  "
-	"t: top  r: calls  s: source  q: quit";
+	"Enter fold  e/c open, close all  / search  n next  l loss  Tab task  t top  r calls  s source  q quit";
 
 static struct tree *tree(struct screen *s)
 {
@@ -265,27 +264,32 @@ static void next_task(struct screen *s)
 	s->cursor = 0;
 }
 
-/* False: the user has seen enough. */
-static bool key(struct screen *s, int key)
+/* Keys that move; false if it is another one. */
+static bool move_key(struct screen *s, int key)
 {
 	switch (key) {
-	case 'q':
-	case ERR:
-		return false;
 	case KEY_UP:
 	case 'k':
 		move_by(s, -1);
-		break;
+		return true;
 	case KEY_DOWN:
 	case 'j':
 		move_by(s, 1);
-		break;
+		return true;
 	case KEY_PPAGE:
 		move_by(s, -rows());
-		break;
+		return true;
 	case KEY_NPAGE:
 		move_by(s, rows());
-		break;
+		return true;
+	}
+	return false;
+}
+
+/* What a key does that does not move. */
+static void other_key(struct screen *s, int key)
+{
+	switch (key) {
 	case '\n':
 	case KEY_ENTER:
 		enter(s);
@@ -316,6 +320,15 @@ static bool key(struct screen *s, int key)
 			tui_source(s->tui, chosen(s));
 		break;
 	}
+}
+
+/* False: the user has seen enough. */
+static bool key_pressed(struct screen *s, int key)
+{
+	if (key == 'q' || key == ERR)
+		return false;
+	if (!move_key(s, key))
+		other_key(s, key);
 	return true;
 }
 
@@ -336,7 +349,7 @@ int tui_screen(struct tui *t)
 		if (tree(&s) && tree(&s)->nr)
 			follow_cursor(&s);
 		draw(&s);
-	} while (key(&s, getch()));
+	} while (key_pressed(&s, getch()));
 	endwin();
 	delscreen(terminal);
 	return BTS_OK;

@@ -43,3 +43,4 @@ record signals ./signals
 record loads ./loads "$dir/library.so"
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
+record calls-more ./calls 13
