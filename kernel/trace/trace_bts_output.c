@@ -290,18 +290,6 @@ static struct bts_row bts_branch_row(struct trace_iterator *iter)
 	};
 }
 
-/* How many rows a pack has, once the first one was printed. */
-static unsigned int bts_pack_rows(struct trace_iterator *iter)
-{
-	struct bts_rows *rows = bts_rows(iter);
-	struct bts_pack_entry *pack;
-
-	if (!rows)
-		return 1;
-	trace_assign_type(pack, iter->ent);
-	return !!rows->gone + rows->nr + (rows->nr < pack->nr);
-}
-
 static struct bts_row bts_row(struct trace_iterator *iter)
 {
 	switch (iter->ent->type) {
