@@ -3,6 +3,7 @@
  * What names a trace's addresses, in a directory beside it, FILE.archive:
  *
  *	.build-id/XX/YYYY	binaries, by build ID
+ *	root/PATH		those without one
  *	vdso.so			the vDSO of 64-bit tasks
  *	kcore			the code of the kernel and its modules as it was when recorded:
  *				an ELF core file, a PT_LOAD for each piece, at its address

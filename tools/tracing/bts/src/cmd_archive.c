@@ -40,11 +40,13 @@ struct archived {
 	int		status;
 };
 
-/* ".build-id/ab/cdef" and a suffix, to be freed. */
+/* ".build-id/ab/cdef" and a suffix, or by its path, to be freed. */
 static char *id_name(const struct object *object, const char *suffix)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
 
+	if (!object->build_id_size)
+		return bts_format("root%s%s", object->path, suffix);
 	for (uint32_t i = 0; i < object->build_id_size; i++)
 		sprintf(hex + 2 * i, "%02x", object->build_id[i]);
 	return bts_format(".build-id/%.2s/%s%s", hex, hex + 2, suffix);
@@ -89,16 +91,17 @@ static void put_object(struct archived *all, const struct object *object)
 
 	if (object->path[0] != '/' || object->kernel)
 		return;
-	if (!object->build_id_size || !object->file || object->other) {
+	/* A path is the trace's word: it must not lead out of the archive. */
+	if (!object->file || object->other || strstr(object->path, "/../")) {
 		bts_warn("%s: %s: not archived", object->path, object->other ?
-			 "the file there is another build" : object->file ?
-			 "it has no build ID" : "it cannot be read");
+			 "the file there is another build" : "it cannot be read");
 		all->missing++;
 		return;
 	}
 	name = id_name(object, "");
 	put(all, name, object->file, object->file_size, object->path);
-	put_debug(all, object);
+	if (object->build_id_size)
+		put_debug(all, object);
 	free(name);
 }
 

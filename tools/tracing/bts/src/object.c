@@ -124,9 +124,10 @@ static bool read_archived(struct objects *all, struct object *o, const struct ob
 	char *path;
 	bool done;
 
-	if (!all->archive || !key->build_id_size)
+	if (!all->archive || (!key->build_id_size && !object_is_file(key->path)))
 		return false;
-	path = build_id_path(all->archive, key, "");
+	path = key->build_id_size ? build_id_path(all->archive, key, "") :
+	       bts_format("%s/root%s", all->archive, key->path);
 	done = elf_read(o, path, key);
 	free(path);
 	return done;
