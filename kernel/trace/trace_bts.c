@@ -120,6 +120,8 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	/* Other events stand after the branches that led to them */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
+	/* Many branches to an entry of the ring buffer */
+	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
 	{ }
 };
 
@@ -128,15 +130,15 @@ static struct tracer_flags bts_flags = {
 	.opts	= bts_opts,
 };
 
-/* A branch that crosses the boundary belongs to both sides. */
+/*
+ * A branch that crosses the boundary belongs to both sides. The sign says which one an
+ * end belongs to, so that one look does for both ends.
+ */
 static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
-	bool from_user = bts_is_user(rec->from);
-	bool to_user = bts_is_user(rec->to);
-
-	if ((mode & DS_BTS_USER) && (from_user || to_user))
+	if ((mode & DS_BTS_USER) && bts_is_user(rec->from & rec->to))
 		return true;
-	return (mode & DS_BTS_KERNEL) && (!from_user || !to_user);
+	return (mode & DS_BTS_KERNEL) && !bts_is_user(rec->from | rec->to);
 }
 
 /*
@@ -213,41 +215,56 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 }
 
 /* Context: as bts_records(); does the filter take it? */
-static bool bts_filter_takes(struct event_filter *filter,
-			     const struct bts_branch *branch)
+static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
+			     const struct ds_bts_record *rec)
 {
 	struct bts_branch_entry entry = {
-		.from	= branch->from,
-		.to	= branch->to,
+		.ent	= c->ent,
+		.from	= rec->from,
+		.to	= rec->to,
 	};
 
-	if (!filter)
-		return true;
-	tracing_generic_entry_update(&entry.ent, TRACE_BTS, branch->ctx);
-	entry.ent.pid = branch->pid;
-	return filter_match_preds(filter, &entry);
+	return !filter || filter_match_preds(filter, &entry);
 }
 
-/* Context: as bts_records(). @branch has what the branches have in common. */
+/* How many of the records from @rec on are wanted, up to the first that is not. */
+static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
+				   const struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int mode = c->mode;
+	unsigned int i;
+
+	if ((mode & BTS_SIDES) == BTS_SIDES && !filter)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		if (!bts_wanted(mode, &rec[i]) || !bts_filter_takes(filter, c, &rec[i]))
+			break;
+	}
+	return i;
+}
+
+/* Context: as bts_records(). */
 static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
-			   const struct ds_bts_slice *slice,
-			   struct bts_branch *branch)
+			   const struct ds_bts_slice *slice)
 {
 	struct event_filter *filter = bts_filter(b);
-	bool all = (c->mode & BTS_SIDES) == BTS_SIDES && !filter;
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
+	unsigned int filtered = 0;
+	unsigned int run;
 
-	for (; rec < end; rec++) {
-		branch->from = rec->from;
-		branch->to = rec->to;
-		if (!all && (!bts_wanted(c->mode, rec) ||
-			     !bts_filter_takes(filter, branch))) {
-			bts_count(&c->filtered, 1);
-			continue;
+	while (rec < end) {
+		run = bts_wanted_run(filter, c, rec, end - rec);
+		if (run)
+			bts_deliver(b, c, rec, run);
+		rec += run;
+		/* The one that ended the run. */
+		if (rec < end) {
+			filtered++;
+			rec++;
 		}
-		bts_deliver(b, c, branch);
 	}
+	bts_count(&c->filtered, filtered);
 }
 
 /* What is lost after the branches of a batch. */
@@ -268,11 +285,7 @@ static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
 static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
-	struct bts_branch branch = {
-		.pid	= this_cpu_read(bts_pid),
-		.ctx	= tracing_gen_ctx(),
-		.cause	= BTS_NOT_LOST,
-	};
+	pid_t pid = this_cpu_read(bts_pid);
 	unsigned int nr = ds_bts_nr(batch);
 	bool wanted = c->mode & BTS_SIDES;
 	unsigned int i;
@@ -285,9 +298,9 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	bts_count(&c->own, batch->own);
 
 	if (wanted && batch->wrapped)
-		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, branch.pid);
+		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
 	if (batch->dead)
-		bts_lose(c, BTS_LOST_DEAD, 0, branch.pid);
+		bts_lose(c, BTS_LOST_DEAD, 0, pid);
 	bts_show_losses(b, c, false);
 	if (!wanted) {
 		bts_count(&c->filtered, nr);
@@ -295,9 +308,12 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	}
 	bts_count(&c->unsure, batch->unsure);
 
+	tracing_generic_entry_update(&c->ent, TRACE_BTS, tracing_gen_ctx());
+	c->ent.pid = pid;
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
-		bts_take_slice(b, c, &batch->slice[i], &branch);
-	bts_take_losses(b, c, batch, branch.pid);
+		bts_take_slice(b, c, &batch->slice[i]);
+	bts_end_pack(b, c);
+	bts_take_losses(b, c, batch, pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_hold_task(current);
 }
@@ -331,15 +347,15 @@ void bts_records(const struct ds_bts_batch *batch)
 }
 
 /*
- * Does the CPU turn from a task that nobody wants to another one, of which there is
- * nothing to be noted either? Most switches are of this kind, of tasks that must not
+ * The CPU turns from a task that no instance wants. Is the next one of the same kind,
+ * with nothing to be noted of it? Most switches are between such tasks, which must not
  * pay for those that are traced.
  */
-static bool bts_passes_by(struct task_struct *next)
+static noinline bool bts_passes_by(struct task_struct *next)
 {
 	struct bts_instance *b;
 
-	if (!this_cpu_read(bts_unwanted) || bts_is_newborn(next))
+	if (bts_is_newborn(next))
 		return false;
 	for_each_bts_instance(b) {
 		if (bts_mode_of(b, next) & BTS_SIDES)
@@ -352,8 +368,6 @@ static bool bts_passes_by(struct task_struct *next)
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
-	if (bts_passes_by(next))
-		return;
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_drain(DS_DRAIN_SWITCH);
 	ds_bts_ask(next);
@@ -368,12 +382,58 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *next,
 					     unsigned int prev_state)
 {
+	/* BTS is off for a task that no instance wants. */
+	if (raw_cpu_read(bts_unwanted) && bts_passes_by(next))
+		return;
 	if (ds_bts_off()) {
 		bts_sched_switch(preempt, next, prev_state);
 		ds_bts_on();
 	}
 }
 NOKPROBE_SYMBOL(bts_probe_sched_switch);
+
+/*
+ * A list of PIDs has the thread, which has followed its leader (function-fork). The
+ * leader has ended, and so has left the list.
+ */
+static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
+{
+	if (!pids || !trace_find_filtered_pid(pids, old))
+		return;
+	trace_pid_list_set(pids, current->pid);
+	trace_pid_list_clear(pids, old);
+}
+
+/* Context: as __bts_pid_taken(), BTS off. */
+static noinline void bts_take_pid(pid_t old)
+{
+	struct bts_instance *b;
+
+	/* What the thread did so far, under its old PID. */
+	ds_bts_drain(DS_DRAIN_FLUSH);
+	for_each_bts_instance(b) {
+		if (!(b->tr->trace_flags & TRACE_ITER_FUNC_FORK))
+			continue;
+		bts_list_pid(rcu_dereference_sched(b->tr->function_pids), old);
+		bts_list_pid(rcu_dereference_sched(b->tr->function_no_pids), old);
+	}
+	ds_bts_ask(current);
+}
+
+/**
+ * __bts_pid_taken - the current task has another PID
+ * @old: the one that it had
+ *
+ * Context: interrupts off, tasklist_lock held.
+ */
+__ds_text void __bts_pid_taken(pid_t old)
+{
+	if (ds_bts_off()) {
+		bts_take_pid(old);
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(__bts_pid_taken);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 
@@ -478,6 +538,11 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 
 	if (!flags)
 		return -ENOMEM;
+	if (set && bit == BTS_OPT_PACK) {
+		ret = bts_prepare_dump() ?: bts_alloc_packers();
+		if (ret)
+			return ret;
+	}
 	if (chosen && bit == BTS_OPT_BLOCK) {
 		ret = bts_set_blocking(tr->bts, set);
 		if (ret)
@@ -613,7 +678,6 @@ static void bts_prepare(struct trace_array *tr)
 
 		*c = (struct bts_cpu){
 			.backlog	= c->backlog,
-			.oldest		= BTS_NONE_HELD,
 		};
 	}
 	bts_map_forget(b);
@@ -705,8 +769,8 @@ static void bts_drop_offline(struct bts_instance *b)
 
 		bts_count(&c->dropped_off, c->held);
 		WRITE_ONCE(c->held, 0);
-		WRITE_ONCE(c->backlog_out, c->backlog_in);
-		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+		WRITE_ONCE(c->backlog_nr, 0);
+		kfifo_reset(&c->backlog);
 	}
 }
 

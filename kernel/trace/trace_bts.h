@@ -5,6 +5,7 @@
 /* What the files of the branch tracer share; trace_bts.c tells how it works. */
 
 #include <linux/bts_events.h>
+#include <linux/kfifo.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/threads.h>
@@ -14,25 +15,20 @@
 #include "trace.h"
 
 /**
- * struct bts_branch - a branch on its way to the ring buffer, or a loss
- * @from:	as in struct ds_bts_record; of a loss: unused
- * @to:		as in struct ds_bts_record; of a loss: how many, 0 if that is not known
- * @pid:	the task that took it, or the last of those that are lost
- * @ctx:	the context columns, see tracing_gen_ctx()
- * @cause:	of a loss: BTS_LOST_*; of a branch: BTS_NOT_LOST
- * @turn:	in the backlog, of the batch that it came with: one that has a lower one,
- *		of whichever CPU, came earlier
+ * union bts_entry - a branch, many of them, or a loss, on its way to the ring buffer
+ * @ent:	the header
+ * @branch:	TRACE_BTS
+ * @pack:	TRACE_BTS_PACK, with its code after it
+ * @lost:	TRACE_BTS_LOST
  */
-struct bts_branch {
-	u64		from;
-	u64		to;
-	pid_t		pid;
-	unsigned int	ctx;
-	unsigned int	cause;
-	u64		turn;
+union bts_entry {
+	struct trace_entry	ent;
+	struct bts_branch_entry	branch;
+	struct bts_pack_entry	pack;
+	struct bts_lost_entry	lost;
 };
 
-#define BTS_NOT_LOST	UINT_MAX
+#define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /**
  * struct bts_cause - how a cause of losses is called
@@ -68,9 +64,6 @@ struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
-/* A turn that never comes. */
-#define BTS_NONE_HELD	U64_MAX
-
 /**
  * struct bts_readers - those who make room in a ring buffer
  * @nr:		how many have trace_pipe or trace_pipe_raw open
@@ -98,18 +91,20 @@ struct bts_readers {
  * @losses:		some of that is not yet shown in the trace
  * @loss_pid:		the task that took the last branch of these
  * @drains:		times the DS buffer was drained, by cause
+ * @packs:		of bts-pack: entries written, in which delivered branches are,
+ * @pack_bytes:		and their size in the ring buffer
+ * @ent:		the header of a batch's entries
+ * @seq:		how many branches the entries stand for that were written or held,
+ *			as branches or as losses, since the ring buffer was cleared
+ * @gone:		entries that had been read or overwritten before the last batch
  * @buffer:		the ring buffer that a batch goes into
  * @refusals:		rows that this had no room for when it was last asked
- * @turn:		of the batch, if the instance blocks
- * @wait:		the batch waits for what other CPUs hold
  * @blocked:		times a task has waited for room
  * @blocked_ns:		how long, in all
- * @backlog:		branches for which there was no room yet, and the losses among
- *			them; NULL if there was no need since the tracer was chosen
- * @backlog_in:		how many of both have been put into @backlog,
- * @backlog_out:	and how many taken out, from the beginning
+ * @backlog:		entries for which there was no room yet: branches, and losses among
+ *			them; allocated when it is first needed
+ * @backlog_nr:		how many there are
  * @held:		branches that are there
- * @oldest:		the turn of the oldest one there, or BTS_NONE_HELD
  * @readers:		who reads this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
@@ -126,17 +121,18 @@ struct bts_cpu {
 	bool		losses;
 	pid_t		loss_pid;
 	u64		drains[DS_DRAIN_CAUSES];
+	u64		packs;
+	u64		pack_bytes;
+	struct trace_entry ent;
+	u64		seq;
+	unsigned long	gone;
 	struct trace_buffer *buffer;
 	unsigned long	refusals;
-	u64		turn;
-	bool		wait;
 	u64		blocked;
 	u64		blocked_ns;
-	struct bts_branch *backlog;
-	unsigned int	backlog_in;
-	unsigned int	backlog_out;
+	struct kfifo_rec_ptr_2 backlog;
+	unsigned int	backlog_nr;
 	u64		held;
-	u64		oldest;
 	struct bts_readers readers;
 	u64		rows;
 	u64		rows_lost;
@@ -151,7 +147,6 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen, and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen,
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
- * @turn:	the last one that a batch has got, see struct bts_branch
  * @readers:	who reads the ring buffer of all CPUs
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
@@ -167,7 +162,6 @@ struct bts_instance {
 	bool				tracing;
 	bool				blocking;
 	bool				overwrite;
-	atomic64_t			turn;
 	struct bts_readers		readers;
 	struct bts_pids			mapped;
 	struct bts_pids			telling;
@@ -187,6 +181,7 @@ enum {
 	BTS_OPT_SCHED	= BIT(17),
 	BTS_OPT_MAP	= BIT(18),
 	BTS_OPT_SYNC	= BIT(19),
+	BTS_OPT_PACK	= BIT(20),
 };
 
 /* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
@@ -209,15 +204,43 @@ static inline void bts_count(u64 *counter, u64 n)
 	WRITE_ONCE(*counter, *counter + n);
 }
 
-static inline bool bts_is_loss(const struct bts_branch *branch)
+static inline bool bts_is_loss(const union bts_entry *entry)
 {
-	return branch->cause != BTS_NOT_LOST;
+	return entry->ent.type == TRACE_BTS_LOST;
 }
 
-/* How many branches, and losses among them, wait for room. */
+/* How many branches an entry stands for, if they are not lost. */
+static inline unsigned int bts_branches(const union bts_entry *entry)
+{
+	switch (entry->ent.type) {
+	case TRACE_BTS_PACK:
+		return entry->pack.nr;
+	case TRACE_BTS_LOST:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* How many branches an entry stands for, lost or not. */
+static inline u64 bts_span(const union bts_entry *entry)
+{
+	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
+}
+
+/* How many branches the entries before it stand for; each branch alone has no number. */
+static inline void bts_set_seq(union bts_entry *entry, u64 seq)
+{
+	if (entry->ent.type == TRACE_BTS_PACK)
+		entry->pack.seq = seq;
+	else if (bts_is_loss(entry))
+		entry->lost.seq = seq;
+}
+
+/* How many entries wait for room. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
-	return READ_ONCE(c->backlog_in) - READ_ONCE(c->backlog_out);
+	return READ_ONCE(c->backlog_nr);
 }
 
 /* Is it because it was told to that the ring buffer takes nothing on @cpu? */
@@ -235,19 +258,21 @@ void bts_flush_cpu(struct trace_array *tr);
 /* trace_bts_write.c */
 extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
 void bts_begin(struct bts_instance *b, struct bts_cpu *c);
-bool bts_write(struct bts_cpu *c, const struct bts_branch *branch);
+void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
+		       unsigned int size);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-		 const struct bts_branch *branch);
+		 const struct ds_bts_record *rec, unsigned int nr);
+void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);
+int bts_alloc_packers(void);
 
 /* trace_bts_block.c */
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      const struct bts_branch *branch);
+	      union bts_entry *entry, unsigned int size);
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
-void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
 bool bts_any_held(struct bts_instance *b);
 void bts_hold_task(struct task_struct *task);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
@@ -291,6 +316,7 @@ void bts_map_row(const struct bts_map *m);
 void bts_sync_reader(struct bts_instance *b);
 
 /* trace_bts_output.c */
+int bts_prepare_dump(void);
 int bts_register_events(void);
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_H */

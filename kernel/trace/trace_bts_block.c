@@ -60,8 +60,8 @@
 
 #include "trace_bts.h"
 
-/* A power of two: more than a DS buffer, so that one batch always fits. */
-#define BTS_BACKLOG	4096
+/* Bytes, a power of two: one batch always fits, as branches or in packs. */
+#define BTS_BACKLOG	SZ_128K
 
 /* How long it may go unnoticed that there is room, or need be none. */
 #define BTS_LOOK_AGAIN	(HZ / 10)
@@ -82,19 +82,6 @@ static bool bts_may_hold(struct bts_instance *b, int cpu)
 	return !bts_is_off(b->tr, cpu);
 }
 
-/* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
-static u64 bts_oldest(struct bts_instance *b, int except)
-{
-	u64 oldest = BTS_NONE_HELD;
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		if (cpu != except)
-			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->oldest));
-	}
-	return oldest;
-}
-
 /**
  * bts_any_held - does an instance hold branches on any CPU?
  * @b: the instance
@@ -103,44 +90,47 @@ static u64 bts_oldest(struct bts_instance *b, int except)
  */
 bool bts_any_held(struct bts_instance *b)
 {
-	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
-}
+	int cpu;
 
-/**
- * bts_take_turn - give a batch its turn, and see whether it must wait for another CPU's
- * @b:	the instance
- * @c:	its part of this CPU
- *
- * Context: as bts_records().
- */
-void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
-{
-	c->wait = false;
 	if (!READ_ONCE(b->blocking))
-		return;
-	c->turn = atomic64_inc_return(&b->turn);
-	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
+		return false;
+	for_each_online_cpu(cpu) {
+		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
+			return true;
+	}
+	return false;
 }
 
-static struct bts_branch *bts_first_held(struct bts_cpu *c)
+/* An entry has left the backlog. */
+static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
-	return &c->backlog[c->backlog_out % BTS_BACKLOG];
+	WRITE_ONCE(c->held, c->held - bts_branches(entry));
+	WRITE_ONCE(c->backlog_nr, c->backlog_nr - 1);
 }
 
-static void bts_next_held(struct bts_cpu *c)
+/* The first entry that is held goes to the ring buffer, if there is room. */
+static bool bts_write_first_held(struct bts_cpu *c)
 {
-	if (!bts_is_loss(bts_first_held(c)))
-		WRITE_ONCE(c->held, c->held - 1);
-	WRITE_ONCE(c->backlog_out, c->backlog_out + 1);
-	WRITE_ONCE(c->oldest, bts_held(c) ? bts_first_held(c)->turn : BTS_NONE_HELD);
+	unsigned int size = kfifo_peek_len(&c->backlog);
+	struct ring_buffer_event *event;
+	union bts_entry *entry;
+
+	event = ring_buffer_lock_reserve(c->buffer, size);
+	if (!event)
+		return false;
+	entry = ring_buffer_event_data(event);
+	size = kfifo_out(&c->backlog, entry, size);
+	bts_next_held(c, entry);
+	bts_count_written(c, entry, size);
+	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	return true;
 }
 
-/* What is held and has its turn before @until, as far as there is room. */
-static void bts_write_held(struct bts_cpu *c, u64 until)
+/* What is held, as far as there is room. */
+static void bts_write_held(struct bts_cpu *c)
 {
-	while (bts_held(c) && bts_first_held(c)->turn < until &&
-	       bts_write(c, bts_first_held(c)))
-		bts_next_held(c);
+	while (bts_held(c) && bts_write_first_held(c))
+		;
 }
 
 static void bts_wake_all(struct irq_work *work)
@@ -154,67 +144,63 @@ static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
 /* There is no room for what is held: branches are lost, and losses still are pending. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
-	const struct bts_branch *held;
+	union bts_entry held;
 	unsigned int n = 0;
 	pid_t pid = 0;
 
 	while (bts_held(c)) {
-		held = bts_first_held(c);
-		if (bts_is_loss(held)) {
-			bts_pend(c, held->cause, held->to, held->pid);
-		} else {
-			pid = held->pid;
-			n++;
-		}
-		bts_next_held(c);
+		/* Of a pack, what comes before its code. */
+		if (!kfifo_out(&c->backlog, &held, sizeof(held)))
+			return;
+		if (bts_is_loss(&held))
+			bts_pend(c, held.lost.cause, held.lost.count, held.ent.pid);
+		else
+			pid = held.ent.pid;
+		n += bts_branches(&held);
+		c->seq -= bts_span(&held);
+		bts_next_held(c, &held);
 	}
 	if (n)
 		bts_drop(b, c, n, pid);
 }
 
-/* Nothing is to be held any more: no turn is waited for, and the rest is dropped. */
+/* Nothing is to be held any more: what finds no room is dropped. */
 static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 {
-	bts_write_held(c, BTS_NONE_HELD);
+	bts_write_held(c);
 	bts_drop_held(b, c);
 	irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
 /**
- * bts_hold - keep a branch or a loss for which the ring buffer has no room
+ * bts_hold - keep an entry for which the ring buffer has no room
  * @b:	the instance
  * @c:	its part of this CPU
- * @branch: the branch or loss
+ * @entry: the entry
+ * @size: of it
  *
  * Context: as bts_records().
  * Return: false if it cannot be kept. Then the ring buffer has just refused what is
  *	   held, or nothing is held any more.
  */
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      const struct bts_branch *branch)
+	      union bts_entry *entry, unsigned int size)
 {
-	struct bts_branch *backlog = READ_ONCE(c->backlog);
-	struct bts_branch *held;
-
-	if (!backlog)
+	if (!kfifo_initialized(&c->backlog))
 		return false;
 	if (!bts_may_hold(b, smp_processor_id())) {
 		if (bts_held(c))
 			bts_end_holding(b, c);
 		return false;
 	}
-	if (bts_held(c) == BTS_BACKLOG)
-		bts_write_held(c, BTS_NONE_HELD);
-	if (bts_held(c) == BTS_BACKLOG)
+	if (kfifo_avail(&c->backlog) < size)
+		bts_write_held(c);
+	bts_set_seq(entry, c->seq);
+	if (!kfifo_in(&c->backlog, entry, size))
 		return false;
-	if (!bts_held(c))
-		WRITE_ONCE(c->oldest, c->turn);
-	held = &backlog[c->backlog_in % BTS_BACKLOG];
-	*held = *branch;
-	held->turn = c->turn;
-	WRITE_ONCE(c->backlog_in, c->backlog_in + 1);
-	if (!bts_is_loss(branch))
-		WRITE_ONCE(c->held, c->held + 1);
+	WRITE_ONCE(c->backlog_nr, c->backlog_nr + 1);
+	bts_count(&c->held, bts_branches(entry));
+	c->seq += bts_span(entry);
 	return true;
 }
 
@@ -223,22 +209,19 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
  * @b:	the instance
  * @c:	its part of this CPU
  *
- * If nothing is to be held any more, no turn is waited for, and what finds no room
- * is dropped.
+ * If nothing is to be held any more, what finds no room is dropped.
  *
  * Context: as bts_records().
  */
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 {
-	int cpu = smp_processor_id();
-
 	if (!bts_held(c))
 		return;
-	if (!bts_may_hold(b, cpu)) {
+	if (!bts_may_hold(b, smp_processor_id())) {
 		bts_end_holding(b, c);
 		return;
 	}
-	bts_write_held(c, bts_oldest(b, cpu));
+	bts_write_held(c);
 	if (!bts_held(c))
 		irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
@@ -429,14 +412,13 @@ static int bts_alloc_backlogs(struct bts_instance *b)
 
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-		struct bts_branch *backlog;
+		int ret;
 
-		if (c->backlog)
+		if (kfifo_initialized(&c->backlog))
 			continue;
-		backlog = kvcalloc(BTS_BACKLOG, sizeof(*backlog), GFP_KERNEL);
-		if (!backlog)
-			return -ENOMEM;
-		WRITE_ONCE(c->backlog, backlog);
+		ret = kfifo_alloc(&c->backlog, BTS_BACKLOG, GFP_KERNEL);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -449,12 +431,8 @@ void bts_free_backlogs(struct bts_instance *b)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		kvfree(c->backlog);
-		c->backlog = NULL;
-	}
+	for_each_possible_cpu(cpu)
+		kfifo_free(&per_cpu_ptr(b->cpu, cpu)->backlog);
 }
 
 /**

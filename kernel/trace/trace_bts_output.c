@@ -14,8 +14,131 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 
+#include <asm/sections.h>
+
 #include "trace_bts.h"
+#include "trace_bts_unpack.h"
 #include "trace_output.h"
+
+#define BTS_NO_NUMBER	U64_MAX
+
+/* Causes that only a reader finds, after those that the tracer counts. */
+enum {
+	BTS_GONE_OVERWRITTEN = BTS_LOST_CAUSES,
+	BTS_GONE_DAMAGED,
+};
+
+/**
+ * struct bts_rows - what an iterator keeps of the packs and losses that it prints
+ * @decoder:	decodes packs
+ * @branch:	the branches of a pack,
+ * @nr:		and how many could be decoded
+ * @gone:	how many branches are missing before the entry
+ * @ts:		of the entry that this is about: its time,
+ * @seq:	its number,
+ * @cpu:	its CPU,
+ * @type:	and its type
+ * @next:	for each CPU, the number of the branch that comes next; 0 before the first
+ *		entry, BTS_NO_NUMBER after a branch that is no pack's
+ */
+struct bts_rows {
+	struct bts_decoder	decoder;
+	struct bts_pair		branch[BTS_PACK_MAX];
+	unsigned int		nr;
+	u64			gone;
+	u64			ts;
+	u64			seq;
+	int			cpu;
+	unsigned int		type;
+	u64			next[];
+};
+
+/* For those who dump and may not allocate. */
+static struct bts_rows *bts_dump_rows;
+
+static size_t bts_rows_size(void)
+{
+	return struct_size_t(struct bts_rows, next, nr_cpu_ids);
+}
+
+static struct bts_rows *bts_alloc_rows(void)
+{
+	return kvzalloc(bts_rows_size(), GFP_KERNEL);
+}
+
+/**
+ * bts_prepare_dump - packs may have to be printed when nothing can be allocated
+ *
+ * Context: process context, trace_types_lock held.
+ * Return: 0 or -ENOMEM.
+ */
+int bts_prepare_dump(void)
+{
+	if (!bts_dump_rows)
+		bts_dump_rows = bts_alloc_rows();
+	return bts_dump_rows ? 0 : -ENOMEM;
+}
+
+/* What @iter keeps, or NULL if there is no memory. */
+static struct bts_rows *bts_rows(struct trace_iterator *iter)
+{
+	if (iter->rows)
+		return iter->rows;
+	if (!irqs_disabled()) {
+		iter->rows = bts_alloc_rows();
+	} else if (bts_dump_rows) {
+		iter->rows = bts_dump_rows;
+		memset(bts_dump_rows, 0, bts_rows_size());
+	}
+	return iter->rows;
+}
+
+/*
+ * How many branches are missing before an entry. Before the first of a CPU, if that is a
+ * pack: all that the number says, if entries were overwritten and none was read.
+ */
+static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
+{
+	struct trace_buffer *buffer = iter->array_buffer->buffer;
+
+	if (next)
+		return seq > next ? seq - next : 0;
+	if (iter->ent->type != TRACE_BTS_PACK ||
+	    !ring_buffer_overrun_cpu(buffer, iter->cpu) ||
+	    ring_buffer_read_events_cpu(buffer, iter->cpu))
+		return 0;
+	return seq;
+}
+
+static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
+{
+	struct bts_pack_entry *pack;
+	unsigned int nr;
+
+	trace_assign_type(pack, iter->ent);
+	nr = min_t(unsigned int, pack->nr, BTS_PACK_MAX);
+	bts_decoder_begin(&rows->decoder, pack->code, iter->ent_size - BTS_PACK_HEAD,
+			  pack->from, nr);
+	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
+}
+
+/* What is to be known of a pack or a loss, once for all of its rows. */
+static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
+{
+	struct bts_rows *rows = bts_rows(iter);
+
+	if (!rows || (rows->ts == iter->ts && rows->seq == seq &&
+		      rows->cpu == iter->cpu && rows->type == iter->ent->type))
+		return rows;
+	rows->ts = iter->ts;
+	rows->seq = seq;
+	rows->cpu = iter->cpu;
+	rows->type = iter->ent->type;
+	rows->gone = bts_gone(iter, rows->next[iter->cpu], seq);
+	if (rows->type == TRACE_BTS_PACK)
+		bts_unpack(iter, rows);
+	return rows;
+}
 
 /*
  * The memory of the task that took the branch, if it is still there. Looking
@@ -49,11 +172,26 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 	return found;
 }
 
-static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
+/*
+ * Where this kernel has what an address of the kernel's was when the buffer was
+ * written: in a persistent one that may have been another boot, with the text
+ * elsewhere (KASLR). Modules and the vsyscall page do not move with the text.
+ */
+static unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
+{
+	unsigned long here = addr + tr->text_delta;
+
+	return is_kernel(here) ? here : addr;
+}
+
+static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 			   unsigned long addr, unsigned long flags)
 {
+	struct trace_seq *s = &iter->seq;
+
 	if (!bts_is_user(addr)) {
-		seq_print_ip_sym(s, addr, flags | TRACE_ITER_SYM_OFFSET);
+		seq_print_ip_sym(s, bts_text_here(iter->tr, addr),
+				 flags | TRACE_ITER_SYM_OFFSET);
 		return;
 	}
 	if (!mm || !bts_print_file(s, mm, addr))
@@ -62,134 +200,227 @@ static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
 		trace_seq_printf(s, " <0x%lx>", addr);
 }
 
-static enum print_line_t bts_branch_print(struct trace_iterator *iter, int flags,
-					  struct trace_event *event)
+/**
+ * struct bts_row - a row of the trace: a branch, or a loss
+ * @branch:	where it began and where it led; of a loss: 0 and how many, 0 if that is
+ *		not known
+ * @lost:	it is a loss,
+ * @cause:	and this is its cause
+ */
+struct bts_row {
+	struct bts_pair	branch;
+	bool		lost;
+	unsigned int	cause;
+};
+
+static struct bts_row bts_lost_row(unsigned int cause, u64 count)
+{
+	return (struct bts_row){ .branch.to = count, .lost = true, .cause = cause };
+}
+
+/*
+ * A row of a pack: what is missing before it, its branches, and how many could not be
+ * decoded. After the last one it is known which branch comes next.
+ */
+static struct bts_row bts_pack_row(struct trace_iterator *iter)
+{
+	unsigned int row = iter->row;
+	struct bts_pack_entry *pack;
+	struct bts_rows *rows;
+
+	trace_assign_type(pack, iter->ent);
+	rows = bts_rows_of(iter, pack->seq);
+	if (!rows)
+		return bts_lost_row(BTS_GONE_DAMAGED, pack->nr);
+	if (rows->gone && !row--)
+		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
+	if (row + 1 >= pack->nr || row >= rows->nr)
+		rows->next[iter->cpu] = pack->seq + pack->nr;
+	if (row < rows->nr)
+		return (struct bts_row){ .branch = rows->branch[row] };
+	return bts_lost_row(BTS_GONE_DAMAGED, pack->nr - rows->nr);
+}
+
+static unsigned int bts_pack_rows(struct trace_iterator *iter)
+{
+	struct bts_pack_entry *pack;
+	struct bts_rows *rows;
+
+	trace_assign_type(pack, iter->ent);
+	rows = bts_rows_of(iter, pack->seq);
+	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
+}
+
+/* What was lost, and before it what is missing. */
+static struct bts_row bts_loss_row(struct trace_iterator *iter)
+{
+	struct bts_lost_entry *lost;
+	struct bts_rows *rows;
+
+	trace_assign_type(lost, iter->ent);
+	rows = bts_rows_of(iter, lost->seq);
+	if (rows && rows->gone && !iter->row)
+		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
+	if (rows)
+		rows->next[iter->cpu] = lost->seq + lost->count;
+	return bts_lost_row(lost->cause, lost->count);
+}
+
+static unsigned int bts_loss_rows(struct trace_iterator *iter)
+{
+	struct bts_lost_entry *lost;
+	struct bts_rows *rows;
+
+	trace_assign_type(lost, iter->ent);
+	rows = bts_rows_of(iter, lost->seq);
+	return rows && rows->gone ? 2 : 1;
+}
+
+/* Branches that are no pack's have no number. */
+static struct bts_row bts_branch_row(struct trace_iterator *iter)
+{
+	struct bts_rows *rows = iter->rows;
+	struct bts_branch_entry *branch;
+
+	trace_assign_type(branch, iter->ent);
+	if (rows)
+		rows->next[iter->cpu] = BTS_NO_NUMBER;
+	return (struct bts_row){
+		.branch = { .from = branch->from, .to = branch->to },
+	};
+}
+
+static struct bts_row bts_row(struct trace_iterator *iter)
+{
+	switch (iter->ent->type) {
+	case TRACE_BTS_PACK:
+		return bts_pack_row(iter);
+	case TRACE_BTS_LOST:
+		return bts_loss_row(iter);
+	default:
+		return bts_branch_row(iter);
+	}
+}
+
+static const char *bts_cause_text(unsigned int cause)
+{
+	if (cause < BTS_LOST_CAUSES)
+		return bts_causes[cause].text;
+	switch (cause) {
+	case BTS_GONE_OVERWRITTEN:
+		return "ring buffer overwritten";
+	case BTS_GONE_DAMAGED:
+		return "pack cannot be read";
+	default:
+		return "unknown cause";
+	}
+}
+
+static void bts_print_branch(struct trace_iterator *iter, int flags,
+			     const struct bts_pair *branch)
 {
 	struct trace_seq *s = &iter->seq;
-	struct bts_branch_entry *field;
 	struct mm_struct *mm = NULL;
-
-	trace_assign_type(field, iter->ent);
 
 	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
 		mm = bts_get_mm(iter);
 
-	bts_print_addr(s, mm, field->from, flags);
+	bts_print_addr(iter, mm, branch->from, flags);
 	trace_seq_puts(s, " -> ");
-	bts_print_addr(s, mm, field->to, flags);
+	bts_print_addr(iter, mm, branch->to, flags);
 	trace_seq_putc(s, '\n');
 
 	if (mm)
 		mmput(mm);
+}
+
+static enum print_line_t bts_print(struct trace_iterator *iter, int flags,
+				   struct trace_event *event)
+{
+	struct bts_row row = bts_row(iter);
+	struct trace_seq *s = &iter->seq;
+
+	if (!row.lost) {
+		bts_print_branch(iter, flags, &row.branch);
+		return trace_handle_return(s);
+	}
+	trace_seq_puts(s, "LOST ");
+	if (row.branch.to)
+		trace_seq_printf(s, "%llu ", row.branch.to);
+	trace_seq_printf(s, "branches (%s)\n", bts_cause_text(row.cause));
 	return trace_handle_return(s);
 }
 
-static enum print_line_t bts_branch_raw(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
+static enum print_line_t bts_raw(struct trace_iterator *iter, int flags,
+				 struct trace_event *event)
 {
-	struct bts_branch_entry *field;
+	struct bts_row row = bts_row(iter);
 
-	trace_assign_type(field, iter->ent);
-	trace_seq_printf(&iter->seq, "%llx %llx\n", (u64)field->from,
-			 (u64)field->to);
+	if (row.lost)
+		trace_seq_printf(&iter->seq, "LOST %llu %u\n", row.branch.to, row.cause);
+	else
+		trace_seq_printf(&iter->seq, "%llx %llx\n", row.branch.from,
+				 row.branch.to);
 	return trace_handle_return(&iter->seq);
-}
-
-/* A branch in two words. Losses have two as well: 0 and how many. */
-struct bts_words {
-	unsigned long	from;
-	unsigned long	to;
-};
-
-static struct bts_words bts_words(struct trace_iterator *iter)
-{
-	struct bts_branch_entry *branch;
-	struct bts_lost_entry *lost;
-
-	if (iter->ent->type == TRACE_BTS_LOST) {
-		trace_assign_type(lost, iter->ent);
-		return (struct bts_words){ .to = lost->count };
-	}
-	trace_assign_type(branch, iter->ent);
-	return (struct bts_words){ .from = branch->from, .to = branch->to };
 }
 
 static enum print_line_t bts_hex(struct trace_iterator *iter, int flags,
 				 struct trace_event *event)
 {
-	struct bts_words words = bts_words(iter);
+	struct bts_row row = bts_row(iter);
 
-	SEQ_PUT_HEX_FIELD(&iter->seq, words.from);
-	SEQ_PUT_HEX_FIELD(&iter->seq, words.to);
+	SEQ_PUT_HEX_FIELD(&iter->seq, row.branch.from);
+	SEQ_PUT_HEX_FIELD(&iter->seq, row.branch.to);
 	return trace_handle_return(&iter->seq);
 }
 
 static enum print_line_t bts_bin(struct trace_iterator *iter, int flags,
 				 struct trace_event *event)
 {
-	struct bts_words words = bts_words(iter);
+	struct bts_row row = bts_row(iter);
 
-	SEQ_PUT_FIELD(&iter->seq, words);
+	SEQ_PUT_FIELD(&iter->seq, row.branch);
 	return trace_handle_return(&iter->seq);
 }
 
-static struct trace_event_functions bts_branch_funcs = {
-	.trace		= bts_branch_print,
-	.raw		= bts_branch_raw,
+static struct trace_event_functions bts_funcs = {
+	.trace		= bts_print,
+	.raw		= bts_raw,
 	.hex		= bts_hex,
 	.binary		= bts_bin,
 };
-
-static struct trace_event bts_branch_event = {
-	.type		= TRACE_BTS,
-	.funcs		= &bts_branch_funcs,
-};
-
-static enum print_line_t bts_lost_print(struct trace_iterator *iter, int flags,
-					struct trace_event *event)
-{
-	struct trace_seq *s = &iter->seq;
-	struct bts_lost_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	trace_seq_puts(s, "LOST ");
-	if (field->count)
-		trace_seq_printf(s, "%llu ", (u64)field->count);
-	trace_seq_printf(s, "branches (%s)\n",
-			 field->cause < BTS_LOST_CAUSES ?
-			 bts_causes[field->cause].text : "unknown cause");
-	return trace_handle_return(s);
-}
-
-static enum print_line_t bts_lost_raw(struct trace_iterator *iter, int flags,
-				      struct trace_event *event)
-{
-	struct bts_lost_entry *field;
-
-	trace_assign_type(field, iter->ent);
-	trace_seq_printf(&iter->seq, "LOST %llu %u\n", (u64)field->count,
-			 field->cause);
-	return trace_handle_return(&iter->seq);
-}
 
 static struct trace_event_functions bts_lost_funcs = {
-	.trace		= bts_lost_print,
-	.raw		= bts_lost_raw,
+	.trace		= bts_print,
+	.raw		= bts_raw,
 	.hex		= bts_hex,
 	.binary		= bts_bin,
+	.rows		= bts_loss_rows,
 };
 
-static struct trace_event bts_lost_event = {
-	.type		= TRACE_BTS_LOST,
-	.funcs		= &bts_lost_funcs,
+static struct trace_event_functions bts_pack_funcs = {
+	.trace		= bts_print,
+	.raw		= bts_raw,
+	.hex		= bts_hex,
+	.binary		= bts_bin,
+	.rows		= bts_pack_rows,
+};
+
+static struct trace_event bts_events[] = {
+	{ .type = TRACE_BTS,		.funcs = &bts_funcs },
+	{ .type = TRACE_BTS_LOST,	.funcs = &bts_lost_funcs },
+	{ .type = TRACE_BTS_PACK,	.funcs = &bts_pack_funcs },
 };
 
 int __init bts_register_events(void)
 {
-	if (!register_trace_event(&bts_branch_event) ||
-	    !register_trace_event(&bts_lost_event)) {
-		pr_warn("cannot register the trace events\n");
-		return -ENODEV;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_events); i++) {
+		if (!register_trace_event(&bts_events[i])) {
+			pr_warn("cannot register the trace events\n");
+			return -ENODEV;
+		}
 	}
 	return 0;
 }

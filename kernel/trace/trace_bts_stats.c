@@ -30,6 +30,8 @@ static const struct bts_stat bts_record_stats[] = {
 
 static const struct bts_stat bts_other_stats[] = {
 	{ "unsure",		offsetof(struct bts_cpu, unsure) },
+	{ "packs",		offsetof(struct bts_cpu, packs) },
+	{ "pack_bytes",		offsetof(struct bts_cpu, pack_bytes) },
 	{ "rows",		offsetof(struct bts_cpu, rows) },
 	{ "rows_lost",		offsetof(struct bts_cpu, rows_lost) },
 	{ "interrupts",

@@ -33,6 +33,7 @@
 #include <linux/ring_buffer.h>
 
 #include "trace_bts.h"
+#include "trace_bts_pack.h"
 
 const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
@@ -62,6 +63,26 @@ static bool bts_was_full(struct bts_cpu *c)
 	return c->refusals > before;
 }
 
+/*
+ * The branches of a ring buffer are numbered from the first one on: of another one,
+ * after a snapshot, and of one that was cleared. That one has no entries, and has had
+ * none, or fewer of them have gone than before.
+ */
+static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
+{
+	int cpu = smp_processor_id();
+	unsigned long entries, gone;
+
+	/* First the entries: a reader turns them into such as have gone. */
+	entries = data_race(ring_buffer_entries_cpu(buffer, cpu));
+	gone = ring_buffer_overrun_cpu(buffer, cpu) +
+	       data_race(ring_buffer_read_events_cpu(buffer, cpu));
+	if (buffer != c->buffer || gone < c->gone || !(entries + gone))
+		c->seq = c->held;
+	c->gone = gone;
+	c->buffer = buffer;
+}
+
 /**
  * bts_begin - a batch, or a row that is no branch, is about to be written
  * @b:	the instance
@@ -72,80 +93,59 @@ static bool bts_was_full(struct bts_cpu *c)
 void bts_begin(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
-	c->buffer = READ_ONCE(b->tr->array_buffer.buffer);
+	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
 	c->refusals = bts_refusals(c->buffer);
 	bts_release_held(b, c);
-	bts_take_turn(b, c);
-}
-
-static bool bts_write_lost(struct trace_buffer *buffer,
-			   const struct bts_branch *loss)
-{
-	struct ring_buffer_event *event;
-	struct bts_lost_entry *entry;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS_LOST,
-					  sizeof(*entry), loss->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = loss->pid;
-	entry->count = loss->to;
-	entry->cause = loss->cause;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}
-
-static bool bts_write_branch(struct trace_buffer *buffer,
-			     const struct bts_branch *branch)
-{
-	struct ring_buffer_event *event;
-	struct bts_branch_entry *entry;
-
-	event = trace_buffer_lock_reserve(buffer, TRACE_BTS, sizeof(*entry),
-					  branch->ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = branch->pid;
-	entry->from = branch->from;
-	entry->to = branch->to;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
 }
 
 /**
- * bts_write - write a branch or a loss into the ring buffer, and count a branch
- * @c:		an instance's part of this CPU, after bts_begin()
- * @branch:	the branch or loss
+ * bts_count_written - count an entry that the ring buffer has taken
+ * @c:		an instance's part of this CPU
+ * @entry:	the entry
+ * @size:	of it
  *
  * Context: as bts_records().
- * Return: false if the ring buffer does not take it.
  */
-bool bts_write(struct bts_cpu *c, const struct bts_branch *branch)
+void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
+		       unsigned int size)
 {
-	if (bts_is_loss(branch))
-		return bts_write_lost(c->buffer, branch);
-	if (!bts_write_branch(c->buffer, branch))
+	bts_count(&c->delivered, bts_branches(entry));
+	if (entry->ent.type == TRACE_BTS_PACK) {
+		bts_count(&c->packs, 1);
+		bts_count(&c->pack_bytes, size);
+	}
+}
+
+/* Return: false if the ring buffer does not take it. */
+static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
+{
+	struct ring_buffer_event *event;
+
+	event = ring_buffer_lock_reserve(c->buffer, size);
+	if (!event)
 		return false;
-	bts_count(&c->delivered, 1);
+	bts_set_seq(entry, c->seq);
+	memcpy(ring_buffer_event_data(event), entry, size);
+	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	c->seq += bts_span(entry);
+	bts_count_written(c, entry, size);
 	return true;
 }
 
 /*
- * To the ring buffer; or, if it may be held, to the backlog: if there is no room, if
- * others are there already, or if those of other CPUs come first.
+ * To the ring buffer; or, if it may be held, to the backlog: if there is no room, or if
+ * others are there already.
  */
 static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
-		      const struct bts_branch *branch, bool hold)
+		      union bts_entry *entry, unsigned int size, bool hold)
 {
-	if (c->wait || bts_held(c)) {
-		if (hold && bts_hold(b, c, branch))
+	if (bts_held(c)) {
+		if (hold && bts_hold(b, c, entry, size))
 			return true;
 		if (!hold || bts_held(c))
 			return false;
 	}
-	return bts_write(c, branch) || (hold && bts_hold(b, c, branch));
+	return bts_write(c, entry, size) || (hold && bts_hold(b, c, entry, size));
 }
 
 /**
@@ -182,19 +182,20 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 
 /* A cause's branches whose number is known, then the others. */
 static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
-			  struct bts_branch *row, bool hold)
+			  struct bts_lost_entry *row, bool hold)
 {
 	struct bts_loss *loss = &c->loss[row->cause];
+	union bts_entry *entry = (union bts_entry *)row;
 
 	if (loss->count) {
-		row->to = loss->count;
-		if (!bts_place(b, c, row, hold))
+		row->count = loss->count;
+		if (!bts_place(b, c, entry, sizeof(*row), hold))
 			return false;
 		loss->count = 0;
 	}
 	if (loss->unknown) {
-		row->to = 0;
-		if (!bts_place(b, c, row, hold))
+		row->count = 0;
+		if (!bts_place(b, c, entry, sizeof(*row), hold))
 			return false;
 		loss->unknown = false;
 	}
@@ -212,16 +213,15 @@ static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
  */
 bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
 {
-	struct bts_branch row;
+	union bts_entry row;
+	unsigned int *cause = &row.lost.cause;
 
 	if (!c->losses)
 		return true;
-	row = (struct bts_branch){
-		.pid	= c->loss_pid,
-		.ctx	= tracing_gen_ctx(),
-	};
-	for (row.cause = 0; row.cause < BTS_LOST_CAUSES; row.cause++) {
-		if (!bts_show_loss(b, c, &row, hold))
+	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
+	row.ent.pid = c->loss_pid;
+	for (*cause = 0; *cause < BTS_LOST_CAUSES; (*cause)++) {
+		if (!bts_show_loss(b, c, &row.lost, hold))
 			return false;
 	}
 	WRITE_ONCE(c->losses, false);
@@ -247,19 +247,158 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 		bts_lose(c, BTS_LOST_PAUSED, n, pid);
 }
 
+/*
+ * Branches, as they are in the ring buffer. They must not overtake losses that came
+ * before them, so they share their fate.
+ */
+static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
+			      union bts_entry *entry, unsigned int size)
+{
+	if (!bts_show_losses(b, c, true) || !bts_place(b, c, entry, size, true))
+		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
+}
+
+/* As long as nothing stands in their way. Return: how many were written. */
+static unsigned int bts_write_branches(struct bts_cpu *c,
+				       const struct ds_bts_record *rec,
+				       unsigned int nr)
+{
+	struct ring_buffer_event *event;
+	struct bts_branch_entry *entry;
+	unsigned int i;
+
+	if (c->losses || bts_held(c))
+		return 0;
+	for (i = 0; i < nr; i++) {
+		event = ring_buffer_lock_reserve(c->buffer, sizeof(*entry));
+		if (!event)
+			break;
+		entry = ring_buffer_event_data(event);
+		entry->ent = c->ent;
+		entry->from = rec[i].from;
+		entry->to = rec[i].to;
+		trace_buffer_unlock_commit_nostack(c->buffer, event);
+	}
+	c->seq += i;
+	bts_count(&c->delivered, i);
+	return i;
+}
+
+static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
+			     const struct ds_bts_record *rec, unsigned int nr)
+{
+	const struct ds_bts_record *end = rec + nr;
+	union bts_entry entry = { .ent = c->ent };
+
+	for (;;) {
+		rec += bts_write_branches(c, rec, end - rec);
+		if (rec == end)
+			return;
+		entry.branch.from = rec->from;
+		entry.branch.to = rec->to;
+		bts_deliver_entry(b, c, &entry, sizeof(entry.branch));
+		rec++;
+	}
+}
+
 /**
- * bts_deliver - a branch goes to an instance
+ * struct bts_packer - where a CPU's branches are packed, for one instance at a time
+ * @coder:	the coder
+ * @open:	a pack has been begun
+ * @entry:	the pack
+ */
+struct bts_packer {
+	struct bts_coder	coder;
+	bool			open;
+	union {
+		union bts_entry	entry;
+		u8		room[PAGE_SIZE];
+	};
+};
+
+static struct bts_packer __percpu *bts_packers;
+
+/**
+ * bts_alloc_packers - packs are wanted
+ *
+ * Context: process context, trace_types_lock held.
+ * Return: 0 or -ENOMEM.
+ */
+int bts_alloc_packers(void)
+{
+	if (!bts_packers)
+		bts_packers = alloc_percpu(struct bts_packer);
+	return bts_packers ? 0 : -ENOMEM;
+}
+
+/* As large as a sub-buffer takes. */
+static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
+{
+	size_t room = min(sizeof(p->room), ring_buffer_max_event_size(c->buffer));
+
+	p->open = true;
+	p->entry.ent = c->ent;
+	p->entry.ent.type = TRACE_BTS_PACK;
+	bts_coder_begin(&p->coder, p->entry.pack.code, room - BTS_PACK_HEAD);
+}
+
+/**
+ * bts_end_pack - end the pack that has been begun, if there is one
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * Context: as bts_records().
+ */
+void bts_end_pack(struct bts_instance *b, struct bts_cpu *c)
+{
+	struct bts_packer *p;
+	unsigned int size;
+
+	if (!(c->mode & BTS_OPT_PACK))
+		return;
+	p = this_cpu_ptr(bts_packers);
+	if (!p->open)
+		return;
+	p->open = false;
+	size = BTS_PACK_HEAD + bts_coder_end(&p->coder);
+	p->entry.pack.from = p->coder.from;
+	p->entry.pack.to = p->coder.to;
+	p->entry.pack.nr = p->coder.nr;
+	bts_deliver_entry(b, c, &p->entry, size);
+}
+
+static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
+		     const struct ds_bts_record *rec, unsigned int nr)
+{
+	struct bts_packer *p = this_cpu_ptr(bts_packers);
+	const struct ds_bts_record *end = rec + nr;
+
+	for (;;) {
+		if (!p->open)
+			bts_begin_pack(c, p);
+		rec += bts_coder_add_all(&p->coder, rec, end - rec);
+		if (rec == end)
+			return;
+		bts_end_pack(b, c);
+	}
+}
+
+/**
+ * bts_deliver - branches go to an instance
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
- * @branch:	the branch
+ * @rec:	the branches, of the task and in the context that @c->ent says
+ * @nr:		how many there are
  *
- * It must not overtake losses that came before it, so it shares their fate.
+ * With bts-pack they are written by bts_end_pack() at the latest.
  *
  * Context: as bts_records().
  */
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-		 const struct bts_branch *branch)
+		 const struct ds_bts_record *rec, unsigned int nr)
 {
-	if (!bts_show_losses(b, c, true) || !bts_place(b, c, branch, true))
-		bts_drop(b, c, 1, branch->pid);
+	if (c->mode & BTS_OPT_PACK)
+		bts_pack(b, c, rec, nr);
+	else
+		bts_deliver_each(b, c, rec, nr);
 }

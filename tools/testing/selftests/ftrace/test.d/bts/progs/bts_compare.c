@@ -38,11 +38,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "trace_bts_unpack.h"
 
 #define KERNEL		(~0UL)
 #define MAX_TASKS	64
@@ -115,6 +117,22 @@ struct stream {
 	unsigned long long time;
 	struct record next;
 	bool valid;
+	struct bts_pair pack[BTS_PACK_MAX];
+	struct bts_pair *branch;	/* of the pack: the first that is left */
+	unsigned int left;
+	unsigned long long seq;	/* the number of the branch that comes next */
+};
+
+/* struct bts_pack_entry */
+struct pack {
+	unsigned short type;
+	unsigned char flags, preempt_count;
+	int pid;
+	unsigned long long seq;
+	unsigned long from;
+	unsigned long to;
+	unsigned int nr;
+	unsigned char code[];
 };
 
 static struct task tasks[MAX_TASKS];
@@ -130,6 +148,7 @@ static unsigned long n_kernel;
 static unsigned long n_other;
 static int status;
 
+static int pack_id = -1;
 static int field_id = -1, field_from = -1, field_to = -1;
 
 static void die(const char *what)
@@ -484,6 +503,20 @@ static void compare_text(const char *path)
 
 /* ---- pages ----------------------------------------------------------- */
 
+static void read_pack_id(const char *tracefs)
+{
+	char path[512], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/events/ftrace/bts_pack/format", tracefs);
+	file = fopen(path, "r");
+	if (!file)
+		die(path);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "ID: %d", &pack_id);
+	fclose(file);
+}
+
 static void read_format(const char *tracefs)
 {
 	char path[512], line[256], name[64];
@@ -545,12 +578,54 @@ static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
 	return true;
 }
 
+/* The branches of a pack, none of which may be missing before it. */
+static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
+{
+	static struct bts_decoder decoder;
+	size_t head = offsetof(struct pack, code);
+	struct pack pack;
+
+	if (length < head)
+		bad_input("pack", "cut off");
+	memcpy(&pack, data, head);
+	if (stream->seq && pack.seq != stream->seq)
+		bad_input("pack", "branches are missing before it");
+	stream->seq = pack.seq + pack.nr;
+	bts_decoder_begin(&decoder, data + head, length - head, pack.from, pack.nr);
+	stream->left = bts_decoder_rest(&decoder, stream->pack, BTS_PACK_MAX);
+	stream->branch = stream->pack;
+	if (bts_decoder_damaged(&decoder) || !stream->left ||
+	    pack.from != stream->pack[0].from ||
+	    pack.to != stream->pack[stream->left - 1].to)
+		bad_input("pack", "damaged");
+	stream->next.pid = pack.pid;
+	stream->next.time = stream->time;
+}
+
+/* The next branch of the pack that is being read, if there is one. */
+static bool next_of_pack(struct stream *stream)
+{
+	if (!stream->left)
+		return false;
+	stream->next.from = stream->branch->from;
+	stream->next.to = stream->branch->to;
+	stream->branch++;
+	stream->left--;
+	stream->valid = true;
+	return true;
+}
+
 static void parse_record(struct stream *stream, const unsigned char *data,
 			 size_t length)
 {
 	unsigned short id;
 
 	memcpy(&id, data, sizeof(id));
+	if (id == pack_id) {
+		parse_pack(stream, data, length);
+		next_of_pack(stream);
+		return;
+	}
 	if (id != field_id || length < (size_t)field_to + sizeof(stream->next.to)) {
 		printf("event %d in the trace\n", id);
 		bad_input("not a branch", "trace_pipe_raw");
@@ -615,6 +690,8 @@ static void advance(struct stream *stream)
 	size_t size;
 
 	stream->valid = false;
+	if (next_of_pack(stream))
+		return;
 	while (!stream->valid && stream->page < stream->n_pages) {
 		page = stream->pages + stream->page * PAGE_BYTES;
 		page_header(stream, page, &commit);
@@ -638,6 +715,7 @@ static void each_merged(struct stream *streams, int n,
 	for (i = 0; i < n; i++) {
 		streams[i].page = 0;
 		streams[i].offset = 0;
+		streams[i].seq = 0;
 		advance(&streams[i]);
 	}
 	for (;;) {
@@ -659,6 +737,7 @@ static void compare_pages(const char *tracefs)
 	int n = 0;
 
 	read_format(tracefs);
+	read_pack_id(tracefs);
 	while (n < MAX_CPUS && read_pages(&streams[n], tracefs, n))
 		n++;
 	if (!n)
