@@ -129,6 +129,10 @@ static void look_at_entry(struct stream *stream, const char *entry, int size)
 		return;
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
+	/* Not a trace event, which may be another task's, nor what is told about a CPU. */
+	if (type != layout->branch && type != layout->pack && type != layout->departs &&
+	    type != layout->arrives)
+		return;
 	if (!stream->last || stream->last->pid != pid)
 		stream->last = names_get(&stream->counts.names, pid);
 	if (type == layout->branch) {
