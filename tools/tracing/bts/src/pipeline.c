@@ -70,12 +70,13 @@ static void forget_steps(struct pipe_private *v)
 }
 
 /* What the two sides of a branch say about where it can have come from. */
-enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME, ORIGIN_THROUGH };
+enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only one side is recorded, the other side's branches are missing between two
- * crossings, and with the hardware's filter one of the two crossings as well. That is no
- * gap.
+ * crossings. That is no gap. With the hardware's filter one of the two crossings is
+ * missing as well: if it is the way back, where the program went on is known; if it is
+ * the way in, how far the program came is not, and that is a gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct bts_task *t,
 			     uint64_t from, uint64_t to)
@@ -88,7 +89,7 @@ static enum origin origin_of(const struct pipe_private *v, const struct bts_task
 		if (at_kernel && !v->seen_kernel && t->resume)
 			return ORIGIN_RESUME;
 		if (!at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
-			return ORIGIN_THROUGH;
+			return ORIGIN_RUN;
 		return v->seen_kernel && v->seen_user ? ORIGIN_RUN : ORIGIN_HEAD;
 	}
 	if (at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
@@ -140,7 +141,7 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 	uint64_t start = t->at;
 	uint32_t space = 0;
 
-	if (origin == ORIGIN_HEAD || origin == ORIGIN_THROUGH)
+	if (origin == ORIGIN_HEAD)
 		start = b->from;
 	else if (origin == ORIGIN_RESUME)
 		start = t->resume;
@@ -153,7 +154,7 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 	if (!s) {
 		s = new_step(v, t, space, start, b);
 		last = t->step;
-		if (origin == ORIGIN_HEAD || origin == ORIGIN_THROUGH)
+		if (origin == ORIGIN_HEAD)
 			s->flags |= BTS_STEP_HEAD;
 	}
 	v->seen_kernel |= BTS_KERNEL(b->from) && BTS_KERNEL(b->to);
