@@ -7,24 +7,27 @@
 #			lockdep and the like
 #	make mutants	break one line after the other: the tests must notice
 #	make shell	a shell in the machine;  make run CMD='...'  one command
-#	make bench	what the patches cost, and the tracer those who are not traced
+#	make bench	what the patches cost, and the tracer those who are not traced,
+#			and what a stored branch costs the emulator
 #	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	the kernel patches as git format-patch has them, in build/series
 #	make deb	a patched kernel as Debian packages, for real hardware; CONFIG=FILE says
 #			which configuration it starts from
+#	make tool	the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	just the Debian packages that building and testing need
 #
 # KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
 
-export KSRC QEMU_SRC JOBS CONFIG
+export KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
 
 MACHINE := $(CURDIR)/machine
 
-.PHONY: all demo test test-full test-debug mutants bench check shell run series deb deps clean
+.PHONY: all demo test test-full test-debug mutants bench check shell run series deb deps clean \
+	tool tool-install
 .NOTPARALLEL:
 
 all:
-	@$(MACHINE)/deps build run
+	@$(MACHINE)/deps build run tool
 	@$(MACHINE)/build
 
 demo: all
@@ -51,6 +54,7 @@ mutants: all
 
 bench: all
 	@$(MACHINE)/bench-switch
+	@$(MACHINE)/bench-store
 	@$(MACHINE)/bench
 
 check:
@@ -71,8 +75,16 @@ deb:
 	@$(MACHINE)/deps build deb
 	@$(MACHINE)/deb
 
+tool:
+	@$(MACHINE)/deps build tool
+	@$(MACHINE)/build tool
+
+# PREFIX is /usr/local; DESTDIR stands before it.
+tool-install: tool
+	@$(MACHINE)/tool-install
+
 deps:
-	@$(MACHINE)/deps build run test
+	@$(MACHINE)/deps build run test tool
 
 # Keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
 clean:

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls from function to function.
+ *
+ * Each time a frame ends, its call is counted, and what was executed in it. If the same
+ * function is further out on the stack, that one will count the instructions: so each
+ * task knows which functions are on its stack how many times.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arcs.h"
+#include "bts.h"
+
+/* On whose stack: how often is each function? */
+static struct tally *active_of(struct calls *c)
+{
+	if (!c->node)
+		c->node = bts_zalloc(1, sizeof(struct tally));
+	return c->node;
+}
+
+static struct tally_entry *active(struct calls *c, const struct sym *sym)
+{
+	struct tally_key key = { .a = sym };
+
+	return tally_get(active_of(c), &key);
+}
+
+/* Remembered with the function: 1 if it has the name that is wanted, 2 if not. */
+static bool wanted(const struct arcs *a, struct sym *sym)
+{
+	if (!a->wanted)
+		return true;
+	if (!sym->priv)
+		sym->priv = (void *)(uintptr_t)(strcmp(sym->name, a->wanted) ? 2 : 1);
+	return sym->priv == (void *)1;
+}
+
+static void enter(struct calls *c, struct frame *f)
+{
+	struct arcs *a = c->ctx;
+
+	if (wanted(a, f->sym) || (c->depth > 1 && wanted(a, c->stack[c->depth - 2].sym)))
+		active(c, f->sym)->calls++;
+}
+
+static void leave(struct calls *c, struct frame *f)
+{
+	struct sym *caller = c->depth > 1 ? c->stack[c->depth - 2].sym : NULL;
+	struct arcs *a = c->ctx;
+	struct tally_key key = { .a = f->sym, .b = caller };
+	struct tally_entry *e;
+	bool nested;
+
+	if (!wanted(a, f->sym) && (!caller || !wanted(a, caller)))
+		return;
+	e = active(c, f->sym);
+	if (e->calls)
+		e->calls--;
+	nested = e->calls;
+	if (a->sites)
+		key.b_addr = f->site.addr;
+	e = tally_get(&a->tally, &key);
+	e->calls++;
+	e->kind = f->kind;
+	if (!nested) {
+		e->insns += c->insns - f->insns_at;
+		e->branches += c->branches - f->branches_at;
+	}
+}
+
+static const struct calls_ops ops = { .enter = enter, .leave = leave };
+
+void arcs_step(struct arcs *a, struct bts_task *t, const struct bts_step *s, uint64_t ts)
+{
+	if (s->flags & BTS_STEP_SHOWN)
+		calls_step(calls_of(a->pipe, t, &ops, a), s, ts);
+}
+
+void arcs_row(struct arcs *a, struct bts_task *t, const struct bts_row *row)
+{
+	if (t)
+		calls_row(calls_of(a->pipe, t, &ops, a), row);
+}
+
+void arcs_end(struct arcs *a)
+{
+	for (struct bts_task *t = a->pipe->tasks; t; t = t->list_next) {
+		struct calls *c = t->priv;
+		struct tally *active = NULL;
+
+		if (!c)
+			continue;
+		calls_end(c);
+		active = c->node;
+		if (active)
+			tally_free(active);
+		free(active);
+		calls_free(t);
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The last line of record, report and info.
+ *
+ * Losses are those that the kernel counts (bts_stats), by their causes. Some have a number
+ * of branches; of others only how often they happened is known.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "bill.h"
+#include "bts.h"
+#include "instance.h"
+
+static const struct cause {
+	const char	*counter;
+	const char	*words;
+	bool		branches;	/* the counter counts them; else how often it happened */
+	bool		of_flight;	/* no loss in a flight recorder */
+} causes[] = {
+	{ "dropped_ring_buffer",	"ring buffer full",		true,	false },
+	{ "dropped_paused",		"ring buffer paused",		true,	false },
+	{ "dropped_off",		"ring buffer off",		true,	true },
+	{ "buffer_full",		"hardware buffer full",		false,	false },
+	{ "buffer_wrapped",		"hardware buffer wrapped",	false,	true },
+	{ "buffer_cleared",		"BTS switched off",		false,	false },
+	{ "stopped",			"recording stopped",		false,	false },
+	{ "dead",			"BTS does not work",		false,	false },
+};
+
+const char *with_commas(uint64_t number)
+{
+	enum { BUFFERS = 8, SIZE = 32 };
+	static char buffers[BUFFERS][SIZE];
+	static int turn;
+	char *at = buffers[turn++ % BUFFERS] + SIZE - 1;
+
+	*at = 0;
+	for (int digits = 0; digits == 0 || number; digits++) {
+		if (digits && digits % 3 == 0)
+			*--at = ',';
+		*--at = '0' + number % 10;
+		number /= 10;
+	}
+	return at;
+}
+
+static void print_losses(FILE *out, const struct bill *bill)
+{
+	const char *comma = "lost ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+		const struct cause *cause = &causes[i];
+		uint64_t n = bill->stats ? stats_number(bill->stats, cause->counter) : 0;
+
+		if (!n || (bill->flight && cause->of_flight))
+			continue;
+		if (cause->branches)
+			fprintf(out, "%s%s (%s)", comma, with_commas(n), cause->words);
+		else if (n == 1)
+			fprintf(out, "%san unknown number (%s)", comma, cause->words);
+		else
+			fprintf(out, "%sunknown numbers, %s times (%s)", comma,
+				with_commas(n), cause->words);
+		comma = ", ";
+	}
+	if (bill->overwritten && !bill->flight) {
+		fprintf(out, "%s%s rows (overwritten)", comma, with_commas(bill->overwritten));
+		comma = ", ";
+	}
+	if (*comma == 'l')
+		fputs("nothing lost", out);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void bill_print(FILE *out, const char *name, const struct bill *bill)
+{
+	if (name)
+		fprintf(out, "%s: ", name);
+	fprintf(out, "%s branch%s, %s task%s, %s switch%s, ",
+		with_commas(bill->branches), bill->branches == 1 ? "" : "es",
+		with_commas(bill->tasks), plural(bill->tasks),
+		with_commas(bill->switches), bill->switches == 1 ? "" : "es");
+	print_losses(out, bill);
+	if (bill->blocked_ns)
+		fprintf(out, ", waited %.3f s", bill->blocked_ns / 1e9);
+	if (bill->branches && bill->data_bytes)
+		fprintf(out, ", %.2f bytes a branch", (double)bill->data_bytes / bill->branches);
+	if (bill->file_bytes)
+		fprintf(out, " (file: %s bytes)", with_commas(bill->file_bytes));
+	fputc('\n', out);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The last line of record, report and info: what there is, what is missing, what it cost.
+ */
+#ifndef BTS_BILL_H
+#define BTS_BILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct bill {
+	uint64_t	branches, tasks, switches;
+	uint64_t	overwritten;	/* entries that made room for newer ones */
+	uint64_t	blocked_ns;	/* how long tasks have waited for the file */
+	uint64_t	data_bytes;	/* in the file, for branches and other rows */
+	uint64_t	file_bytes;	/* with symbols and all; 0: not said */
+	bool		flight;		/* that something is overwritten is its purpose */
+	const char	*stats;		/* bts_stats at the end, for the losses; or NULL */
+};
+
+/* NAME: rest of the line. NAME may be NULL. */
+void bill_print(FILE *out, const char *name, const struct bill *bill);
+
+/* 1234567 as "1,234,567", in one of a few buffers in turn. */
+const char *with_commas(uint64_t number);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts: records every branch that a program takes, and answers questions about it.
+ *
+ * This file has the table of commands, from which both dispatch and usage are made. A
+ * command is a function cmd_NAME() in src/cmd_NAME.c and a row here.
+ *
+ * Exit status: 0; 1 if something failed, with "bts: what: object: reason" on standard
+ * error; 2 if it was called wrongly.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bts.h"
+
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
+/* A command that is not linked is not listed. */
+#pragma weak cmd_check
+#pragma weak cmd_record
+#pragma weak cmd_info
+#pragma weak cmd_report
+#pragma weak cmd_replay
+#pragma weak cmd_top
+#pragma weak cmd_graph
+#pragma weak cmd_cover
+#pragma weak cmd_dump
+#pragma weak cmd_diff
+#pragma weak cmd_tui
+#pragma weak cmd_archive
+
+static const struct command {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+	const char	*help;
+} commands[] = {
+	{ "check",	cmd_check,	"what this machine can do, and the remedy for the rest" },
+	{ "record",	cmd_record,	"record the branches of a command, of PIDs or of all" },
+	{ "info",	cmd_info,	"who, when, which machine, options, branches, losses" },
+	{ "report",	cmd_report,	"a row for each branch, with symbols and lines" },
+	{ "replay",	cmd_replay,	"the call tree, with instructions and branches" },
+	{ "top",	cmd_top,	"functions, edges, loops, lines by instructions" },
+	{ "graph",	cmd_graph,	"callers and callees of a function, with exact counts" },
+	{ "cover",	cmd_cover,	"which lines and branches ran: lcov, drcov, PCs" },
+	{ "dump",	cmd_dump,	"flame graphs, callgrind, timelines, json and others" },
+	{ "diff",	cmd_diff,	"where two runs part" },
+	{ "tui",	cmd_tui,	"browse replay, top and source in a terminal" },
+	{ "archive",	cmd_archive,	"put what names a trace's addresses beside it" },
+};
+
+static void print_usage(FILE *out)
+{
+	fputs("Usage: bts COMMAND [OPTIONS...]\n\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].run)
+			fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
+	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].run && !strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_usage(stderr);
+		return BTS_MISUSE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		print_usage(stdout);
+		return bts_flush(BTS_OK);
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
+		puts("bts " VERSION);
+		return bts_flush(BTS_OK);
+	}
+	command = find_command(argv[1]);
+	if (!command)
+		return bts_misuse(NULL, "no such command: %s", argv[1]);
+	/* What getopt() begins its messages with. */
+	argv[1] = bts_format("bts %s", command->name);
+	return bts_flush(command->run(argc - 1, argv + 1));
+}

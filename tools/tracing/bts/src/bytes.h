@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Bytes that grow: parts of a file, little endian.
+ */
+#ifndef BTS_BYTES_H
+#define BTS_BYTES_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+
+struct bytes {
+	char	*data;
+	size_t	size;
+	size_t	room;
+};
+
+static inline void bytes_add(struct bytes *bytes, const void *data, size_t size)
+{
+	if (size > bytes->room - bytes->size) {
+		bytes->room = 2 * bytes->room + size;
+		bytes->data = bts_realloc(bytes->data, bytes->room, 1);
+	}
+	memcpy(bytes->data + bytes->size, data, size);
+	bytes->size += size;
+}
+
+static inline void bytes_add8(struct bytes *bytes, uint8_t value)
+{
+	bytes_add(bytes, &value, sizeof(value));
+}
+
+static inline void bytes_add16(struct bytes *bytes, uint16_t value)
+{
+	bytes_add(bytes, &value, sizeof(value));
+}
+
+static inline void bytes_add32(struct bytes *bytes, uint32_t value)
+{
+	bytes_add(bytes, &value, sizeof(value));
+}
+
+static inline void bytes_add64(struct bytes *bytes, uint64_t value)
+{
+	bytes_add(bytes, &value, sizeof(value));
+}
+
+/* With its 0. */
+static inline void bytes_add_string(struct bytes *bytes, const char *string)
+{
+	bytes_add(bytes, string, strlen(string) + 1);
+}
+
+static inline void bytes_set32(struct bytes *bytes, size_t at, uint32_t value)
+{
+	memcpy(bytes->data + at, &value, sizeof(value));
+}
+
+static inline void bytes_free(struct bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct bytes){};
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Call stacks, followed from branch to branch.
+ */
+#ifndef BTS_CALLS_H
+#define BTS_CALLS_H
+
+#include "pipeline.h"
+
+enum frame_kind {
+	FRAME_ROOT,		/* it was there before the trace, or nothing is known */
+	FRAME_CALL,
+	FRAME_TAIL,		/* jumped to: returns to where the one below it returns */
+	FRAME_SYSCALL,
+	FRAME_INTERRUPT,	/* interrupt or exception */
+	FRAME_SIGNAL,		/* a handler that the kernel has made the program call */
+	FRAME_GUESS,		/* met after a gap */
+};
+
+/**
+ * struct frame - a function that is being executed
+ * @sym:	which
+ * @site:	where it was called
+ * @ret:	where it returns to; 0: not known
+ * @kind:	how it was entered
+ * @approx:	@ret is the address of the call: it returns up to 15 bytes after it
+ * @user:	of a system call or interrupt: user space was interrupted
+ * @insns_at:	of the task, when it was entered
+ * @branches_at: likewise
+ * @insns:	executed in the function itself
+ * @branches:	taken there
+ * @ts:		when it was entered
+ * @node:	a command's own
+ */
+struct frame {
+	struct sym		*sym;
+	struct bts_place	site;
+	uint64_t		ret;
+	uint8_t			kind;
+	bool			approx;
+	bool			user;
+	uint64_t		insns_at;
+	uint64_t		branches_at;
+	uint64_t		insns;
+	uint64_t		branches;
+	uint64_t		ts;
+	void			*node;
+};
+
+struct calls;
+
+struct calls_ops {
+	/* A frame is the innermost from now on. */
+	void	(*enter)(struct calls *c, struct frame *f);
+	/* The innermost one ends; with calls->closing because the trace does. */
+	void	(*leave)(struct calls *c, struct frame *f);
+};
+
+/**
+ * struct calls - the stack of a task
+ * @task:	whose
+ * @ops:	what the command wants to know
+ * @ctx:	the command's own
+ * @stack:	outermost first
+ * @depth:	how many
+ * @insns:	executed by the task so far
+ * @branches:	taken
+ * @ts:		of the last one
+ * @exec:	the task has mapped a new program since it entered the kernel
+ * @lost:	what comes next need not fit
+ * @closing:	the frames end because the trace or the task does
+ * @node:	a command's own: of the task
+ */
+struct calls {
+	struct bts_pipe		*pipe;
+	struct bts_task		*task;
+	const struct calls_ops	*ops;
+	void			*ctx;
+	struct frame		*stack;
+	uint32_t		depth;
+	uint32_t		room;
+	uint64_t		insns;
+	uint64_t		branches;
+	uint64_t		ts;
+	bool			exec;
+	bool			lost;
+	bool			closing;
+	void			*node;
+};
+
+static inline struct frame *calls_top(struct calls *c)
+{
+	return c->depth ? &c->stack[c->depth - 1] : NULL;
+}
+
+/* Of the task: its stack, made if it has none. */
+struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struct calls_ops *ops,
+		       void *ctx);
+void calls_step(struct calls *c, const struct bts_step *s, uint64_t ts);
+/* What a row means for the stack: losses, the task's end, a new program. */
+void calls_row(struct calls *c, const struct bts_row *row);
+/* Ends all frames that are left. */
+void calls_end(struct calls *c);
+/* The same, and frees the stack. */
+void calls_free(struct bts_task *task);
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts cover: which lines and branches ran, and how often.
+ *
+ * The sums are made from the steps. Control comes to a line when an instruction of it is
+ * executed after one of another line of the function, by going straight on or by a jump;
+ * with a jump back within the line; and at the function's beginning. What a call returns
+ * to is the line of the call: that is no new coming. This is what gcov counts, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cover.h"
+
+static const char usage[] =
+	"Usage: bts cover -f FORMAT [OPTIONS] [FILE]\n\n"
+	"Which lines and branches ran.\n\n"
+	"  -f lcov            lines, functions and branches with counts, for genhtml\n"
+	"  -f drcov           blocks, for Lighthouse and the like\n"
+	"  -f pcs             addresses of instructions with counts, as text\n"
+	"  -o, --output FILE  where to; - for standard output (the default)\n"
+	"  -h, --help         this text\n\n"
+	"With --dso NAME of that file only, with -k of the kernel, else of all files that\n"
+	"have debug information.\n";
+
+struct walk {
+	struct cover	*cover;
+	uint64_t	count;
+	uint64_t	last;
+	const char	*file;
+	unsigned int	line;
+};
+
+static struct tally_entry *at_line(struct cover *c, const char *file, unsigned int line)
+{
+	struct tally_key key = { .a = file, .a_addr = line };
+
+	return tally_get(&c->lines, &key);
+}
+
+static struct tally_entry *at_addr(struct tally *t, const struct object *o, uint64_t addr)
+{
+	struct tally_key key = { .a = o, .a_addr = addr };
+
+	return tally_get(t, &key);
+}
+
+static bool same_line(const struct walk *w, const char *file, unsigned int line)
+{
+	return line == w->line && w->file && !strcmp(w->file, file);
+}
+
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct walk *w = ctx;
+	struct tally_entry *e = at_addr(&w->cover->insns, sym->object, addr);
+	enum bts_kind kind;
+	const char *file;
+	unsigned int line;
+
+	e->insns += w->count;
+	e->calls = length;
+	if (addr != w->last && bts_insn(sym->object, addr, &kind) && kind == BTS_COND)
+		at_addr(&w->cover->conds, sym->object, addr)->branches += w->count;
+	if (!object_line(sym->object, addr, &file, &line))
+		return;
+	if (w->file && !same_line(w, file, line))
+		at_line(w->cover, file, line)->branches += w->count;
+	w->file = file;
+	w->line = line;
+}
+
+static bool is_call(const struct bts_step *s)
+{
+	return s->kind == BTS_CALL || s->kind == BTS_CALL_IND;
+}
+
+/* Does the branch lead to another line, or to the same one anew? */
+static bool comes_anew(const struct bts_step *s, const char *file, unsigned int line)
+{
+	uint64_t from = s->at_from.addr;
+	const char *old_file;
+	unsigned int old_line;
+
+	if (s->kind == BTS_IRET || s->kind == BTS_SYSRET || s->kind == BTS_EXIT ||
+	    s->kind == BTS_INTERRUPT)
+		return false;
+	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
+			   s->kind != BTS_RET))
+		return true;
+	/* Of a return, the line of the call before it is what is continued. */
+	if (s->kind == BTS_RET)
+		from = s->at_to.addr - 1;
+	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
+		return true;
+	if (old_line != line || strcmp(old_file, file))
+		return true;
+	return s->kind != BTS_RET && s->at_to.addr <= s->at_from.addr;
+}
+
+static void landing(struct cover *c, const struct bts_step *s)
+{
+	const struct sym *to = s->at_to.sym;
+	struct tally_key key = { .a = to };
+	const char *file;
+	unsigned int line;
+
+	if (!c->wanted(c, to->object))
+		return;
+	if (s->at_to.addr == to->addr && (is_call(s) || s->at_from.sym != to))
+		tally_get(&c->calls, &key)->calls += s->count;
+	if (object_line(to->object, s->at_to.addr, &file, &line) && comes_anew(s, file, line))
+		at_line(c, file, line)->branches += s->count;
+}
+
+static void fold(void *ctx, struct bts_step *s)
+{
+	struct cover *c = ctx;
+	struct walk w = { .cover = c, .count = s->count };
+
+	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+		return;
+	landing(c, s);
+	if (!c->wanted(c, s->at_from.sym->object))
+		return;
+	w.last = s->at_from.addr;
+	bts_step_each(&c->pipe, s, one_insn, &w);
+	if (s->kind == BTS_COND)
+		at_addr(&c->conds, s->at_from.sym->object, s->at_from.addr)->calls += s->count;
+}
+
+static bool wanted(const struct cover *c, const struct object *o)
+{
+	const struct bts_options *options = c->pipe.options;
+
+	if (options->dso)
+		return bts_dso_matches(o, options->dso);
+	return options->kernel ? o->kernel : true;
+}
+
+static const struct format_row {
+	const char	*name;
+	void		(*print)(struct cover *c);
+} formats[] = {
+	{ "lcov",	cover_lcov },
+	{ "drcov",	cover_drcov },
+	{ "pcs",	cover_pcs },
+};
+
+static const struct format_row *find_format(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int run(struct cover *c, const struct format_row *format, const char *output,
+	       const struct bts_options *options)
+{
+	bool to_file = output && strcmp(output, "-");
+	int status, closed;
+
+	c->pipe.consumer = (struct bts_consumer) { .ctx = c, .fold = fold };
+	c->wanted = wanted;
+	if (!bts_pipe_open(&c->pipe, options->path, options))
+		return BTS_FAILURE;
+	c->out = to_file ? fopen(output, "w") : stdout;
+	if (!c->out) {
+		status = bts_errno("write", output);
+		bts_pipe_close(&c->pipe);
+		return status;
+	}
+	status = bts_pipe_run(&c->pipe);
+	format->print(c);
+	if (to_file && (ferror(c->out) || fclose(c->out)))
+		status = bts_errno("write", output);
+	bts_pipe_bill(&c->pipe, to_file ? stdout : stderr);
+	tally_free(&c->lines);
+	tally_free(&c->conds);
+	tally_free(&c->calls);
+	tally_free(&c->insns);
+	closed = bts_pipe_close(&c->pipe);
+	return status ? status : closed;
+}
+
+int cmd_cover(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	const struct format_row *format = NULL;
+	const char *output = NULL;
+	struct bts_options options;
+	struct cover c = {};
+	int option, status;
+
+	status = bts_options_parse(&options, argv[0], &argc, argv);
+	while (!status && (option = getopt_long(argc, argv, "f:o:h", longs, NULL)) != -1) {
+		if (option == 'h') {
+			status = command_usage(usage);
+			goto out;
+		}
+		if (option == 'f')
+			format = find_format(optarg);
+		if (option == 'f' && !format)
+			status = bts_misuse(argv[0], "-f %s: no such format", optarg);
+		if (option == 'o')
+			output = optarg;
+		if (option == '?')
+			status = BTS_MISUSE;
+	}
+	if (!status && !format)
+		status = bts_misuse(argv[0], "-f FORMAT is missing");
+	if (!status)
+		status = command_input(&options, argv[0], argc, argv);
+	if (!status)
+		status = run(&c, format, output, &options);
+out:
+	bts_options_free(&options);
+	return status;
+}

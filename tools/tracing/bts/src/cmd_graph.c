@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts graph FUNC: who calls a function, and what it calls, with exact counts.
+ *
+ * Instructions and branches are those from the call to the return, with what is called
+ * in between. Of a function that calls itself, inner calls are counted, but their
+ * instructions are the outermost call's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arcs.h"
+#include "command.h"
+
+static const char usage[] =
+	"Usage: bts graph [OPTIONS] FUNC [FILE]\n\n"
+	"Callers and callees of a function, with calls, instructions, branches.\n\n"
+	"  --json             an object a line\n"
+	"  -h, --help         this text\n";
+
+struct graph {
+	struct bts_pipe	pipe;
+	struct arcs	arcs;
+	bool		json;
+};
+
+static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+{
+	struct graph *g = ctx;
+
+	arcs_step(&g->arcs, t, s, ts);
+	return 0;
+}
+
+static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+{
+	struct graph *g = ctx;
+
+	arcs_row(&g->arcs, t, row);
+	return 0;
+}
+
+static int by_insns(const void *left, const void *right)
+{
+	const struct tally_entry *a = left, *b = right;
+
+	if (a->insns != b->insns)
+		return a->insns < b->insns ? 1 : -1;
+	if (a->calls != b->calls)
+		return a->calls < b->calls ? 1 : -1;
+	return 0;
+}
+
+static void print_row(const struct graph *g, const char *what, const struct sym *sym,
+		      const struct tally_entry *e)
+{
+	const char *name = sym ? sym->name : "(before the trace)";
+
+	if (g->json) {
+		printf("{\"%s\":\"%s\",\"dso\":\"%s\",\"calls\":%llu,\"instructions\":%llu,"
+		       "\"branches\":%llu}\n", what, name, sym ? sym->object->name : "",
+		       (unsigned long long)e->calls, (unsigned long long)e->insns,
+		       (unsigned long long)e->branches);
+		return;
+	}
+	printf("%12llu %15llu %13llu  %s", (unsigned long long)e->calls,
+	       (unsigned long long)e->insns, (unsigned long long)e->branches, name);
+	if (sym)
+		printf("  (%s)", sym->object->name);
+	putchar('\n');
+}
+
+static bool is_wanted(const struct graph *g, const struct sym *sym)
+{
+	return sym && !strcmp(sym->name, g->arcs.wanted);
+}
+
+static void print(const struct graph *g)
+{
+	struct tally_entry *list = tally_sorted(&g->arcs.tally, by_insns), total = {};
+	size_t nr = g->arcs.tally.nr;
+	const struct sym *sym = NULL;
+
+	if (!g->json)
+		printf("%12s %15s %13s\ncallers\n", "calls", "instructions", "branches");
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_wanted(g, list[i].key.a))
+			continue;
+		sym = list[i].key.a;
+		print_row(g, "caller", list[i].key.b, &list[i]);
+		total.calls += list[i].calls;
+		total.insns += list[i].insns;
+		total.branches += list[i].branches;
+	}
+	if (!g->json)
+		puts("function");
+	if (sym)
+		print_row(g, "function", sym, &total);
+	if (!g->json)
+		puts("callees");
+	for (size_t i = 0; i < nr; i++)
+		if (is_wanted(g, list[i].key.b))
+			print_row(g, "callee", list[i].key.a, &list[i]);
+	free(list);
+}
+
+static int run(struct graph *g, const struct bts_options *options)
+{
+	int status, closed;
+
+	g->pipe.consumer = (struct bts_consumer) { .ctx = g, .branch = branch, .row = row };
+	g->arcs.pipe = &g->pipe;
+	if (!bts_pipe_open(&g->pipe, options->path, options))
+		return BTS_FAILURE;
+	status = bts_pipe_run(&g->pipe);
+	arcs_end(&g->arcs);
+	print(g);
+	tally_free(&g->arcs.tally);
+	if (g->json)
+		bts_pipe_bill_json(&g->pipe, stdout);
+	else
+		bts_pipe_bill(&g->pipe, stdout);
+	closed = bts_pipe_close(&g->pipe);
+	return status ? status : closed;
+}
+
+int cmd_graph(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	struct bts_options options;
+	struct graph g = {};
+	int option, status;
+
+	status = bts_options_parse(&options, argv[0], &argc, argv);
+	while (!status && (option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == 'h') {
+			status = command_usage(usage);
+			goto out;
+		}
+		g.json |= option == 'j';
+		if (option == '?')
+			status = BTS_MISUSE;
+	}
+	if (!status && optind == argc)
+		status = bts_misuse(argv[0], "which function?");
+	if (!status) {
+		g.arcs.wanted = argv[optind++];
+		status = command_input(&options, argv[0], argc, argv);
+	}
+	if (!status)
+		status = run(&g, &options);
+out:
+	bts_options_free(&options);
+	return status;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts tui: browse a trace in a terminal.
+ *
+ *	trace -> trees of calls, sums (tui_tree.c) -> screen (tui_screen.c, tui_source.c)
+ */
+#include "tui.h"
+
+static const char usage[] =
+	"Usage: bts tui [OPTIONS] [FILE]\n\n"
+	"Browse calls, functions and source in a terminal.\n\n"
+	"  -h, --help         this text\n\n"
+	"Keys: arrows and page keys move, Enter folds and unfolds, e and c open and close all,\n"
+	"/ searches and n goes on, l goes to the next loss, Tab to the next task, t shows\n"
+	"functions, r calls, s the source of the chosen function, q leaves.\n";
+
+static int run(const struct bts_options *options)
+{
+	struct tui t = {};
+	int status, closed;
+
+	status = tui_read(&t, options);
+	if (!t.pipe.private)
+		return status;
+	if (!status)
+		status = tui_screen(&t);
+	tui_free(&t);
+	bts_pipe_bill(&t.pipe, stdout);
+	closed = bts_pipe_close(&t.pipe);
+	return status ? status : closed;
+}
+
+int cmd_tui(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	struct bts_options options;
+	int option, status;
+
+	status = bts_options_parse(&options, argv[0], &argc, argv);
+	while (!status && (option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == 'h') {
+			status = command_usage(usage);
+			goto out;
+		}
+		status = BTS_MISUSE;
+	}
+	if (!status)
+		status = command_input(&options, argv[0], argc, argv);
+	if (!status)
+		status = run(&options);
+out:
+	bts_options_free(&options);
+	return status;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Straight runs through code, with the kernel's own decoder of instructions.
+ *
+ *	start ..... jcc ........ jcc ... call	a run to the call: three blocks; neither
+ *	[ block 1 ][  block 2  ][  block 3   ]	jcc was taken
+ *
+ * A block is what lies between an address and the next branch instruction. Each is
+ * decoded once, and kept in a table of its object. A run from the target of one branch
+ * to the next branch is a chain of blocks that end in conditional jumps, which were not
+ * taken. So a run that would have to go on after an unconditional branch, or ends amid
+ * an instruction, cannot have happened: there a record is missing or wrong.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <asm/insn.h>
+
+#include "bts.h"
+#include "code.h"
+
+/**
+ * struct block - code up to a branch instruction
+ * @addr:	where it begins
+ * @target:	where the branch leads, if it says so itself
+ * @size:	bytes before the branch instruction
+ * @insns:	instructions before it
+ * @length:	of the branch instruction; 0 marks a free slot
+ * @kind:	of it; INSN_NONE if the bytes end, or cannot be decoded
+ */
+struct block {
+	uint64_t	addr;
+	uint64_t	target;
+	uint32_t	size;
+	uint32_t	insns;
+	uint8_t		length;
+	uint8_t		kind;
+	bool		used;
+};
+
+/* No code of sense runs longer without a branch. */
+#define BLOCK_MAX	(1U << 16)
+#define BLOCKS_MIN	1024
+
+static enum insn_kind kind_0f(const struct insn *insn)
+{
+	switch (insn->opcode.bytes[1]) {
+	case 0x05:
+	case 0x34:
+		return INSN_SYSCALL;
+	case 0x07:
+	case 0x35:
+		return INSN_SYSRET;
+	case 0x80 ... 0x8f:
+		return INSN_COND;
+	}
+	return INSN_OTHER;
+}
+
+static enum insn_kind kind_ff(const struct insn *insn)
+{
+	switch (X86_MODRM_REG(insn->modrm.bytes[0])) {
+	case 2:
+		return INSN_CALL_IND;
+	case 4:
+		return INSN_JUMP_IND;
+	case 3:
+	case 5:
+		return INSN_FAR;
+	}
+	return INSN_OTHER;
+}
+
+static enum insn_kind kind_of(struct insn *insn)
+{
+	if (insn_is_avx(insn))
+		return INSN_OTHER;
+	switch (insn->opcode.bytes[0]) {
+	case 0x0f:
+		return kind_0f(insn);
+	case 0x70 ... 0x7f:
+	case 0xe0 ... 0xe3:
+		return INSN_COND;
+	case 0xe8:
+		return INSN_CALL;
+	case 0xe9:
+	case 0xeb:
+		return INSN_JUMP;
+	case 0xc2:
+	case 0xc3:
+		return INSN_RET;
+	case 0x9a:
+	case 0xea:
+	case 0xca:
+	case 0xcb:
+		return INSN_FAR;
+	case 0xcd:
+	case 0xce:
+		return INSN_INT;
+	case 0xcf:
+		return INSN_IRET;
+	case 0xff:
+		return kind_ff(insn);
+	}
+	return INSN_OTHER;
+}
+
+static uint32_t decode(const struct object *o, const uint8_t *bytes, size_t size,
+		       enum insn_kind *kind, int64_t *offset)
+{
+	struct insn insn;
+
+	insn_init(&insn, bytes, size < MAX_INSN_SIZE ? size : MAX_INSN_SIZE, !o->bits32);
+	if (insn_get_length(&insn) || !insn.length || insn.length > size)
+		return 0;
+	*kind = kind_of(&insn);
+	*offset = insn.immediate.value;
+	return insn.length;
+}
+
+static bool has_target(enum insn_kind kind)
+{
+	return kind == INSN_COND || kind == INSN_JUMP || kind == INSN_CALL;
+}
+
+uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target)
+{
+	const uint8_t *bytes;
+	uint32_t length = 0;
+	int64_t offset;
+	size_t size;
+
+	bytes = object_bytes(o, addr, &size);
+	if (bytes)
+		length = decode(o->code, bytes, size, kind, &offset);
+	if (!length)
+		*kind = INSN_NONE;
+	*target = length && has_target(*kind) ? addr + length + offset : 0;
+	return length;
+}
+
+/* Where the file has a call of __fentry__, the kernel has had a nop since it booted. */
+static bool is_nop(struct object *o, enum insn_kind kind, uint64_t target)
+{
+	return o->kernel && kind == INSN_CALL &&
+	       !strcmp(object_sym(o, target)->name, "__fentry__");
+}
+
+static void decode_block(struct object *o, uint64_t addr, struct block *b)
+{
+	const uint8_t *bytes;
+	enum insn_kind kind;
+	uint32_t length;
+	int64_t offset;
+	size_t size;
+
+	*b = (struct block) { .addr = addr, .used = true };
+	bytes = object_bytes(o, addr, &size);
+	while (bytes && b->size < size && b->size < BLOCK_MAX) {
+		length = decode(o->code, bytes + b->size, size - b->size, &kind, &offset);
+		if (!length)
+			return;
+		if (kind != INSN_OTHER &&
+		    !is_nop(o, kind, addr + b->size + length + offset)) {
+			b->kind = kind;
+			b->length = length;
+			if (has_target(kind))
+				b->target = addr + b->size + length + offset;
+			return;
+		}
+		b->size += length;
+		b->insns++;
+	}
+}
+
+static size_t slot(const struct object *o, uint64_t addr)
+{
+	size_t mask = o->blocks_room - 1, i = (addr * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+
+	while (o->blocks[i].used && o->blocks[i].addr != addr)
+		i = (i + 1) & mask;
+	return i;
+}
+
+static void more_blocks(struct object *o)
+{
+	struct block *old = o->blocks;
+	size_t room = o->blocks_room;
+
+	o->blocks_room = room ? 2 * room : BLOCKS_MIN;
+	o->blocks = bts_zalloc(o->blocks_room, sizeof(*o->blocks));
+	for (size_t i = 0; i < room; i++)
+		if (old[i].used)
+			o->blocks[slot(o, old[i].addr)] = old[i];
+	free(old);
+}
+
+static const struct block *block_at(struct object *o, uint64_t addr)
+{
+	size_t i;
+
+	if (2 * o->nr_blocks >= o->blocks_room)
+		more_blocks(o);
+	i = slot(o, addr);
+	if (!o->blocks[i].used) {
+		decode_block(o, addr, &o->blocks[i]);
+		o->nr_blocks++;
+	}
+	return &o->blocks[i];
+}
+
+/* The end of the run lies within a block: an interrupt, or a mistake. */
+static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
+{
+	enum insn_kind kind;
+	uint64_t target;
+
+	while (addr < end) {
+		uint32_t length = code_insn(o, addr, &kind, &target);
+
+		if (!length)
+			return RUN_UNKNOWN;
+		addr += length;
+		run->insns++;
+	}
+	if (addr != end)
+		return RUN_IMPOSSIBLE;
+	run->length = code_insn(o, end, &run->kind, &run->target);
+	return run->length ? RUN_DONE : RUN_UNKNOWN;
+}
+
+enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct run *run)
+{
+	o = o->code;
+	*run = (struct run) {};
+	if (end < start || end - start > BLOCK_MAX)
+		return RUN_IMPOSSIBLE;
+	for (uint64_t addr = start;;) {
+		const struct block *b = block_at(o, addr);
+
+		if (end < addr)
+			return RUN_IMPOSSIBLE;
+		if (end - addr < b->size)
+			return run_within(o, addr, end, run);
+		if (b->kind == INSN_NONE)
+			return RUN_UNKNOWN;
+		run->insns += b->insns;
+		if (end - addr == b->size) {
+			run->kind = b->kind;
+			run->length = b->length;
+			run->target = b->target;
+			return RUN_DONE;
+		}
+		/* In the kernel a jump of now may have been a nop then (static keys). */
+		if (b->kind != INSN_COND && !(b->kind == INSN_JUMP && o->kernel))
+			return RUN_IMPOSSIBLE;
+		run->insns++;
+		addr += b->size + b->length;
+	}
+}
+
+void code_each(struct object *o, uint64_t start, uint64_t end,
+	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx)
+{
+	enum insn_kind kind;
+	uint64_t target;
+
+	while (start < end) {
+		uint32_t length = code_insn(o, start, &kind, &target);
+
+		if (!length)
+			return;
+		each(ctx, start, length);
+		start += length;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What ran, for the formats of bts cover.
+ */
+#ifndef BTS_COVER_H
+#define BTS_COVER_H
+
+#include "command.h"
+#include "tally.h"
+
+/**
+ * struct cover - sums over all steps
+ * @lines:	key: name of the file, line. branches: times that control came to the line
+ * @conds:	key: object, address of a conditional jump. calls: taken; branches: not
+ * @calls:	key: function. calls: times it was entered
+ * @insns:	key: object, address of an instruction. insns: executed; calls: its length
+ */
+struct cover {
+	struct bts_pipe	pipe;
+	FILE		*out;
+	struct tally	lines;
+	struct tally	conds;
+	struct tally	calls;
+	struct tally	insns;
+	bool		(*wanted)(const struct cover *c, const struct object *o);
+};
+
+/* cover_lcov.c, cover_pcs.c */
+void cover_lcov(struct cover *c);
+void cover_drcov(struct cover *c);
+void cover_pcs(struct cover *c);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Coverage as lcov's tracefile (geninfo(1)), from which genhtml makes pages:
+ *
+ *	SF:file  FN:line,function  FNDA:count,function  BRDA:line,0,branch,count
+ *	DA:line,count  end_of_record
+ *
+ * Lines that have code and did not run are there too, with 0: the debug information has
+ * them. A conditional jump is two branches, taken and not. Files whose source is not
+ * here are left out, for genhtml ends at the first of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cover.h"
+
+/* A line of the tracefile. */
+struct item {
+	const char	*file;
+	unsigned int	line;
+	enum { ITEM_FN, ITEM_BR, ITEM_DA } type;
+	uint64_t	addr;
+	uint64_t	count;
+	uint64_t	other;
+	const char	*name;
+};
+
+struct items {
+	struct item	*list;
+	size_t		nr;
+	size_t		room;
+};
+
+static struct item *add(struct items *all, const char *file, unsigned int line, int type)
+{
+	struct item *i;
+
+	if (all->nr == all->room) {
+		all->room = all->room ? 2 * all->room : 1024;
+		all->list = bts_realloc(all->list, all->room, sizeof(*all->list));
+	}
+	i = &all->list[all->nr++];
+	*i = (struct item) { .file = file, .line = line, .type = type };
+	return i;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+	int order = strcmp(a->file, b->file);
+
+	if (order)
+		return order;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->name && b->name ? strcmp(a->name, b->name) : 0;
+}
+
+static uint64_t calls_of(struct cover *c, const struct sym *sym)
+{
+	struct tally_key key = { .a = sym };
+
+	return tally_get(&c->calls, &key)->calls;
+}
+
+static void add_object(struct cover *c, struct items *all, struct object *o)
+{
+	const char *file;
+	unsigned int line;
+
+	/* Reads the object's lines, if it has any. */
+	object_line(o, 0, &file, &line);
+	for (size_t i = 0; i < o->nr_lines; i++)
+		if (o->lines[i].file && o->lines[i].line)
+			add(all, o->lines[i].file, o->lines[i].line, ITEM_DA);
+	for (size_t i = 0; o->nr_lines && i < o->nr_syms; i++) {
+		struct sym *s = &o->syms[i];
+
+		if (object_line(o, s->addr, &file, &line)) {
+			struct item *fn = add(all, file, line, ITEM_FN);
+
+			fn->name = s->name;
+			fn->count = calls_of(c, s);
+		}
+	}
+}
+
+static void add_counts(struct cover *c, struct items *all)
+{
+	const char *file;
+	unsigned int line;
+
+	for (size_t i = 0; i < c->lines.room; i++) {
+		const struct tally_entry *e = &c->lines.slots[i];
+
+		if (e->key.a)
+			add(all, e->key.a, e->key.a_addr, ITEM_DA)->count = e->branches;
+	}
+	for (size_t i = 0; i < c->conds.room; i++) {
+		const struct tally_entry *e = &c->conds.slots[i];
+		struct item *br;
+
+		if (!e->key.a || !object_line((struct object *)e->key.a, e->key.a_addr, &file,
+					      &line))
+			continue;
+		br = add(all, file, line, ITEM_BR);
+		br->addr = e->key.a_addr;
+		br->count = e->calls;
+		br->other = e->branches;
+	}
+}
+
+static void print_functions(FILE *out, const struct item *list, size_t nr)
+{
+	unsigned int hit = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "FN:%u,%s\n", list[i].line, list[i].name);
+	for (size_t i = 0; i < nr; i++) {
+		fprintf(out, "FNDA:%llu,%s\n", (unsigned long long)list[i].count, list[i].name);
+		hit += !!list[i].count;
+	}
+	fprintf(out, "FNF:%zu\nFNH:%u\n", nr, hit);
+}
+
+static void print_branches(FILE *out, const struct item *list, size_t nr)
+{
+	unsigned int hit = 0, branch = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		branch = i && list[i - 1].line == list[i].line ? branch + 2 : 0;
+		fprintf(out, "BRDA:%u,0,%u,%llu\nBRDA:%u,0,%u,%llu\n", list[i].line, branch,
+			(unsigned long long)list[i].count, list[i].line, branch + 1,
+			(unsigned long long)list[i].other);
+		hit += !!list[i].count + !!list[i].other;
+	}
+	fprintf(out, "BRF:%zu\nBRH:%u\n", 2 * nr, hit);
+}
+
+static void print_lines(FILE *out, const struct item *list, size_t nr)
+{
+	unsigned int lines = 0, hit = 0;
+
+	for (size_t i = 0, next; i < nr; i = next) {
+		uint64_t count = 0;
+
+		for (next = i; next < nr && list[next].line == list[i].line; next++)
+			count += list[next].count;
+		fprintf(out, "DA:%u,%llu\n", list[i].line, (unsigned long long)count);
+		lines++;
+		hit += !!count;
+	}
+	fprintf(out, "LF:%u\nLH:%u\n", lines, hit);
+}
+
+static size_t of_type(const struct item *list, size_t nr, int type)
+{
+	size_t n = 0;
+
+	while (n < nr && list[n].type == (unsigned int)type)
+		n++;
+	return n;
+}
+
+static void print_file(FILE *out, const struct item *list, size_t nr)
+{
+	size_t n;
+
+	fprintf(out, "TN:\nSF:%s\n", list->file);
+	n = of_type(list, nr, ITEM_FN);
+	print_functions(out, list, n);
+	list += n;
+	nr -= n;
+	n = of_type(list, nr, ITEM_BR);
+	print_branches(out, list, n);
+	print_lines(out, list + n, nr - n);
+	fprintf(out, "end_of_record\n");
+}
+
+void cover_lcov(struct cover *c)
+{
+	struct items all = {};
+	size_t skipped = 0;
+
+	for (struct object *o = c->pipe.objects.list; o; o = o->next)
+		if (c->wanted(c, o))
+			add_object(c, &all, o);
+	add_counts(c, &all);
+	if (all.nr)
+		qsort(all.list, all.nr, sizeof(*all.list), compare);
+	for (size_t i = 0, next; i < all.nr; i = next) {
+		for (next = i; next < all.nr && !strcmp(all.list[next].file, all.list[i].file);)
+			next++;
+		if (access(all.list[i].file, R_OK))
+			skipped++;
+		else
+			print_file(c->out, &all.list[i], next - i);
+	}
+	free(all.list);
+	if (skipped)
+		bts_warn("cover: %zu files without source are left out", skipped);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring-buffer pages of one CPU, one after the other, unpacked where the file is
+ * compressed.
+ *
+ *	not compressed:	page page page ...		read PIECE bytes at a time
+ *	compressed:	number of chunks, then each: size, size unpacked, bytes
+ *
+ * One reader belongs to one thread; they share the file's descriptor, and pread() has
+ * an offset of its own.
+ */
+#include <stdlib.h>
+
+#include "bts.h"
+#include "dat.h"
+
+#define PIECE		(1U << 20)
+#define CHUNK_MAX	(256U << 20)
+
+void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu)
+{
+	*p = (struct dat_pages) { .dat = dat, .cpu = cpu, .at = cpu->offset };
+	if (cpu->page_size < 4096 || cpu->page_size > PIECE ||
+	    (cpu->page_size & (cpu->page_size - 1))) {
+		dat_damage(dat, cpu->offset, "CPU %d: pages of %u bytes", cpu->cpu,
+			   cpu->page_size);
+		p->at = cpu->offset + cpu->size;
+		return;
+	}
+	if (cpu->offset > dat->size || cpu->size > dat->size - cpu->offset)
+		dat_damage(dat, dat->size, "the file is cut, in the data of CPU %d", cpu->cpu);
+	if (!cpu->compressed)
+		return;
+	if (dat_read(dat, &p->chunks, 4, p->at) != 4)
+		p->chunks = 0;
+	p->at += 4;
+}
+
+static void room(uint8_t **buffer, size_t *have, size_t want)
+{
+	if (want <= *have)
+		return;
+	free(*buffer);
+	*buffer = bts_alloc(want);
+	*have = want;
+}
+
+static bool next_piece(struct dat_pages *p)
+{
+	uint64_t left = p->cpu->offset + p->cpu->size - p->at;
+	size_t want = left < PIECE ? left : PIECE;
+
+	if (p->at >= p->cpu->offset + p->cpu->size)
+		return false;
+	room(&p->pages, &p->pages_room, PIECE);
+	p->pages_size = dat_read(p->dat, p->pages, want, p->at);
+	p->page_offset = p->at;
+	p->at += want;
+	return p->pages_size;
+}
+
+static bool next_chunk(struct dat_pages *p)
+{
+	uint32_t sizes[2];
+	size_t have;
+
+	if (!p->chunks)
+		return false;
+	p->chunks--;
+	if (dat_read(p->dat, sizes, 8, p->at) != 8) {
+		dat_damage(p->dat, p->at, "the file is cut, in the data of CPU %d", p->cpu->cpu);
+		return false;
+	}
+	if (!sizes[0] || !sizes[1] || sizes[0] > CHUNK_MAX || sizes[1] > CHUNK_MAX ||
+	    sizes[0] > p->dat->size - p->at) {
+		dat_damage(p->dat, p->at, "a chunk of %u bytes in %u, of CPU %d", sizes[1],
+			   sizes[0], p->cpu->cpu);
+		return false;
+	}
+	room(&p->raw, &p->raw_size, sizes[0]);
+	room(&p->pages, &p->pages_room, sizes[1]);
+	have = dat_read(p->dat, p->raw, sizes[0], p->at + 8);
+	if (have != sizes[0] || !dat_inflate(p->raw, have, p->pages, sizes[1])) {
+		dat_damage(p->dat, p->at, "a chunk of CPU %d cannot be unpacked", p->cpu->cpu);
+		return false;
+	}
+	p->page_offset = p->at;
+	p->pages_size = sizes[1];
+	p->at += 8 + sizes[0];
+	return true;
+}
+
+const uint8_t *dat_pages_next(struct dat_pages *p)
+{
+	uint32_t size = p->cpu->page_size;
+	const uint8_t *page;
+
+	if (p->next + size > p->pages_size) {
+		if (p->next < p->pages_size)
+			dat_damage(p->dat, p->page_offset + p->next,
+				   "part of a page, of CPU %d", p->cpu->cpu);
+		p->next = 0;
+		p->pages_size = 0;
+		if (!(p->cpu->compressed ? next_chunk(p) : next_piece(p)))
+			return NULL;
+		if (size > p->pages_size)
+			return dat_pages_next(p);
+	}
+	page = p->pages + p->next;
+	p->next += size;
+	p->bytes += size;
+	return page;
+}
+
+void dat_pages_close(struct dat_pages *p)
+{
+	free(p->raw);
+	free(p->pages);
+}

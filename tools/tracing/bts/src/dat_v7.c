@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Version 7 of trace.dat: a chain of sections.
+ *
+ *	header | section | section | ...	section: id, flags, size, bytes
+ *
+ * A reader is meant to go by the options, which say where each section is, and whose
+ * last part stands at the end of the file. Here the sections are walked in the order of
+ * the file, so that what a cut file still has is found. The option BUFFER says where in
+ * a section of data each CPU's pages are; where it is missing, they are found by the
+ * form of the data (dat_salvage()).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "dat.h"
+
+#define SECTION_HEADER		16
+#define SECTION_COMPRESSED	1
+#define SECTION_MAX		(1ULL << 30)
+/* zstd makes more than this of nothing only if there is nothing in it. */
+#define SECTION_RATIO		(1U << 14)
+
+enum {
+	SECTION_OPTIONS		= 0,
+	SECTION_DATA		= 3,
+	SECTION_HEADER_INFO	= 16,
+	SECTION_FTRACE_EVENTS	= 17,
+	SECTION_EVENT_FORMATS	= 18,
+	SECTION_KALLSYMS	= 19,
+	SECTION_CMDLINES	= 21,
+	SECTION_BTS		= 0x4254,	/* bts record's own */
+};
+
+enum {
+	OPTION_DONE		= 0,
+	OPTION_BUFFER		= 3,
+};
+
+struct section {
+	uint64_t	offset;
+	uint64_t	size;
+	unsigned int	id;
+	bool		compressed;
+	bool		described;
+};
+
+struct sections {
+	struct section	*list;
+	size_t		nr;
+};
+
+/* A section's bytes, unpacked; NULL if they are damaged. */
+static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *size)
+{
+	uint8_t *raw, *out = NULL;
+	struct dat_bytes b;
+	uint32_t in_size, out_size;
+
+	raw = bts_alloc(s->size);
+	*size = dat_read(dat, raw, s->size, s->offset);
+	if (!s->compressed)
+		return raw;
+	b = (struct dat_bytes) { .at = raw, .end = raw + *size };
+	in_size = dat_u32(&b);
+	out_size = dat_u32(&b);
+	if (!b.bad && in_size <= b.end - b.at && out_size <= SECTION_MAX &&
+	    out_size / SECTION_RATIO <= in_size) {
+		out = bts_alloc(out_size);
+		if (!dat_inflate(b.at, in_size, out, out_size)) {
+			free(out);
+			out = NULL;
+		}
+	}
+	if (!out)
+		dat_damage(dat, s->offset, "section %u cannot be unpacked", s->id);
+	free(raw);
+	*size = out_size;
+	return out;
+}
+
+static struct section *section_at(struct sections *all, uint64_t offset)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->list[i].offset == offset + SECTION_HEADER)
+			return &all->list[i];
+	return NULL;
+}
+
+/* Where each CPU's pages are in the section of data at the offset that it begins with. */
+static void option_buffer(struct dat *dat, struct sections *all, struct dat_bytes *b)
+{
+	struct section *s = section_at(all, dat_u64(b));
+	const char *name = dat_string(b);
+	uint32_t page_size, nr;
+	struct dat_cpu *c;
+
+	dat_string(b);
+	page_size = dat_u32(b);
+	nr = dat_u32(b);
+	if (b->bad || !s || s->id != SECTION_DATA)
+		return;
+	s->described = true;
+	for (; nr; nr--) {
+		uint32_t cpu = dat_u32(b);
+		uint64_t offset = dat_u64(b), size = dat_u64(b);
+
+		if (b->bad)
+			break;
+		if (!size)
+			continue;
+		c = dat_add_cpu(dat, cpu);
+		c->offset = offset;
+		c->size = size;
+		c->page_size = page_size;
+		c->compressed = s->compressed;
+		c->instance = bts_strdup(name);
+	}
+}
+
+static void section_options(struct dat *dat, struct sections *all, struct dat_bytes *b)
+{
+	while (b->at < b->end && !b->bad) {
+		unsigned int id = dat_u16(b);
+		uint32_t size = dat_u32(b);
+		const uint8_t *at = dat_skip(b, size);
+		struct dat_bytes option = { .at = at, .end = at + size };
+
+		if (!at || id == OPTION_DONE)
+			break;
+		if (id == OPTION_BUFFER)
+			option_buffer(dat, all, &option);
+		else
+			dat_option(dat, id, &option);
+		if (option.bad)
+			b->bad = true;
+	}
+}
+
+static void section_read(struct dat *dat, struct sections *all, struct section *s)
+{
+	struct dat_bytes b;
+	uint8_t *bytes;
+	size_t size;
+
+	bytes = section_bytes(dat, s, &size);
+	if (!bytes)
+		return;
+	b = (struct dat_bytes) { .at = bytes, .end = bytes + size };
+	switch (s->id) {
+	case SECTION_OPTIONS:
+		section_options(dat, all, &b);
+		break;
+	case SECTION_HEADER_INFO:
+		dat_header_info(dat, &b);
+		break;
+	case SECTION_FTRACE_EVENTS:
+		dat_ftrace_formats(dat, &b);
+		break;
+	case SECTION_EVENT_FORMATS:
+		dat_event_formats(dat, &b);
+		break;
+	case SECTION_KALLSYMS:
+		dat_text(&dat->kallsyms, &b, dat_u32(&b));
+		break;
+	case SECTION_CMDLINES:
+		dat_text(&dat->cmdlines, &b, dat_u64(&b));
+		break;
+	case SECTION_BTS:
+		dat_text(&dat->info, &b, size);
+		break;
+	}
+	if (b.bad)
+		dat_damage(dat, s->offset, "section %u ends within a number or name", s->id);
+	free(bytes);
+}
+
+/*
+ * The end of the chunks at @offset, or 0 if there are none: a number of them, and for
+ * each its size.
+ */
+static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
+{
+	uint32_t chunks, sizes[2];
+
+	if (dat_read(dat, &chunks, 4, offset) != 4 || !chunks)
+		return 0;
+	offset += 4;
+	for (; chunks && offset < end; chunks--) {
+		if (dat_read(dat, sizes, 8, offset) != 8)
+			break;
+		if (!sizes[0] || sizes[1] % 4096)
+			return 0;
+		offset += 8 + sizes[0];
+	}
+	return offset < end ? offset : end;
+}
+
+/*
+ * Data without the option that describes it: the file was cut. Each CPU's begins at a
+ * page's boundary; which CPUs these are is not known, so they are counted.
+ */
+static void dat_salvage(struct dat *dat, struct section *s)
+{
+	uint64_t end = s->offset + s->size, at = s->offset, next;
+	struct dat_cpu *c;
+	int cpu = 0;
+
+	while (at < end) {
+		at = (at + dat->page_size - 1) & ~(uint64_t)(dat->page_size - 1);
+		if (at >= end)
+			break;
+		next = s->compressed ? chunks_end(dat, at, end) : end;
+		if (!next)
+			break;
+		c = dat_add_cpu(dat, cpu++);
+		c->offset = at;
+		c->size = next - at;
+		c->compressed = s->compressed;
+		c->instance = bts_strdup("");
+		at = next;
+	}
+}
+
+/* Returns false where the file ends, or ends being one. */
+static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
+{
+	uint8_t header[SECTION_HEADER];
+	struct dat_bytes b = { .at = header, .end = header + sizeof(header) };
+	unsigned int flags;
+
+	if (*offset >= dat->size)
+		return false;
+	if (dat_read(dat, header, sizeof(header), *offset) != sizeof(header)) {
+		dat_damage(dat, *offset, "the file is cut");
+		return false;
+	}
+	*s = (struct section) { .id = dat_u16(&b) };
+	flags = dat_u16(&b);
+	dat_u32(&b);
+	s->size = dat_u64(&b);
+	s->offset = *offset + SECTION_HEADER;
+	s->compressed = flags & SECTION_COMPRESSED;
+	if (s->size > dat->size - s->offset) {
+		dat_damage(dat, dat->size, "the file is cut, in section %u at %#llx", s->id,
+			   (unsigned long long)*offset);
+		s->size = dat->size - s->offset;
+		*offset = dat->size;
+		return true;
+	}
+	*offset = s->offset + s->size;
+	return true;
+}
+
+void dat_read_v7(struct dat *dat, uint64_t offset)
+{
+	struct sections all = {};
+	struct section s;
+
+	while (section_next(dat, &offset, &s)) {
+		all.list = bts_realloc(all.list, all.nr + 1, sizeof(s));
+		all.list[all.nr++] = s;
+	}
+	for (size_t i = 0; i < all.nr; i++)
+		if (all.list[i].id != SECTION_DATA && all.list[i].size <= SECTION_MAX)
+			section_read(dat, &all, &all.list[i]);
+	for (size_t i = 0; i < all.nr; i++)
+		if (all.list[i].id == SECTION_DATA && !all.list[i].described)
+			dat_salvage(dat, &all.list[i]);
+	free(all.list);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of C++ functions, by the C++ library if it is there. It is looked for when the
+ * first such name is met: the tool does not depend on it.
+ *
+ * Arguments are left out: a name stands in trees and tables, with parentheses after it.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object.h"
+
+typedef char *(*demangle_fn)(const char *linked, char *buffer, size_t *size, int *status);
+
+static demangle_fn find_demangle(void)
+{
+	static demangle_fn found;
+	static bool looked;
+	void *library;
+
+	if (looked)
+		return found;
+	looked = true;
+	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	if (library)
+		*(void **)&found = dlsym(library, "__cxa_demangle");
+	return found;
+}
+
+/* "int f<A>(B, C) const" without "(B, C) const". */
+static void cut_arguments(char *name)
+{
+	size_t end = strlen(name);
+	int depth = 0;
+
+	if (end > 6 && !strcmp(name + end - 6, " const"))
+		end -= 6;
+	if (!end || name[end - 1] != ')')
+		return;
+	while (end--) {
+		depth += name[end] == ')';
+		depth -= name[end] == '(';
+		if (!depth)
+			break;
+	}
+	if (end && !depth)
+		name[end] = 0;
+}
+
+const char *sym_demangle(struct object *o, const char *linked)
+{
+	demangle_fn demangle;
+	const char *copy = linked;
+	int status = 1;
+	char *name;
+
+	if (linked[0] != '_' || linked[1] != 'Z')
+		return linked;
+	demangle = find_demangle();
+	name = demangle ? demangle(linked, NULL, NULL, &status) : NULL;
+	if (name && !status) {
+		cut_arguments(name);
+		copy = object_string(o, name);
+	}
+	free(name);
+	return copy;
+}

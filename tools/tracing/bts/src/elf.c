@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An ELF file: its build ID, which of its bytes are at which address, its symbols.
+ *
+ * The file is read whole into memory: it may change on disk while the tool runs, and
+ * code and symbols must be of one build. Only segments that are executed count, and only
+ * as far as the file has bytes for them.
+ *
+ * Calls into other files go by way of the procedure linkage table, which has no symbols
+ * of its own. Its entries are named after the relocations that fill them: printf@plt.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bts.h"
+#include "object.h"
+
+#define FILE_MAX	(4ULL << 30)
+#define PLT_ENTRY	16
+
+/* Which of two names for the same address is taken: the higher. */
+enum {
+	RANK_PLT,
+	RANK_NOTYPE,
+	RANK_LOCAL,
+	RANK_WEAK,
+	RANK_GLOBAL,
+};
+
+static uint8_t *read_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t *bytes = NULL;
+	struct stat st;
+	size_t done = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (uint64_t)st.st_size < FILE_MAX) {
+		bytes = bts_alloc(st.st_size);
+		while (done < (size_t)st.st_size) {
+			n = read(fd, bytes + done, st.st_size - done);
+			if (n <= 0)
+				break;
+			done += n;
+		}
+	}
+	close(fd);
+	*size = done;
+	return bytes;
+}
+
+static uint32_t notes_build_id(const uint8_t *at, uint64_t size, uint8_t *id)
+{
+	uint32_t head[3];
+
+	while (size >= sizeof(head)) {
+		uint64_t name, desc;
+
+		memcpy(head, at, sizeof(head));
+		name = ((uint64_t)head[0] + 3) & ~3ULL;
+		desc = ((uint64_t)head[1] + 3) & ~3ULL;
+		if (name > size || desc > size || sizeof(head) + name + desc > size)
+			break;
+		if (head[2] == NT_GNU_BUILD_ID && head[0] == 4 && head[1] <= BUILD_ID_MAX &&
+		    !memcmp(at + sizeof(head), "GNU", 4)) {
+			memcpy(id, at + sizeof(head) + name, head[1]);
+			return head[1];
+		}
+		at += sizeof(head) + name + desc;
+		size -= sizeof(head) + name + desc;
+	}
+	return 0;
+}
+
+static uint32_t build_id_of(Elf *elf, const uint8_t *file, size_t file_size, uint8_t *id)
+{
+	uint32_t size = 0;
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return 0;
+	for (size_t i = 0; i < nr && !size; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_NOTE && p.p_offset < file_size &&
+		    p.p_filesz <= file_size - p.p_offset)
+			size = notes_build_id(file + p.p_offset, p.p_filesz, id);
+	}
+	return size;
+}
+
+uint32_t elf_build_id(const char *path, uint8_t *id)
+{
+	uint32_t found = 0;
+	uint8_t *file;
+	size_t size;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	file = read_file(path, &size);
+	elf = file ? elf_memory((char *)file, size) : NULL;
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		found = build_id_of(elf, file, size, id);
+	elf_end(elf);
+	free(file);
+	return found;
+}
+
+static void read_segments(struct object *o, Elf *elf)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return;
+	o->segments = bts_zalloc(nr, sizeof(*o->segments));
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
+		    p.p_offset >= o->file_size)
+			continue;
+		if (p.p_filesz > o->file_size - p.p_offset)
+			p.p_filesz = o->file_size - p.p_offset;
+		o->segments[o->nr_segments++] = (struct segment) {
+			.vaddr = p.p_vaddr, .offset = p.p_offset, .size = p.p_filesz,
+		};
+	}
+}
+
+/* A function without a size goes no further than its section. */
+static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
+{
+	Elf_Scn *scn = elf_getscn(elf, s->st_shndx);
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || s->st_value < sh.sh_addr ||
+	    s->st_value - sh.sh_addr >= sh.sh_size)
+		return 0;
+	return sh.sh_size - (s->st_value - sh.sh_addr);
+}
+
+static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_list *list)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t nr = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+
+	for (size_t i = 0; data && i < nr; i++) {
+		unsigned int rank = RANK_NOTYPE;
+		const char *name;
+		GElf_Sym s;
+		int type;
+
+		if (!gelf_getsym(data, i, &s) || s.st_shndx == SHN_UNDEF || !s.st_value)
+			continue;
+		type = GELF_ST_TYPE(s.st_info);
+		if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC)
+			continue;
+		name = elf_strptr(elf, sh->sh_link, s.st_name);
+		if (!name || !*name || (type == STT_NOTYPE && name[0] == '.'))
+			continue;
+		if (type != STT_NOTYPE)
+			rank = GELF_ST_BIND(s.st_info) == STB_GLOBAL ? RANK_GLOBAL :
+			       GELF_ST_BIND(s.st_info) == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+		if (!s.st_size && rank != RANK_NOTYPE)
+			s.st_size = rest_of_section(elf, &s);
+		sym_list_add(list, s.st_value, s.st_size, name, rank);
+	}
+}
+
+static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, sh))
+			continue;
+		name = elf_strptr(elf, strings, sh->sh_name);
+		if (name && !strcmp(name, wanted))
+			return scn;
+	}
+	return NULL;
+}
+
+/* The name of the symbol that entry @i of .rela.plt is for. */
+static const char *plt_name(Elf *elf, Elf_Data *rela, size_t i, Elf_Scn *syms)
+{
+	Elf_Data *data = elf_getdata(syms, NULL);
+	GElf_Shdr sh;
+	GElf_Rela r;
+	GElf_Sym s;
+
+	if (!data || !gelf_getrela(rela, i, &r) || !gelf_getshdr(syms, &sh) ||
+	    !gelf_getsym(data, GELF_R_SYM(r.r_info), &s))
+		return NULL;
+	return elf_strptr(elf, sh.sh_link, s.st_name);
+}
+
+static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
+{
+	GElf_Shdr plt, rela, head;
+	Elf_Scn *rela_scn = section_named(elf, ".rela.plt", &rela), *syms;
+	Elf_Data *data;
+	uint64_t first;
+
+	if (!rela_scn)
+		return;
+	if (section_named(elf, ".plt.sec", &plt))
+		first = plt.sh_addr;
+	else if (section_named(elf, ".plt", &plt))
+		first = plt.sh_addr + PLT_ENTRY;
+	else
+		return;
+	if (section_named(elf, ".plt", &head))
+		sym_list_add(list, head.sh_addr, PLT_ENTRY, "[plt]", RANK_PLT);
+	syms = elf_getscn(elf, rela.sh_link);
+	data = elf_getdata(rela_scn, NULL);
+	for (size_t i = 0; syms && data && rela.sh_entsize &&
+	     i < rela.sh_size / rela.sh_entsize; i++) {
+		const char *name = plt_name(elf, data, i, syms);
+		uint64_t addr = first + i * PLT_ENTRY;
+		char *full;
+
+		if (addr + PLT_ENTRY > plt.sh_addr + plt.sh_size)
+			break;
+		full = name && *name ? bts_format("%s@plt", name) : bts_strdup("[plt]");
+		sym_list_add(list, addr, PLT_ENTRY, object_string(o, full), RANK_PLT);
+		free(full);
+	}
+}
+
+static void read_syms(struct object *o, Elf *elf, struct sym_list *list)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) &&
+		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
+			read_symtab(elf, scn, &sh, list);
+	read_plt(o, elf, list);
+}
+
+/* The file that .gnu_debuglink names, where distributions put it. */
+static void follow_debuglink(struct object *o, Elf *elf, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	Elf_Data *data;
+	GElf_Shdr sh;
+	Elf_Scn *scn;
+	char *other;
+
+	scn = section_named(elf, ".gnu_debuglink", &sh);
+	data = scn ? elf_getdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf || !slash || !memchr(data->d_buf, 0, data->d_size))
+		return;
+	other = bts_format("%.*s/.debug/%s", (int)(slash - path), path, (char *)data->d_buf);
+	if (access(other, R_OK)) {
+		free(other);
+		other = bts_format("/usr/lib/debug%.*s/%s", (int)(slash - path), path,
+				   (char *)data->d_buf);
+	}
+	if (!access(other, R_OK))
+		elf_debug(o, other);
+	free(other);
+}
+
+bool elf_read(struct object *o, const char *path, const struct object_key *key)
+{
+	struct sym_list list = {};
+	uint8_t id[BUILD_ID_MAX];
+	bool done = false;
+	uint32_t id_size;
+	size_t size;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	o->file = read_file(path, &size);
+	elf = o->file ? elf_memory((char *)o->file, size) : NULL;
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		o->file_size = size;
+		id_size = build_id_of(elf, o->file, size, id);
+		done = !key || !key->build_id_size ||
+		       (id_size == key->build_id_size && !memcmp(id, key->build_id, id_size));
+	}
+	if (done) {
+		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
+		o->debug_path = bts_strdup(path);
+		read_segments(o, elf);
+		read_syms(o, elf, &list);
+		object_set_syms(o, &list);
+		follow_debuglink(o, elf, path);
+	} else {
+		free(o->file);
+		o->file = NULL;
+	}
+	elf_end(elf);
+	return done;
+}
+
+/* Its addresses are those of the file that it was split from. */
+void elf_debug(struct object *o, const char *path)
+{
+	struct sym_list list = {};
+	uint8_t *file;
+	size_t size;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	file = read_file(path, &size);
+	elf = file ? elf_memory((char *)file, size) : NULL;
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		for (size_t i = 0; i < o->nr_syms; i++)
+			sym_list_add(&list, o->syms[i].addr, o->syms[i].end - o->syms[i].addr,
+				     o->syms[i].linked, RANK_PLT);
+		read_syms(o, elf, &list);
+		object_set_syms(o, &list);
+		free(o->debug_path);
+		o->debug_path = bts_strdup(path);
+	}
+	elf_end(elf);
+	free(file);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files of tracefs, and an instance of our own in it that is gone when we are.
+ */
+#ifndef BTS_INSTANCE_H
+#define BTS_INSTANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Where tracefs is mounted; it is mounted if that was not so. NULL after a message.
+ * Nothing else of this file may be called before.
+ */
+const char *tracefs_root(void);
+
+/* The whole of a file, with a 0 after it, and its size; NULL, with errno. To be freed. */
+char *file_read(const char *path, size_t *size);
+/* A file's first number, or -1, with errno. */
+long long file_read_number(const char *path);
+/* Writes text into a file that is there. 0, or -1 with errno. */
+int file_write(const char *path, const char *text);
+/* Appends in place of overwriting: set_ftrace_pid, triggers. */
+int file_append(const char *path, const char *text);
+
+/* An instance. Files are named relative to it. */
+struct instance {
+	char	*name;
+	char	*path;
+};
+
+/* Makes instances/bts-PID, and has it removed on each way out. NULL after a message. */
+struct instance *instance_create(void);
+/* Removes it now, and puts back all else. Its trace_pipe_raw are closed. */
+void instance_remove(struct instance *inst);
+
+/* PATH of a file of an instance, to be freed. */
+char *instance_file(const struct instance *inst, const char *file)
+	__attribute__((returns_nonnull));
+/* As the file_ functions. instance_write() and _append() say what went wrong. */
+int instance_write(const struct instance *inst, const char *file, const char *text);
+int instance_append(const struct instance *inst, const char *file, const char *text);
+char *instance_read(const struct instance *inst, const char *file);
+long long instance_read_number(const struct instance *inst, const char *file);
+bool instance_has(const struct instance *inst, const char *file);
+
+/* The last words of error_log on COMMAND, or NULL. To be freed. */
+char *instance_error(const struct instance *inst);
+
+/* NAME's value in the text of bts_stats, or 0. */
+unsigned long long stats_number(const char *stats, const char *name);
+
+#endif

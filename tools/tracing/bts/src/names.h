@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A set of PIDs, each with a name if there is one.
+ */
+#ifndef BTS_NAMES_H
+#define BTS_NAMES_H
+
+#include <stddef.h>
+
+enum { NAME_LENGTH = 16 };		/* TASK_COMM_LEN */
+
+struct name {
+	int	pid;			/* -1: a free slot */
+	char	comm[NAME_LENGTH];	/* "" if it is not known */
+};
+
+struct names {
+	struct name	*slots;
+	size_t		nr_slots;	/* a power of two, or 0 */
+	size_t		nr;
+};
+
+/* PID's entry, made if there is none. Valid until the next call. */
+struct name *names_get(struct names *names, int pid);
+void names_add_all(struct names *names, const struct names *more);
+void names_free(struct names *names);
+
+#endif

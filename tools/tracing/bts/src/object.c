@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Objects: from the key of a mapping (path, build ID, inode) to code and symbols.
+ *
+ * A file is looked for, in this order: in the archive beside the trace by its build ID,
+ * at the path where it was mapped. It is taken only if it has the build ID that the
+ * kernel saw; a file that has been built anew since has other code at these addresses.
+ * Debug information may lie in a second file, found by build ID (archive,
+ * /usr/lib/debug) or by .gnu_debuglink.
+ *
+ * The vDSO is in no file: it is taken from the archive, or, if the trace is of the
+ * kernel that runs now, from this process.
+ *
+ * The archive, a directory named as the trace with .archive after it:
+ *	.build-id/XX/YYYY	files by build ID
+ *	vdso.so			the vDSO
+ *	kcore			the kernel's code: an ELF file with segments at their addresses
+ *	perf-PID.map		names of a JIT compiler
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bts.h"
+#include "object.h"
+
+#define VDSO_MAX	(4U << 20)
+
+static void object_free(struct object *o)
+{
+	for (size_t i = 0; i < o->nr_names; i++)
+		free(o->names[i]);
+	free(o->names);
+	free(o->syms);
+	free(o->segments);
+	free(o->blocks);
+	free(o->lines);
+	free(o->file);
+	free(o->debug_path);
+	free(o->name);
+	free(o->whole_name);
+	free(o->path);
+	free(o);
+}
+
+struct object *object_new(struct objects *all, const char *name, const char *path)
+{
+	struct object *o = bts_zalloc(1, sizeof(*o));
+
+	o->name = bts_strdup(name);
+	o->path = bts_strdup(path);
+	o->code = o;
+	o->whole_name = name[0] == '[' ? bts_strdup(name) : bts_format("[%s]", name);
+	o->whole.name = o->whole_name;
+	o->whole.linked = o->whole_name;
+	o->whole.object = o;
+	o->whole.end = UINT64_MAX;
+	o->next = all->list;
+	all->list = o;
+	return o;
+}
+
+void objects_init(struct objects *all, const char *trace, const char *uname)
+{
+	char *kcore;
+
+	*all = (struct objects) { .uname = uname };
+	all->archive = bts_format("%s.archive", trace);
+	if (access(all->archive, R_OK)) {
+		free(all->archive);
+		all->archive = NULL;
+	}
+	all->nowhere = object_new(all, "[unknown]", "");
+	all->kernel = object_new(all, "[kernel]", "[kernel]");
+	all->kernel->kernel = true;
+	if (!all->archive)
+		return;
+	kcore = bts_format("%s/kcore", all->archive);
+	elf_read(all->kernel, kcore, NULL);
+	free(kcore);
+}
+
+void objects_free(struct objects *all)
+{
+	struct object *next;
+
+	for (struct object *o = all->list; o; o = next) {
+		next = o->next;
+		object_free(o);
+	}
+	free(all->archive);
+}
+
+static bool object_is_file(const char *path)
+{
+	return path[0] == '/' && path[1] != '/';
+}
+
+static bool same_object(const struct object *o, const struct object_key *key)
+{
+	if (key->build_id_size != o->build_id_size || strcmp(o->path, key->path))
+		return false;
+	if (key->build_id_size)
+		return !memcmp(o->build_id, key->build_id, key->build_id_size);
+	if (!object_is_file(key->path) && strcmp(key->path, "[vdso]"))
+		return o->tgid == key->tgid;
+	return o->inode == key->inode;
+}
+
+static char *build_id_path(const char *root, const struct object_key *key, const char *suffix)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	for (uint32_t i = 0; i < key->build_id_size; i++)
+		sprintf(hex + 2 * i, "%02x", key->build_id[i]);
+	return bts_format("%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
+}
+
+static bool read_archived(struct objects *all, struct object *o, const struct object_key *key)
+{
+	char *path;
+	bool done;
+
+	if (!all->archive || (!key->build_id_size && !object_is_file(key->path)))
+		return false;
+	path = key->build_id_size ? build_id_path(all->archive, key, "") :
+	       bts_format("%s/root%s", all->archive, key->path);
+	done = elf_read(o, path, key);
+	free(path);
+	return done;
+}
+
+static void read_debug(struct objects *all, struct object *o, const struct object_key *key)
+{
+	const char *roots[] = { all->archive, "/usr/lib/debug" };
+
+	for (size_t i = 0; key->build_id_size && i < 2; i++) {
+		char *path;
+
+		if (!roots[i])
+			continue;
+		path = build_id_path(roots[i], key, ".debug");
+		if (!access(path, R_OK))
+			elf_debug(o, path);
+		free(path);
+	}
+}
+
+static bool running_kernel(const struct objects *all)
+{
+	struct utsname u;
+
+	return all->uname && !uname(&u) && strstr(all->uname, u.release) &&
+	       strstr(all->uname, u.version);
+}
+
+/* The vDSO of this process, as a file: it is mapped whole, with its ELF header first. */
+static bool read_own_vdso(struct objects *all, struct object *o)
+{
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	char name[] = "/tmp/bts-vdso-XXXXXX";
+	uint64_t size;
+	bool done = false;
+	FILE *file;
+	int fd;
+
+	if (!vdso || !running_kernel(all))
+		return false;
+	/* The section headers are the last thing in it: e_shoff + e_shnum * e_shentsize. */
+	memcpy(&size, vdso + 40, 8);
+	size += vdso[60] * (uint64_t)vdso[58];
+	fd = mkstemp(name);
+	if (fd < 0 || size > VDSO_MAX)
+		return false;
+	file = fdopen(fd, "w");
+	if (file && fwrite(vdso, size, 1, file) == 1 && !fclose(file))
+		done = elf_read(o, name, NULL);
+	unlink(name);
+	return done;
+}
+
+static void read_vdso(struct objects *all, struct object *o)
+{
+	char *path = NULL;
+
+	if (all->archive)
+		path = bts_format("%s/vdso.so", all->archive);
+	if (!path || !elf_read(o, path, NULL))
+		read_own_vdso(all, o);
+	free(path);
+}
+
+struct object *object_get(struct objects *all, const struct object_key *key)
+{
+	const char *slash = strrchr(key->path, '/');
+	struct object *o;
+
+	for (o = all->list; o; o = o->next)
+		if (same_object(o, key))
+			return o;
+	o = object_new(all, slash && slash[1] ? slash + 1 : key->path, key->path);
+	o->build_id_size = key->build_id_size;
+	if (key->build_id_size)
+		memcpy(o->build_id, key->build_id, key->build_id_size);
+	o->inode = key->inode;
+	o->tgid = key->tgid;
+	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");
+	if (!strcmp(key->path, "[vdso]")) {
+		read_vdso(all, o);
+		return o;
+	}
+	if (!object_is_file(key->path)) {
+		jit_syms(all, o, key->tgid);
+		return o;
+	}
+	if (!read_archived(all, o, key) && !elf_read(o, key->path, key))
+		o->other = true;
+	read_debug(all, o, key);
+	return o;
+}
+
+struct sym *object_sym(struct object *o, uint64_t addr)
+{
+	size_t low = 0, high = o->nr_syms, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (o->syms[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && addr < o->syms[low - 1].end)
+		return &o->syms[low - 1];
+	return &o->whole;
+}
+
+const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)
+{
+	const struct object *code = o->code;
+
+	for (size_t i = 0; i < code->nr_segments; i++) {
+		const struct segment *s = &code->segments[i];
+
+		if (addr < s->vaddr || addr - s->vaddr >= s->size)
+			continue;
+		*size = s->size - (addr - s->vaddr);
+		return code->file + s->offset + (addr - s->vaddr);
+	}
+	return NULL;
+}
+
+uint64_t object_addr(const struct object *o, uint64_t offset)
+{
+	for (size_t i = 0; i < o->nr_segments; i++)
+		if (offset >= o->segments[i].offset &&
+		    offset - o->segments[i].offset < o->segments[i].size)
+			return o->segments[i].vaddr + (offset - o->segments[i].offset);
+	return offset;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What addresses belong to: a file with code and symbols, the kernel, a module of it,
+ * what a JIT compiler made.
+ */
+#ifndef BTS_OBJECT_H
+#define BTS_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct object;
+
+/**
+ * struct sym - a function
+ * @addr:	where it begins, as its object counts addresses
+ * @end:	one past its last byte
+ * @name:	as it is called in the source
+ * @linked:	as it is linked
+ * @object:	where it is
+ * @stub:	it only jumps to another function: procedure linkage
+ * @priv:	a command's own
+ */
+struct sym {
+	uint64_t	addr;
+	uint64_t	end;
+	const char	*name;
+	const char	*linked;
+	struct object	*object;
+	void		*priv;
+	bool		stub;
+};
+
+struct segment {
+	uint64_t	vaddr;
+	uint64_t	offset;
+	uint64_t	size;
+};
+
+struct block;
+struct line;
+
+#define BUILD_ID_MAX	20
+
+/**
+ * struct object - a file, or what is like one
+ * @name:	its short name: that of the file, or [kernel]
+ * @whole_name:	that in brackets
+ * @path:	as it was mapped
+ * @tgid:	the process, if it is no file
+ * @file:	its bytes, @file_size of them; NULL if it cannot be read
+ * @code:	the object that has this one's code: itself, or, of a module, the kernel
+ * @whole:	stands for a function where no symbol is
+ * @syms:	sorted by address, without overlap
+ * @segments:	of @file: what is at which address
+ * @bits32:	its code is 32-bit code
+ * @is_file:	its addresses are those of a file, wherever that is mapped
+ * @other:	the file at the path is another build; nothing is known then
+ * @blocks:	code.c: blocks that were decoded
+ * @lines:	lines.c: sorted by address
+ */
+struct object {
+	char		*name;
+	char		*whole_name;
+	char		*path;
+	uint8_t		build_id[BUILD_ID_MAX];
+	uint32_t	build_id_size;
+	uint64_t	inode;
+	int		tgid;
+	uint8_t		*file;
+	size_t		file_size;
+	struct object	*code;
+	struct sym	whole;
+	struct sym	*syms;
+	size_t		nr_syms;
+	char		**names;
+	size_t		nr_names;
+	struct segment	*segments;
+	size_t		nr_segments;
+	bool		bits32;
+	bool		kernel;
+	bool		other;
+	bool		is_file;
+	struct block	*blocks;
+	size_t		blocks_room;
+	size_t		nr_blocks;
+	struct line	*lines;
+	size_t		nr_lines;
+	bool		lines_read;
+	char		*debug_path;
+	struct object	*next;
+	void		*priv;
+};
+
+/* An object's name in a mapping: path, build ID (may be empty), inode (may be 0). */
+struct object_key {
+	const char	*path;
+	const uint8_t	*build_id;
+	uint32_t	build_id_size;
+	uint64_t	inode;
+	int		tgid;
+};
+
+/* All objects of a trace. @archive: a directory beside it, or NULL. */
+struct objects {
+	struct object	*list;
+	struct object	*kernel;
+	struct object	*nowhere;
+	char		*archive;
+	const char	*uname;
+};
+
+void objects_init(struct objects *all, const char *trace, const char *uname);
+void objects_free(struct objects *all);
+struct object *object_get(struct objects *all, const struct object_key *key);
+/* A new one, without file or symbols. */
+struct object *object_new(struct objects *all, const char *name, const char *path);
+
+/* The function at the address; never NULL. */
+struct sym *object_sym(struct object *o, uint64_t addr);
+/* The bytes at the address, up to the end of what the file has there. */
+const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
+/* The address of the byte at an offset of the file. */
+uint64_t object_addr(const struct object *o, uint64_t offset);
+
+/* elf.c: a file's bytes, segments and symbols. False if it is not one of that build ID. */
+bool elf_read(struct object *o, const char *path, const struct object_key *key);
+/* More symbols, and lines, from the file that has the debug information. */
+void elf_debug(struct object *o, const char *path);
+/* Where the build ID is in the file's notes; its size, 0 if there is none. */
+uint32_t elf_build_id(const char *path, uint8_t *id);
+
+/* symbols.c: a table being made; then sorted, overlaps resolved. */
+struct sym_add {
+	uint64_t	addr;
+	uint64_t	size;
+	const char	*name;
+	unsigned int	rank;
+};
+
+struct sym_list {
+	struct sym_add	*list;
+	size_t		nr;
+	size_t		room;
+};
+
+void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
+		  unsigned int rank);
+/* The names are the object's from now on: copied. Frees the list. */
+void object_set_syms(struct object *o, struct sym_list *list);
+char *object_string(struct object *o, const char *string);
+/* demangle.c: of a C++ function's linked name, its own without arguments; or the same. */
+const char *sym_demangle(struct object *o, const char *linked);
+void kernel_syms(struct objects *all, const char *kallsyms);
+void jit_syms(struct objects *all, struct object *o, int tgid);
+
+/* lines.c: file and line of an address; false if it is not known. */
+bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line);
+
+struct line {
+	uint64_t	addr;
+	const char	*file;
+	uint32_t	line;
+};
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening and closing a pipeline, and the bill: what was in the trace and what was not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "private.h"
+
+#define NSEC_PER_SEC	1e9
+
+static uint64_t seconds(double time, uint64_t otherwise)
+{
+	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
+}
+
+bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_options *options)
+{
+	struct pipe_private *v = bts_zalloc(1, sizeof(*v));
+
+	p->options = options;
+	p->private = v;
+	p->tasks = NULL;
+	p->bill = (struct bts_bill) {};
+	v->pipe = p;
+	v->time_from = seconds(options->time_from, 0);
+	v->time_to = seconds(options->time_to, UINT64_MAX);
+	v->dat = dat_open(path);
+	if (!v->dat) {
+		free(v);
+		p->private = NULL;
+		return false;
+	}
+	formats_read(&v->formats, v->dat);
+	objects_init(&p->objects, path, v->dat->uname.text);
+	if (v->dat->kallsyms.text)
+		kernel_syms(&p->objects, v->dat->kallsyms.text);
+	v->spaces.objects = &p->objects;
+	comms_read(v);
+	v->streams = bts_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
+	if (layout_find(&v->layout, &v->formats, v->dat)) {
+		p->bill.bytes = v->dat->data_size;
+		return true;
+	}
+	/* layout_find() has said why. */
+	free(v->dat->error);
+	v->dat->error = NULL;
+	bts_pipe_close(p);
+	return false;
+}
+
+int bts_pipe_close(struct bts_pipe *p)
+{
+	struct pipe_private *v = p->private;
+	int status = BTS_OK;
+
+	if (!v)
+		return BTS_OK;
+	if (v->dat->error)
+		status = bts_error("read", v->dat->path, "%s", v->dat->error);
+	steps_clear(&v->steps, NULL, NULL);
+	tasks_free(v);
+	spaces_free(&v->spaces);
+	objects_free(&p->objects);
+	formats_free(&v->formats);
+	dat_close(v->dat);
+	free(v->streams);
+	free(v);
+	p->private = NULL;
+	return status;
+}
+
+static bool lost_anything(const struct bts_bill *b)
+{
+	for (unsigned int i = 0; i < BTS_CAUSES; i++)
+		if (b->lost[i] || b->lost_times[i])
+			return true;
+	return false;
+}
+
+static void print_lost(const struct bts_bill *b, FILE *out)
+{
+	const char *comma = "";
+
+	if (!lost_anything(b)) {
+		fputs("lost 0", out);
+		return;
+	}
+	fputs("lost ", out);
+	for (unsigned int i = 0; i < BTS_CAUSES; i++) {
+		if (b->lost[i])
+			fprintf(out, "%s%llu (%s)", comma, (unsigned long long)b->lost[i],
+				bts_cause_names[i]);
+		if (b->lost[i])
+			comma = ", ";
+		if (b->lost_times[i])
+			fprintf(out, "%s? (%s, %llu times)", comma, bts_cause_names[i],
+				(unsigned long long)b->lost_times[i]);
+		if (b->lost_times[i])
+			comma = ", ";
+	}
+}
+
+static double bytes_each(const struct bts_bill *b)
+{
+	return b->branches ? (double)b->bytes / b->branches : 0;
+}
+
+static void print_count(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	fprintf(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
+}
+
+void bts_pipe_bill(const struct bts_pipe *p, FILE *out)
+{
+	const struct bts_bill *b = &p->bill;
+
+	fputs("# ", out);
+	print_count(out, b->branches, "branch", "branches");
+	print_count(out, b->tasks, "task", "tasks");
+	print_count(out, b->switches, "switch", "switches");
+	print_lost(b, out);
+	fputs(", ", out);
+	print_count(out, b->gaps, "gap", "gaps");
+	if (b->blind)
+		fprintf(out, "%llu without code, ", (unsigned long long)b->blind);
+	fprintf(out, "%.2f bytes a branch\n", bytes_each(b));
+}
+
+void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out)
+{
+	const struct bts_bill *b = &p->bill;
+	const char *comma = "";
+
+	fprintf(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,\"lost\":{",
+		(unsigned long long)b->branches, (unsigned long long)b->tasks,
+		(unsigned long long)b->switches);
+	for (unsigned int i = 0; i < BTS_CAUSES; i++) {
+		if (!b->lost[i] && !b->lost_times[i])
+			continue;
+		fprintf(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
+			bts_cause_names[i], (unsigned long long)b->lost[i],
+			(unsigned long long)b->lost_times[i]);
+		comma = ",";
+	}
+	fprintf(out, "},\"gaps\":%llu,\"without_code\":%llu,\"bytes_a_branch\":%.2f}}\n",
+		(unsigned long long)b->gaps, (unsigned long long)b->blind, bytes_each(b));
+}
+
+int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr)
+{
+	const struct sym *s = place->sym;
+
+	if (s != &s->object->whole)
+		return snprintf(buffer, size, "%s+0x%llx", s->name,
+				(unsigned long long)(place->addr - s->addr));
+	if (s->object->path[0] && !s->object->kernel)
+		return snprintf(buffer, size, "%s+0x%llx", s->object->name,
+				(unsigned long long)place->addr);
+	return snprintf(buffer, size, "0x%llx", (unsigned long long)addr);
+}
+
+bool bts_dso_matches(const struct object *o, const char *name)
+{
+	size_t length = strlen(o->name);
+
+	if (!strcmp(o->name, name) || !strcmp(o->path, name))
+		return true;
+	return o->name[0] == '[' && length > 2 && strlen(name) == length - 2 &&
+	       !strncmp(o->name + 1, name, length - 2);
+}

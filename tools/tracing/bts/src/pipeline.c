@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The pipeline: merges the streams of the CPUs, follows each task, and counts its steps.
+ *
+ *	stream of CPU 0 --.  by time   batches of one task   steps
+ *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
+ *	stream of CPU 2 --'
+ *
+ * A task is on one CPU at a time, and its branches are written before it is on another.
+ * So what the streams have, taken by time, is in the order of each task. A batch is
+ * handed on as far as no other stream has something older.
+ *
+ * A branch is compared with the one that followed the step before it last time; most are
+ * the same. The rest is in next_step().
+ *
+ * Losses end what is known of a task: its next run has no beginning. A loss of a CPU of
+ * which it is not known whose it was counts for each task that was there before, or is
+ * there after it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "private.h"
+
+const char *const bts_cause_names[BTS_CAUSES] = {
+	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
+	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
+};
+
+/* Then all are folded into the consumer, and the table begins anew. */
+#define STEPS_MAX	(1U << 20)
+
+static void place_of(struct pipe_private *v, struct bts_space *space, uint64_t addr,
+		     struct bts_place *place)
+{
+	const struct map *map;
+
+	if (BTS_KERNEL(addr)) {
+		place->sym = object_sym(v->pipe->objects.kernel, addr);
+		place->addr = addr;
+		return;
+	}
+	map = space ? space_find(space, addr) : NULL;
+	if (map) {
+		place->addr = addr - map->bias;
+		place->sym = object_sym(map->object, place->addr);
+	} else {
+		place->addr = addr;
+		place->sym = &v->pipe->objects.nowhere->whole;
+	}
+}
+
+struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t addr)
+{
+	struct bts_place place;
+
+	place_of(p->private, task->space, addr, &place);
+	return place;
+}
+
+static void forget_steps(struct pipe_private *v)
+{
+	struct bts_consumer *c = &v->pipe->consumer;
+
+	for (struct bts_task *t = v->pipe->tasks; t; t = t->list_next)
+		t->step = NULL;
+	steps_clear(&v->steps, c->fold, c->ctx);
+}
+
+/* What the two sides of a branch say about where it can have come from. */
+enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME, ORIGIN_THROUGH };
+
+/*
+ * If only one side is recorded, the other side's branches are missing between two
+ * crossings, and with the hardware's filter one of the two crossings as well. That is no
+ * gap.
+ */
+static enum origin origin_of(const struct pipe_private *v, const struct bts_task *t,
+			     uint64_t from, uint64_t to)
+{
+	bool at_kernel = BTS_KERNEL(t->at), from_kernel = BTS_KERNEL(from);
+
+	if (!t->known)
+		return ORIGIN_HEAD;
+	if (at_kernel != from_kernel) {
+		if (at_kernel && !v->seen_kernel && t->resume)
+			return ORIGIN_RESUME;
+		if (!at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
+			return ORIGIN_THROUGH;
+		return v->seen_kernel && v->seen_user ? ORIGIN_RUN : ORIGIN_HEAD;
+	}
+	if (at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
+		return ORIGIN_HEAD;
+	if (!at_kernel && !v->seen_user && BTS_KERNEL(to))
+		return ORIGIN_HEAD;
+	return ORIGIN_RUN;
+}
+
+static bool step_shown(const struct pipe_private *v, const struct bts_step *s)
+{
+	const struct bts_options *o = v->pipe->options;
+	bool kernel = BTS_KERNEL(s->from) && BTS_KERNEL(s->to);
+	bool user = !BTS_KERNEL(s->from) && !BTS_KERNEL(s->to);
+
+	if ((o->user && kernel) || (o->kernel && user))
+		return false;
+	if (o->dso && !bts_dso_matches(s->at_from.sym->object, o->dso) &&
+	    !bts_dso_matches(s->at_to.sym->object, o->dso))
+		return false;
+	if (o->from && !place_matches(&s->at_from, s->from, o->from))
+		return false;
+	return !o->to || place_matches(&s->at_to, s->to, o->to);
+}
+
+static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uint32_t space,
+				 uint64_t start, const struct branch *b)
+{
+	struct bts_step *s;
+
+	if (v->steps.nr >= STEPS_MAX)
+		forget_steps(v);
+	s = steps_add(&v->steps, space, start, b->from, b->to);
+	place_of(v, t->space, start, &s->at_start);
+	place_of(v, t->space, b->from, &s->at_from);
+	place_of(v, t->space, b->to, &s->at_to);
+	step_resolve(s);
+	if (step_shown(v, s))
+		s->flags |= BTS_STEP_SHOWN;
+	return s;
+}
+
+/* The step that this branch ends, by the table or as a new one. */
+static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
+				  const struct branch *b)
+{
+	enum origin origin = origin_of(v, t, b->from, b->to);
+	struct bts_step *s, *last = t->step;
+	uint64_t start = t->at;
+	uint32_t space = 0;
+
+	if (origin == ORIGIN_HEAD || origin == ORIGIN_THROUGH)
+		start = b->from;
+	else if (origin == ORIGIN_RESUME)
+		start = t->resume;
+	if (!BTS_KERNEL(start) || !BTS_KERNEL(b->from) || !BTS_KERNEL(b->to)) {
+		if (!t->space || !t->tgid_known)
+			task_find_space(v, t, b);
+		space = t->space ? t->space->id : 0;
+	}
+	s = steps_find(&v->steps, space, start, b->from, b->to);
+	if (!s) {
+		s = new_step(v, t, space, start, b);
+		last = t->step;
+		if (origin == ORIGIN_HEAD || origin == ORIGIN_THROUGH)
+			s->flags |= BTS_STEP_HEAD;
+	}
+	v->seen_kernel |= BTS_KERNEL(b->from) && BTS_KERNEL(b->to);
+	v->seen_user |= !BTS_KERNEL(b->from) && !BTS_KERNEL(b->to);
+	if (last && start == t->at)
+		last->next = s;
+	return s;
+}
+
+/* After a system call the program goes on after it, after an interrupt where it was. */
+static uint64_t resume_at(const struct bts_step *s)
+{
+	return s->kind == BTS_SYSCALL ? s->from + s->length : s->from;
+}
+
+static int gap_row(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
+		   uint64_t ts)
+{
+	struct bts_row row = {
+		.type = BTS_ROW_GAP, .cpu = t->cpu, .ts = ts, .from = s->start, .to = s->from,
+	};
+
+	v->pipe->bill.gaps++;
+	return pipe_row(v, t, &row);
+}
+
+static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
+		   uint64_t ts)
+{
+	/* Of what led to it nothing is known anyway, if that is not recorded. */
+	if ((s->flags & (BTS_STEP_BLIND | BTS_STEP_HEAD)) == BTS_STEP_BLIND)
+		v->pipe->bill.blind++;
+	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;
+}
+
+int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
+		  uint32_t begin, uint32_t end)
+{
+	struct bts_consumer *c = &v->pipe->consumer;
+	struct bts_step *s = t->step, *next;
+	uint32_t space = t->space ? t->space->id : 0;
+	int ret = 0;
+
+	for (uint32_t i = begin; i < end && !ret; i++) {
+		const struct branch *br = &b->branch[i];
+
+		/* The kernel's steps are shared: what follows may be another process's. */
+		next = s ? s->next : NULL;
+		if (!next || next->from != br->from || next->to != br->to ||
+		    (next->space && next->space != space)) {
+			t->step = s;
+			next = next_step(v, t, br);
+			space = t->space ? t->space->id : 0;
+		}
+		s = next;
+		s->count++;
+		t->at = br->to;
+		t->known = true;
+		if (BTS_KERNEL(br->to) && !BTS_KERNEL(br->from))
+			t->resume = resume_at(s);
+		if (s->flags & (BTS_STEP_GAP | BTS_STEP_BLIND))
+			ret = unusual(v, t, s, b->times[i]);
+		if (c->branch && !ret)
+			ret = c->branch(c->ctx, t, s, b->times[i]);
+	}
+	t->step = s;
+	t->branches += end - begin;
+	v->pipe->bill.branches += end - begin;
+	return ret;
+}
+
+static bool in_time(const struct pipe_private *v, uint64_t ts)
+{
+	return ts >= v->time_from && ts <= v->time_to;
+}
+
+/* Part of a batch that lies within the time asked for. */
+static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
+{
+	struct bts_task *t = task_get(v, b->pid);
+	int ret;
+
+	task_is_on(v, t, b->cpu);
+	if (!t->chosen || !cpu_chosen(v->pipe->options, b->cpu)) {
+		t->known = false;
+		t->step = NULL;
+		return 0;
+	}
+	if (in_time(v, b->times[begin]) && in_time(v, b->times[end - 1])) {
+		ret = task_lost(v, t, b->cpu, b->times[begin]);
+		return ret ? ret : pipe_branches(v, t, b, begin, end);
+	}
+	for (uint32_t i = begin; i < end; i++) {
+		if (!in_time(v, b->times[i])) {
+			t->known = false;
+			t->step = NULL;
+			continue;
+		}
+		ret = task_lost(v, t, b->cpu, b->times[i]);
+		ret = ret ? ret : pipe_branches(v, t, b, i, i + 1);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* How much of the batch is not younger than what the other streams have. */
+static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
+{
+	uint32_t low = begin, high = b->nr, mid;
+
+	if (b->times[b->nr - 1] <= limit)
+		return b->nr;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (b->times[mid] <= limit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low > begin ? low : begin + 1;
+}
+
+static uint64_t head_time(struct pipe_stream *s)
+{
+	struct batch *b = cpustream_peek(&s->stream);
+
+	if (!b)
+		return UINT64_MAX;
+	return b->type == BATCH_BRANCHES ? b->times[s->done] : b->ts;
+}
+
+/* The stream with the oldest head, and what the next one has. */
+static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
+{
+	struct pipe_stream *best = NULL;
+	uint64_t best_time = UINT64_MAX;
+
+	*limit = UINT64_MAX;
+	for (size_t i = 0; i < v->nr_streams; i++) {
+		struct pipe_stream *s = &v->streams[i];
+
+		if (s->ended)
+			continue;
+		if (!s->time_known) {
+			s->ended = !cpustream_peek(&s->stream);
+			s->time = head_time(s);
+			s->time_known = true;
+			if (s->ended)
+				continue;
+		}
+		if (!best || s->time < best_time) {
+			*limit = best_time;
+			best_time = s->time;
+			best = s;
+		} else if (s->time < *limit) {
+			*limit = s->time;
+		}
+	}
+	return best;
+}
+
+static int run_streams(struct pipe_private *v)
+{
+	struct pipe_stream *s;
+	uint64_t limit;
+	int ret = 0;
+
+	while (!ret && (s = oldest(v, &limit))) {
+		struct batch *b = cpustream_peek(&s->stream);
+		uint32_t end;
+
+		s->time_known = false;
+		if (b->type == BATCH_BRANCHES) {
+			end = older_part(b, s->done, limit);
+			ret = deliver_branches(v, b, s->done, end);
+			s->done = end;
+			if (end < b->nr)
+				continue;
+		} else {
+			ret = pipe_other(v, b);
+		}
+		s->done = 0;
+		cpustream_next(&s->stream);
+	}
+	return ret;
+}
+
+int bts_pipe_run(struct bts_pipe *p)
+{
+	struct pipe_private *v = p->private;
+	int ret = 0;
+
+	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
+		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
+			return BTS_FAILURE;
+		v->nr_streams++;
+	}
+	ret = run_streams(v);
+	if (ret > 0)
+		ret = 0;
+	for (size_t i = 0; i < v->nr_streams; i++)
+		cpustream_stop(&v->streams[i].stream);
+	v->nr_streams = 0;
+	forget_steps(v);
+	if (v->departures)
+		p->bill.switches = v->departures;
+	for (struct bts_task *t = p->tasks; t; t = t->list_next)
+		p->bill.tasks += !!t->branches;
+	return ret ? BTS_FAILURE : BTS_OK;
+}

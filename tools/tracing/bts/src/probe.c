@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The probe: records a program whose branches are known, and compares them, one by one.
+ *
+ * The program is probe_code.S, which has what it expects beside each branch. A child runs
+ * it, on one CPU, with signal handlers that are part of it. Of the trace, those rows count
+ * that have an end in it and the other one there or in the kernel. They must be the
+ * expected ones in their order, but for interrupts: a way from some instruction of it into
+ * the kernel, and the way back to the same one.
+ *
+ * The trace is read as the text that the kernel prints with options/raw, the same for
+ * packs and single entries: so this also compares the two.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bts.h"
+#include "instance.h"
+#include "probe.h"
+
+enum {
+	SHOWN_ROWS	= 4,		/* from a difference on */
+	COST_BRANCHES	= 1000000,
+};
+
+#define KERNEL	(1ULL << 63)
+
+struct row {
+	uint64_t	from, to;
+};
+
+struct rows {
+	struct row	*list;
+	size_t		nr;
+	size_t		lost;		/* rows that say so */
+};
+
+/* A way to record it. */
+struct way {
+	const char	*name;
+	bool		user, kernel, pack;
+};
+
+/* --- The child ---------------------------------------------------------------------- */
+
+/* As the kernel takes it: the C library would put a restorer of its own. */
+static void set_handler(int sig)
+{
+	struct {
+		const void	*handler;
+		unsigned long	flags;
+		const void	*restorer;
+		uint64_t	mask;
+	} action = {
+		.handler	= probe_handler,
+		.flags		= SA_SIGINFO | 0x04000000,	/* SA_RESTORER */
+		.restorer	= probe_restorer,
+	};
+
+	if (syscall(SYS_rt_sigaction, sig, &action, NULL, sizeof(action.mask)))
+		_exit(1);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	if (sched_setaffinity(0, size, set))
+		_exit(1);
+	CPU_FREE(set);
+}
+
+static void child_probe(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	set_handler(SIGILL);
+	set_handler(SIGTRAP);
+	set_handler(SIGUSR1);
+	probe_run(page);
+}
+
+static void child_cost(void)
+{
+	unsigned long n = COST_BRANCHES;
+
+	asm volatile("1: dec %0; jnz 1b" : "+r" (n));
+}
+
+/* A child on CPU that waits for a byte in *GO, then does WORK. */
+static pid_t start_child(int cpu, int *go, void (*work)(void))
+{
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		run_on(cpu);
+		if (read(ends[0], &byte, 1) == 1)
+			work();
+		_exit(0);
+	}
+	close(ends[0]);
+	*go = ends[1];
+	return pid;
+}
+
+/* --- The trace ---------------------------------------------------------------------- */
+
+/* "PID CPU NS FROM TO", or "PID CPU NS LOST N CAUSE" */
+static struct rows parse_rows(char *text, pid_t pid)
+{
+	struct rows rows = {};
+	char *save = NULL;
+
+	for (char *line; (line = strtok_r(text, "\n", &save)); text = NULL) {
+		unsigned int cpu;
+		uint64_t from, to;
+		int row_pid, at = 0;
+
+		if (sscanf(line, "%d %u %*u %n", &row_pid, &cpu, &at) < 2 || !at ||
+		    row_pid != pid)
+			continue;
+		if (!strncmp(line + at, "LOST", 4))
+			rows.lost++;
+		if (sscanf(line + at, "%" SCNx64 " %" SCNx64, &from, &to) != 2)
+			continue;
+		/* Doubled when the number is a power of two. */
+		if (!(rows.nr & (rows.nr - 1)))
+			rows.list = bts_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
+		rows.list[rows.nr++] = (struct row){ from, to };
+	}
+	return rows;
+}
+
+static int set_option(const struct instance *inst, const char *name, bool value)
+{
+	char *file = bts_format("options/%s", name);
+	int ret = instance_write(inst, file, value ? "1" : "0");
+
+	free(file);
+	return ret;
+}
+
+/* Records WORK in a child on CPU. *SECONDS is how long it took. */
+static int record_child(const struct instance *inst, int cpu, void (*work)(void),
+			double *seconds, pid_t *child)
+{
+	struct timespec from, to;
+	char number[16];
+	int go, status, ended = 0;
+
+	*child = start_child(cpu, &go, work);
+	if (*child < 0) {
+		bts_errno("start a child", NULL);
+		return -1;
+	}
+	snprintf(number, sizeof(number), "%d", *child);
+	if (instance_write(inst, "trace", "") || instance_write(inst, "set_ftrace_pid", number) ||
+	    instance_write(inst, "tracing_on", "1"))
+		status = -1;
+	else
+		status = write(go, "", 1) == 1 ? 0 : -1;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	close(go);
+	if (waitpid(*child, &ended, 0) != *child || ended)
+		status = -1;
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	*seconds = to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) / 1e9;
+	if (instance_write(inst, "tracing_on", "0"))
+		return -1;
+	if (status)
+		bts_error("run the probe", NULL, "it ended with status %#x", ended);
+	return status ? -1 : 0;
+}
+
+/* --- The comparison ----------------------------------------------------------------- */
+
+static bool in_probe(uint64_t addr)
+{
+	return addr >= (uintptr_t)probe_start && addr < (uintptr_t)probe_end;
+}
+
+static bool in_kernel(uint64_t addr)
+{
+	return addr & KERNEL;
+}
+
+/* The address of a kernel symbol, or 0. */
+static uint64_t kernel_symbol(const char *kallsyms, const char *name)
+{
+	char *pattern = bts_format(" %s\n", name);
+	const char *at = kallsyms ? strstr(kallsyms, pattern) : NULL;
+
+	free(pattern);
+	while (at && at > kallsyms && at[-1] != '\n')
+		at--;
+	return at ? strtoull(at, NULL, 16) : 0;
+}
+
+static bool matches(const struct row *row, const struct probe_branch *branch, const char *kallsyms)
+{
+	uint64_t symbol;
+
+	if (branch->from ? row->from != branch->from : !in_kernel(row->from))
+		return false;
+	if (branch->to)
+		return row->to == branch->to;
+	symbol = kernel_symbol(kallsyms, branch->kernel_to);
+	return symbol ? row->to == symbol : in_kernel(row->to);
+}
+
+/* Into the kernel, and back to the same instruction: nothing of the program's. */
+static bool is_interrupt(const struct row *row, size_t left)
+{
+	return left > 1 && in_probe(row[0].from) && in_kernel(row[0].to) &&
+	       in_kernel(row[1].from) && row[1].to == row[0].from;
+}
+
+/* Only those that count. */
+static void select_rows(struct rows *rows)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct row *row = &rows->list[i];
+
+		if ((in_probe(row->from) && (in_probe(row->to) || in_kernel(row->to))) ||
+		    (in_kernel(row->from) && in_probe(row->to)))
+			rows->list[used++] = *row;
+	}
+	rows->nr = used;
+}
+
+static void show_end(uint64_t addr)
+{
+	if (in_probe(addr))
+		printf("probe+%#" PRIx64, addr - (uintptr_t)probe_start);
+	else if (addr)
+		printf("%#" PRIx64, addr);
+	else
+		fputs("kernel", stdout);
+}
+
+static void show_difference(const struct rows *rows, size_t at, const struct probe_branch *branch)
+{
+	fputs("     wanted  ", stdout);
+	if (branch < probe_branches_end) {
+		show_end(branch->from);
+		fputs(" -> ", stdout);
+		if (branch->to)
+			show_end(branch->to);
+		else
+			fputs(*branch->kernel_to ? branch->kernel_to : "kernel", stdout);
+		printf("  (%s)\n", branch->words);
+	} else {
+		puts("no more");
+	}
+	for (size_t i = at; i < at + SHOWN_ROWS && i < rows->nr; i++) {
+		fputs("     got     ", stdout);
+		show_end(rows->list[i].from);
+		fputs(" -> ", stdout);
+		show_end(rows->list[i].to);
+		putchar('\n');
+	}
+	if (at >= rows->nr)
+		puts("     got     no more");
+}
+
+/* The next that WAY records: without the user side, only those with an end in the kernel. */
+static const struct probe_branch *wanted(const struct probe_branch *branch, const struct way *way)
+{
+	while (branch < probe_branches_end && !way->user && branch->from && branch->to)
+		branch++;
+	return branch;
+}
+
+/* True if they are the expected ones. *INTERRUPTS is how many came in between. */
+static bool compare(struct rows *rows, const struct way *way, const char *kallsyms,
+		    size_t *interrupts, size_t *compared)
+{
+	const struct probe_branch *branch = wanted(probe_branches, way);
+	size_t at = 0;
+
+	select_rows(rows);
+	*interrupts = 0;
+	*compared = 0;
+	while (at < rows->nr && branch < probe_branches_end) {
+		if (matches(&rows->list[at], branch, kallsyms)) {
+			branch = wanted(branch + 1, way);
+			++*compared;
+			at++;
+		} else if (is_interrupt(&rows->list[at], rows->nr - at)) {
+			++*interrupts;
+			at += 2;
+		} else {
+			break;
+		}
+	}
+	while (is_interrupt(&rows->list[at], rows->nr - at))
+		at += 2;
+	if (at == rows->nr && branch == probe_branches_end)
+		return true;
+	show_difference(rows, at, branch);
+	return false;
+}
+
+/* --- All ways ----------------------------------------------------------------------- */
+
+static bool probe_way(const struct instance *inst, int cpu, const struct way *way,
+		      const char *kallsyms)
+{
+	size_t interrupts = 0, compared = 0;
+	struct rows rows;
+	bool good;
+	double seconds;
+	pid_t child;
+	char *text;
+
+	if (set_option(inst, "bts-user", way->user) ||
+	    set_option(inst, "bts-kernel", way->kernel) ||
+	    (instance_has(inst, "options/bts-pack") && set_option(inst, "bts-pack", way->pack)) ||
+	    record_child(inst, cpu, child_probe, &seconds, &child))
+		return false;
+	text = instance_read(inst, "trace");
+	if (!text) {
+		bts_errno("read", "trace");
+		return false;
+	}
+	rows = parse_rows(text, child);
+	free(text);
+	good = compare(&rows, way, kallsyms, &interrupts, &compared) && !rows.lost;
+	printf("%-5scpu %d, %s: %zu branches as they must be, %zu interrupts, %zu losses\n",
+	       good ? "ok" : "NO", cpu, way->name, compared, interrupts, rows.lost);
+	free(rows.list);
+	return good;
+}
+
+/* How long a million branches take: not traced, traced, with the flight recorder. */
+static void probe_cost(const struct instance *inst, int cpu)
+{
+	double plain, traced, circular;
+	pid_t child;
+
+	if (set_option(inst, "overwrite", true) || set_option(inst, "bts-kernel", false) ||
+	    set_option(inst, "bts-user", false) ||
+	    record_child(inst, cpu, child_cost, &plain, &child) ||
+	    set_option(inst, "bts-user", true) ||
+	    record_child(inst, cpu, child_cost, &traced, &child) ||
+	    set_option(inst, "bts-circular", true) ||
+	    record_child(inst, cpu, child_cost, &circular, &child))
+		return;
+	set_option(inst, "bts-circular", false);
+	printf("note cost: a million branches take %.2f ms, traced %.2f ms, in the flight recorder "
+	       "%.2f ms\n", plain * 1e3, traced * 1e3, circular * 1e3);
+}
+
+static struct instance *set_up(void)
+{
+	struct instance *inst = instance_create();
+
+	if (!inst)
+		return NULL;
+	if (instance_write(inst, "tracing_on", "0") ||
+	    instance_write(inst, "buffer_size_kb", "8192") ||
+	    set_option(inst, "raw", true) || set_option(inst, "context-info", true) ||
+	    set_option(inst, "bts-map", false) || set_option(inst, "overwrite", false) ||
+	    instance_write(inst, "current_tracer", "bts")) {
+		instance_remove(inst);
+		return NULL;
+	}
+	return inst;
+}
+
+static void show_stats(const struct instance *inst)
+{
+	char *stats = instance_read(inst, "bts_stats"), *save = NULL;
+
+	fputs("     bts_stats:", stdout);
+	for (char *line = stats ? strtok_r(stats, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		const char *value = strchr(line, ':');
+
+		if (value && strcmp(value, ": 0"))
+			printf(" %s;", line);
+	}
+	putchar('\n');
+	free(stats);
+}
+
+bool run_probe(void)
+{
+	static const struct way ways[] = {
+		{ "user and kernel",			true,	true,	false },
+		{ "kernel side",			false,	true,	false },
+		{ "user side, packed",			true,	false,	true },
+		{ "user and kernel, packed",		true,	true,	true },
+	};
+	static const struct way user = { "user side", true, false, false };
+	char *kallsyms = file_read("/proc/kallsyms", NULL);
+	struct instance *inst = set_up();
+	cpu_set_t cpus;
+	bool good = true;
+	int first = -1;
+
+	if (!inst) {
+		free(kallsyms);
+		return false;
+	}
+	puts("\nThe probe, a program with one branch of each kind:");
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &cpus))
+			continue;
+		first = first < 0 ? cpu : first;
+		good &= probe_way(inst, cpu, &user, kallsyms);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!ways[i].pack || instance_has(inst, "options/bts-pack"))
+			good &= probe_way(inst, first, &ways[i], kallsyms);
+	probe_cost(inst, first);
+	show_stats(inst);
+	printf("\n%s\n", good ? "All as it must be. Please send in this report as well: there are "
+	       "few machines so far." : "Something differs. Please send in this report.");
+	instance_remove(inst);
+	free(kallsyms);
+	return good;
+}

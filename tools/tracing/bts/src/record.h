@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of bts record.
+ */
+#ifndef BTS_RECORD_H
+#define BTS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "instance.h"
+
+/* What was asked for, in record_options.c. */
+struct record_options {
+	const char	*output;
+	const char	*cpus;		/* "0-2,5", or NULL */
+	const char	*on;		/* what the flight recorder is written at, or NULL */
+	const char	**events;	/* up to a NULL */
+	pid_t		*pids;
+	size_t		nr_pids;
+	char		**command;	/* up to a NULL, or NULL */
+	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
+	uint64_t	rearm;
+	bool		user, kernel;
+	bool		all;
+	bool		flight;
+	bool		circular;	/* the hardware's own buffer is the flight recorder */
+	bool		no_block;
+};
+
+/* Parses. -1: help was printed; else BTS_OK or BTS_MISUSE. */
+int record_parse(struct record_options *options, int argc, char **argv);
+
+/* The tasks that are traced, in record_target.c. */
+struct targets {
+	struct target	*list;
+	size_t		nr;
+	pid_t		child;		/* the command, or 0 */
+	int		go;		/* lets it go */
+	int		failed;		/* errno, if it cannot be executed */
+	int		status;		/* as of waitpid(), when it has ended */
+	bool		ended;
+};
+
+/* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. */
+int targets_prepare(struct targets *targets, const struct instance *inst,
+		    const struct record_options *options);
+/* Writes them where INST has its PIDs. */
+int targets_write(const struct targets *targets, const struct instance *inst,
+		  const struct record_options *options);
+/* Tracing goes on, and the command goes. -1 after a message if it cannot be executed. */
+int targets_go(struct targets *targets, const struct instance *inst, const char *name);
+/*
+ * A descriptor each that is readable when the task has ended; -1 for one that is known to
+ * have.
+ */
+int targets_fd(const struct targets *targets, size_t i);
+/* Notes that the task has ended. True if none is left. */
+bool targets_note_end(struct targets *targets, size_t i);
+/* Ends the command, if it has not, and frees all. */
+void targets_finish(struct targets *targets);
+
+/* The instance, in record_setup.c. Both 0, or -1 after a message. */
+int record_check(void);
+int record_setup(const struct instance *inst, const struct record_options *options);
+/* The names of the systems of all events that are enabled, up to a NULL; to be freed. */
+char **record_systems(const struct instance *inst);
+/* "key: value" lines: who, when, which machine, and how it was recorded. */
+char *record_describe(const struct instance *inst, const struct record_options *options);
+
+/* What the flight recorder is written at, in record_on.c. */
+/* Is that something to wait for? BTS_MISUSE after a message if not. */
+int on_parse(const char *on);
+/* Before there is an instance: what is to be removed after it. */
+void on_prepare(const struct record_options *options);
+int on_arm(const struct instance *inst, const struct record_options *options);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of bts record.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "record.h"
+
+static const char usage[] =
+"Usage: bts record [OPTIONS] [--] COMMAND [ARGS...]\n"
+"       bts record [OPTIONS] -p PID[,PID...] | -a\n"
+"\n"
+"Records every branch that COMMAND, the PIDs or all tasks take, and those of their\n"
+"children, until they end or Ctrl-C. Both user and kernel side, if not told otherwise.\n"
+"\n"
+"  -o, --output FILE    the trace (trace.dat)\n"
+"  -u, --user           the user side only\n"
+"  -k, --kernel         the kernel side only\n"
+"  -p, --pid PID,...    tasks that run already, with all their threads\n"
+"  -a, --all            all tasks\n"
+"  -C, --cpus CPUS      only what runs on these CPUs: 0-2,5\n"
+"  -m, --memory SIZE    the buffer of each CPU: 512k, 16M\n"
+"  -e, --event EVENT    a trace event as well: SYSTEM:NAME[ if FILTER]; may be repeated\n"
+"      --no-block       do not hold tasks until there is room: lose branches, counted\n"
+"\n"
+"Flight recorder:\n"
+"      --flight[=SIZE]  keep the latest branches only: those that the hardware holds, or\n"
+"                       SIZE for each CPU, and write them at the end, or\n"
+"      --on EVENT       when this happens to the tasks:\n"
+"                         SYSTEM:NAME[ if FILTER]   a trace event\n"
+"                         FUNCTION[ if FILTER]      a kernel function is called\n"
+"                         FILE:FUNCTION             one of a program or library\n"
+"                         signal:NAME               they get this signal\n"
+"                         exit                      one of them ends\n"
+"      --rearm N        N times more, into FILE.1, FILE.2, ...\n";
+
+enum {
+	OPTION_NO_BLOCK = 256,
+	OPTION_FLIGHT,
+	OPTION_ON,
+	OPTION_REARM,
+};
+
+static const struct option long_options[] = {
+	{ "output",	required_argument,	NULL, 'o' },
+	{ "user",	no_argument,		NULL, 'u' },
+	{ "kernel",	no_argument,		NULL, 'k' },
+	{ "pid",	required_argument,	NULL, 'p' },
+	{ "all",	no_argument,		NULL, 'a' },
+	{ "cpus",	required_argument,	NULL, 'C' },
+	{ "memory",	required_argument,	NULL, 'm' },
+	{ "event",	required_argument,	NULL, 'e' },
+	{ "no-block",	no_argument,		NULL, OPTION_NO_BLOCK },
+	{ "flight",	optional_argument,	NULL, OPTION_FLIGHT },
+	{ "on",		required_argument,	NULL, OPTION_ON },
+	{ "rearm",	required_argument,	NULL, OPTION_REARM },
+	{ "help",	no_argument,		NULL, 'h' },
+	{}
+};
+
+/* 4096 bytes to 1 TiB, in KiB; 0 if it is no size. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "kmg";
+	unsigned long long size;
+	const char *unit;
+	int shift = 0;
+	char *end;
+
+	errno = 0;
+	size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end | 0x20) : NULL;
+	if (unit) {
+		shift = 10 * (unit - units + 1);
+		end++;
+	}
+	if (errno || end == text || *end || *text == '-' || size > (1ULL << 40) >> shift)
+		return 0;
+	size <<= shift;
+	return size < 4096 ? 0 : size >> 10;
+}
+
+static int parse_pids(struct record_options *options, const char *text)
+{
+	char *end;
+
+	do {
+		long pid = strtol(text, &end, 10);
+
+		if (end == text || (*end && *end != ',') || pid <= 0 || pid > 1 << 22)
+			return bts_misuse("record", "-p %s: not a list of PIDs", text);
+		options->pids = bts_realloc(options->pids, options->nr_pids + 1, sizeof(pid_t));
+		options->pids[options->nr_pids++] = pid;
+		text = end + 1;
+	} while (*end);
+	return BTS_OK;
+}
+
+static int parse_cpus(struct record_options *options, const char *text)
+{
+	if (!*text || strspn(text, "0123456789,-") != strlen(text))
+		return bts_misuse("record", "-C %s: not a list of CPUs", text);
+	options->cpus = text;
+	return BTS_OK;
+}
+
+static void add_event(struct record_options *options, const char *event)
+{
+	size_t nr = 0;
+
+	while (options->events && options->events[nr])
+		nr++;
+	options->events = bts_realloc(options->events, nr + 2, sizeof(char *));
+	options->events[nr] = event;
+	options->events[nr + 1] = NULL;
+}
+
+static int parse_buffer(struct record_options *options, const char *name, const char *text)
+{
+	options->buffer_kb = parse_size(text);
+	if (!options->buffer_kb)
+		return bts_misuse("record", "%s %s: not a size from 4k to 1024G", name, text);
+	return BTS_OK;
+}
+
+static int parse_flight(struct record_options *options, const char *text)
+{
+	options->flight = true;
+	options->circular = !text;
+	return text ? parse_buffer(options, "--flight", text) : BTS_OK;
+}
+
+static int parse_rearm(struct record_options *options, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	options->rearm = strtoull(text, &end, 10);
+	if (errno || end == text || *end || *text == '-')
+		return bts_misuse("record", "--rearm %s: not a number", text);
+	return BTS_OK;
+}
+
+/* Those that are as they stand. */
+static bool set_option(struct record_options *options, int option)
+{
+	switch (option) {
+	case 'o':
+		options->output = optarg;
+		return true;
+	case 'u':
+		options->user = true;
+		return true;
+	case 'k':
+		options->kernel = true;
+		return true;
+	case 'a':
+		options->all = true;
+		return true;
+	case 'e':
+		add_event(options, optarg);
+		return true;
+	case OPTION_NO_BLOCK:
+		options->no_block = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int parse_option(struct record_options *options, int option)
+{
+	switch (option) {
+	case 'p':
+		return parse_pids(options, optarg);
+	case 'C':
+		return parse_cpus(options, optarg);
+	case 'm':
+		return parse_buffer(options, "-m", optarg);
+	case OPTION_FLIGHT:
+		return parse_flight(options, optarg);
+	case OPTION_ON:
+		options->on = optarg;
+		return on_parse(optarg);
+	case OPTION_REARM:
+		return parse_rearm(options, optarg);
+	case 'h':
+		bts_usage(usage);
+		return -1;
+	default:
+		return bts_misuse("record", "no such option, or its argument is missing");
+	}
+}
+
+/* What does not go together. */
+static int judge(const struct record_options *options)
+{
+	if (!options->command && !options->nr_pids && !options->all)
+		return bts_misuse("record", "neither a command, nor -p, nor -a");
+	if (options->nr_pids && (options->command || options->all))
+		return bts_misuse("record", "-p goes with neither a command nor -a");
+	if (options->on && !options->flight)
+		return bts_misuse("record", "--on is for --flight");
+	if (options->rearm && !options->on)
+		return bts_misuse("record", "--rearm is for --on");
+	if (!*options->output)
+		return bts_misuse("record", "-o wants a name");
+	return BTS_OK;
+}
+
+int record_parse(struct record_options *options, int argc, char **argv)
+{
+	int option;
+
+	*options = (struct record_options){ .output = "trace.dat" };
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
+		int ret = set_option(options, option) ? 0 : parse_option(options, option);
+
+		if (ret)
+			return ret;
+	}
+	if (optind < argc)
+		options->command = argv + optind;
+	/* Neither is both. */
+	if (!options->user && !options->kernel) {
+		options->user = true;
+		options->kernel = true;
+	}
+	return judge(options);
+}

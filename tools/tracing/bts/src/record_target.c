@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tasks that bts record traces.
+ *
+ * A command is forked before anything is recorded, so that its PID can be among those to
+ * be traced, and waits on a pipe. It turns tracing on itself, right before exec(), so that
+ * next to nothing of bts is in its trace. A second pipe, closed by exec(), brings the errno
+ * of an exec() that failed. PIDs are looked after by pidfds; each brings
+ * the threads that it has, and function-fork brings those to come.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bts.h"
+#include "record.h"
+
+enum { KILL_WAIT_MS = 2000 };
+
+struct target {
+	pid_t	pid;
+	int	fd;		/* pidfd; -1 when it has ended */
+};
+
+static int add_target(struct targets *targets, pid_t pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+	struct target *target;
+
+	if (fd < 0) {
+		char *text = bts_format("%d", pid);
+
+		/* A thread's ID is none of a process. */
+		bts_error("trace", text, "%s",
+			  errno == EINVAL ? "not a process" : strerror(errno));
+		free(text);
+		return -1;
+	}
+	targets->list = bts_realloc(targets->list, targets->nr + 1, sizeof(*target));
+	target = &targets->list[targets->nr++];
+	target->pid = pid;
+	target->fd = fd;
+	return 0;
+}
+
+/* As execvp() would find it, to be freed; NULL, with errno. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	int error = ENOENT;
+
+	if (strchr(name, '/'))
+		return bts_strdup(name);
+	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
+		size_t length = strcspn(path, ":");
+		char *file = bts_format("%.*s/%s", (int)length, length ? path : ".", name);
+		struct stat stat;
+
+		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
+			return file;
+		error = errno == EACCES ? EACCES : error;
+		free(file);
+		path += length;
+	}
+	errno = error;
+	return NULL;
+}
+
+/* In the child: until the parent says so, or is gone. */
+static void run_command(const char *file, char **command, int go, int failed, int tracing_on)
+{
+	sigset_t none;
+	int saved;
+	char byte;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	if (read(go, &byte, 1) != 1)
+		_exit(0);
+	/* With a slash in it, nothing is searched for. */
+	if (write(tracing_on, "1", 1) == 1)
+		execvp(file, command);
+	saved = errno;
+	if (write(failed, &saved, sizeof(saved)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int fork_with(struct targets *targets, const char *file, char **command, int tracing_on)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
+		bts_errno("make pipes for", command[0]);
+		return -1;
+	}
+	fflush(NULL);
+	targets->child = fork();
+	if (targets->child < 0) {
+		bts_errno("fork", command[0]);
+		targets->child = 0;
+		return -1;
+	}
+	if (!targets->child) {
+		close(go[1]);
+		close(failed[0]);
+		run_command(file, command, go[0], failed[1], tracing_on);
+	}
+	close(go[0]);
+	close(failed[1]);
+	targets->go = go[1];
+	targets->failed = failed[0];
+	return add_target(targets, targets->child);
+}
+
+static int fork_command(struct targets *targets, char **command, const struct instance *inst)
+{
+	char *file = find_program(command[0]), *path;
+	int tracing_on, ret = -1;
+
+	if (!file) {
+		bts_errno("execute", command[0]);
+		return -1;
+	}
+	path = instance_file(inst, "tracing_on");
+	tracing_on = open(path, O_WRONLY | O_CLOEXEC);
+	if (tracing_on < 0) {
+		bts_errno("open", path);
+	} else {
+		ret = fork_with(targets, file, command, tracing_on);
+		close(tracing_on);
+	}
+	free(path);
+	free(file);
+	return ret;
+}
+
+int targets_prepare(struct targets *targets, const struct instance *inst,
+		    const struct record_options *options)
+{
+	if (options->command && fork_command(targets, options->command, inst))
+		return -1;
+	for (size_t i = 0; i < options->nr_pids; i++)
+		if (add_target(targets, options->pids[i]))
+			return -1;
+	return 0;
+}
+
+/* PID's threads, or our own, into a file of PIDs. */
+static int write_threads(const struct instance *inst, const char *file, pid_t pid)
+{
+	char *dir = bts_format("/proc/%d/task", pid);
+	DIR *stream = opendir(dir);
+	struct dirent *entry;
+	int ret = 0;
+
+	free(dir);
+	/* It has ended: its pidfd tells. */
+	if (!stream)
+		return 0;
+	while (!ret && (entry = readdir(stream)))
+		if (entry->d_name[0] != '.')
+			ret = instance_append(inst, file, entry->d_name);
+	closedir(stream);
+	return ret;
+}
+
+static int write_targets(const struct targets *targets, const struct instance *inst,
+			 const char *file)
+{
+	/* Twice: a thread that was not listed may have made another before it was. */
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < targets->nr; i++)
+			if (write_threads(inst, file, targets->list[i].pid))
+				return -1;
+	return 0;
+}
+
+int targets_write(const struct targets *targets, const struct instance *inst,
+		  const struct record_options *options)
+{
+	/* All but us: or what we write about branches would make more of them. */
+	if (options->all)
+		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
+	return write_targets(targets, inst, "set_ftrace_pid") ||
+	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
+}
+
+int targets_go(struct targets *targets, const struct instance *inst, const char *name)
+{
+	int error = 0;
+
+	if (!targets->child)
+		return instance_write(inst, "tracing_on", "1");
+	if (write(targets->go, "", 1) != 1) {
+		bts_errno("start", name);
+		return -1;
+	}
+	if (read(targets->failed, &error, sizeof(error)) == sizeof(error)) {
+		errno = error;
+		bts_errno("execute", name);
+		return -1;
+	}
+	return 0;
+}
+
+int targets_fd(const struct targets *targets, size_t i)
+{
+	return targets->list[i].fd;
+}
+
+bool targets_note_end(struct targets *targets, size_t i)
+{
+	close(targets->list[i].fd);
+	targets->list[i].fd = -1;
+	if (targets->list[i].pid == targets->child) {
+		waitpid(targets->child, &targets->status, 0);
+		targets->ended = true;
+	}
+	for (i = 0; i < targets->nr; i++)
+		if (targets->list[i].fd >= 0)
+			return false;
+	return true;
+}
+
+/* The command is ours: it does not outlive its recording. */
+static void end_command(struct targets *targets)
+{
+	if (!targets->child || targets->ended)
+		return;
+	kill(targets->child, SIGTERM);
+	for (int i = 0; i < KILL_WAIT_MS / 10; i++) {
+		if (waitpid(targets->child, &targets->status, WNOHANG) == targets->child) {
+			targets->ended = true;
+			return;
+		}
+		usleep(10000);
+	}
+}
+
+void targets_finish(struct targets *targets)
+{
+	if (targets->go >= 0)
+		close(targets->go);
+	if (targets->failed >= 0)
+		close(targets->failed);
+	end_command(targets);
+	for (size_t i = 0; i < targets->nr; i++)
+		if (targets->list[i].fd >= 0)
+			close(targets->list[i].fd);
+	free(targets->list);
+	targets->list = NULL;
+	targets->nr = 0;
+}

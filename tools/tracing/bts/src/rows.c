@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows that are no branches: losses, departures and arrivals, mappings, other events.
+ *
+ * A loss ends what is known of its task. One of which it is not known whose it was (the
+ * ring buffer went round) is shown once, at its place, and again, as a gap, at the next
+ * branch of each task that was on that CPU before it or is there after it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "private.h"
+
+/* The kernel's EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD: the task has ended. */
+#define STATE_ENDED	(0x10 | 0x20 | 0x80)
+
+int pipe_row(struct pipe_private *v, struct bts_task *t, const struct bts_row *row)
+{
+	struct bts_consumer *c = &v->pipe->consumer;
+
+	return c->row ? c->row(c->ctx, t, row) : 0;
+}
+
+int task_lost(struct pipe_private *v, struct bts_task *t, int cpu, uint64_t ts)
+{
+	struct bts_row row = { .type = BTS_ROW_GAP, .cpu = cpu, .ts = ts, .from = t->at };
+	bool lost = false, known = t->known;
+
+	if (t->loss_seq != v->loss_seq) {
+		lost = (size_t)cpu < v->nr_cpus && v->cpu_lost[cpu] > t->loss_seq;
+		lost |= t->cpu >= 0 && (size_t)t->cpu < v->nr_cpus &&
+			v->cpu_lost[t->cpu] > t->loss_seq;
+		t->loss_seq = v->loss_seq;
+	}
+	t->cpu = cpu;
+	if (!lost)
+		return 0;
+	t->known = false;
+	t->step = NULL;
+	return known ? pipe_row(v, t, &row) : 0;
+}
+
+static void count_loss(struct pipe_private *v, unsigned int cause, uint64_t count)
+{
+	struct bts_bill *bill = &v->pipe->bill;
+
+	if (cause >= BTS_CAUSES)
+		cause = BTS_MISSED;
+	if (count)
+		bill->lost[cause] += count;
+	else
+		bill->lost_times[cause]++;
+}
+
+static int missed(struct pipe_private *v, const struct batch *b)
+{
+	struct bts_row row = {
+		.type = BTS_ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
+		.cause = BTS_MISSED,
+	};
+
+	v->loss_seq++;
+	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
+		v->cpu_lost[b->cpu] = v->loss_seq;
+	count_loss(v, BTS_MISSED, b->count);
+	return pipe_row(v, NULL, &row);
+}
+
+static int lost(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+{
+	struct bts_row row = {
+		.type = BTS_ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
+		.cause = b->cause < BTS_MISSED ? b->cause : BTS_MISSED,
+	};
+
+	v->loss_seq++;
+	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
+		v->cpu_lost[b->cpu] = v->loss_seq;
+	t->loss_seq = v->loss_seq;
+	t->known = false;
+	t->step = NULL;
+	if (!t->chosen)
+		return 0;
+	count_loss(v, b->cause, b->count);
+	return pipe_row(v, t, &row);
+}
+
+static uint64_t number(const struct format *f, const struct batch *b, const char *field)
+{
+	return format_number(format_field(f, field, 0), b->entry, b->size);
+}
+
+/* A string of an entry, NUL-terminated in @buffer. */
+static void string(const struct format *f, const struct batch *b, const char *field,
+		   char *buffer, size_t size)
+{
+	const char *bytes;
+	uint32_t length;
+
+	bytes = format_bytes(format_field(f, field, 0), b->entry, b->size, &length);
+	if (!bytes || length >= size)
+		length = bytes ? size - 1 : 0;
+	if (length)
+		memcpy(buffer, bytes, length);
+	buffer[length] = 0;
+}
+
+static int sched(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+{
+	const struct format *f = format_numbered(&v->formats, b->id);
+	struct bts_row row = { .cpu = b->cpu, .ts = b->ts };
+	char comm[16];
+
+	row.type = b->type == BATCH_DEPARTS ? BTS_ROW_DEPARTS : BTS_ROW_ARRIVES;
+	row.user_ip = number(f, b, "user_ip");
+	row.kernel_ip = number(f, b, "kernel_ip");
+	row.voluntary = number(f, b, "voluntary");
+	row.state = number(f, b, "state");
+	row.dead = row.type == BTS_ROW_DEPARTS && (row.state & STATE_ENDED);
+	string(f, b, "comm", comm, sizeof(comm));
+	v->departures += row.type == BTS_ROW_DEPARTS;
+	task_named(v, t, comm);
+	task_of(v, t, number(f, b, "tgid"));
+	if (t->chosen && pipe_row(v, t, &row))
+		return 1;
+	if (row.dead) {
+		t->known = false;
+		t->step = NULL;
+	}
+	return 0;
+}
+
+static int map(struct pipe_private *v, struct bts_task *t, const struct batch *b, bool shown)
+{
+	const struct format *f = format_numbered(&v->formats, b->id);
+	struct bts_row row = { .type = BTS_ROW_MAP, .cpu = b->cpu, .ts = b->ts };
+	struct object_key key = {};
+	struct map m = {};
+	char path[4096], text[4096 + 64];
+	uint32_t length = 0;
+
+	string(f, b, "path", path, sizeof(path));
+	key.path = path;
+	key.build_id_size = number(f, b, "build_id_size");
+	key.build_id = format_bytes(format_field(f, "build_id", 0), b->entry, b->size, &length);
+	if (!key.build_id || key.build_id_size > BUILD_ID_MAX || key.build_id_size > length)
+		key.build_id_size = 0;
+	key.inode = number(f, b, "inode");
+	key.tgid = number(f, b, "tgid");
+	task_of(v, t, key.tgid);
+	m.addr = number(f, b, "addr");
+	m.end = m.addr + number(f, b, "len");
+	m.object = object_get(&v->pipe->objects, &key);
+	m.bias = m.object->is_file ? m.addr - object_addr(m.object, number(f, b, "offset")) : 0;
+	if (BTS_KERNEL(m.addr) || m.end < m.addr)
+		return 0;
+	space_map(&v->spaces, t->space, &m);
+	t->step = NULL;
+	snprintf(text, sizeof(text), "bts_map: %#llx-%#llx %s", (unsigned long long)m.addr,
+		 (unsigned long long)m.end, path);
+	row.text = text;
+	return shown && t->chosen ? pipe_row(v, t, &row) : 0;
+}
+
+static int event(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+{
+	const struct format *f = format_numbered(&v->formats, b->id);
+	struct bts_row row = { .type = BTS_ROW_EVENT, .cpu = b->cpu, .ts = b->ts };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int ret;
+
+	if (!f || !v->pipe->consumer.row || !t->chosen)
+		return 0;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return 0;
+	format_print(out, f, b->entry, b->size);
+	fclose(out);
+	row.text = text;
+	ret = pipe_row(v, t, &row);
+	free(text);
+	return ret;
+}
+
+int pipe_other(struct pipe_private *v, struct batch *b)
+{
+	bool shown = cpu_chosen(v->pipe->options, b->cpu) && b->ts >= v->time_from &&
+		     b->ts <= v->time_to;
+	struct bts_task *t;
+
+	/* Names of addresses are needed, whatever is shown. */
+	if (b->type == BATCH_MAP)
+		return map(v, task_get(v, b->pid), b, shown);
+	if (!shown)
+		return 0;
+	if (b->type == BATCH_MISSED)
+		return missed(v, b);
+	t = task_get(v, b->pid);
+	switch (b->type) {
+	case BATCH_LOST:
+		return lost(v, t, b);
+	case BATCH_DEPARTS:
+	case BATCH_ARRIVES:
+		task_is_on(v, t, b->cpu);
+		return sched(v, t, b);
+	default:
+		return event(v, t, b);
+	}
+}

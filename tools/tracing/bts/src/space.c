@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Address spaces, made from the rows bts_map.
+ *
+ * A later mapping replaces what it overlaps. Nothing says that a mapping has gone, and
+ * nothing needs to: nothing is executed where nothing is mapped. Steps are kept by the
+ * number of their space; when addresses get another meaning (another library at the same
+ * place, another program), the space gets another number, and old steps stay as they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "space.h"
+
+struct bts_space *space_get(struct spaces *all, int tgid)
+{
+	struct bts_space *s;
+
+	for (s = all->list; s; s = s->next)
+		if (s->tgid == tgid)
+			return s;
+	s = bts_zalloc(1, sizeof(*s));
+	s->tgid = tgid;
+	s->id = ++all->last_id;
+	s->next = all->list;
+	all->list = s;
+	return s;
+}
+
+const struct map *space_find(struct bts_space *s, uint64_t addr)
+{
+	size_t low = 0, high = s->nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (s->maps[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && addr < s->maps[low - 1].end)
+		return &s->maps[low - 1];
+	s->missed = true;
+	return NULL;
+}
+
+struct bts_space *space_guess(struct spaces *all, uint64_t a, uint64_t b)
+{
+	struct bts_space *best = NULL;
+
+	for (struct bts_space *s = all->list; s; s = s->next) {
+		bool missed = s->missed;
+
+		if (space_find(s, a) && space_find(s, b) && (!best || s->used > best->used))
+			best = s;
+		s->missed = missed;
+	}
+	return best;
+}
+
+static void insert(struct bts_space *s, size_t at, const struct map *map)
+{
+	s->maps = bts_realloc(s->maps, s->nr + 1, sizeof(*s->maps));
+	memmove(&s->maps[at + 1], &s->maps[at], (s->nr - at) * sizeof(*s->maps));
+	s->maps[at] = *map;
+	s->nr++;
+}
+
+static void drop(struct bts_space *s, size_t at)
+{
+	s->nr--;
+	memmove(&s->maps[at], &s->maps[at + 1], (s->nr - at) * sizeof(*s->maps));
+}
+
+/* Makes room for @map. Returns whether something else was there. */
+static bool cut(struct bts_space *s, const struct map *map)
+{
+	bool other = false;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct map *m = &s->maps[i], tail;
+
+		if (m->end <= map->addr || m->addr >= map->end)
+			continue;
+		other |= m->object != map->object || m->bias != map->bias;
+		tail = *m;
+		tail.addr = map->end;
+		if (m->addr < map->addr)
+			m->end = map->addr;
+		else
+			drop(s, i--);
+		if (tail.addr < tail.end) {
+			insert(s, i + 1, &tail);
+			i++;
+		}
+	}
+	return other;
+}
+
+void space_map(struct spaces *all, struct bts_space *s, const struct map *map)
+{
+	size_t at = 0;
+
+	s->used = ++all->clock;
+	if (map->end <= map->addr)
+		return;
+	if (cut(s, map) || s->missed) {
+		s->id = ++all->last_id;
+		s->missed = false;
+	}
+	while (at < s->nr && s->maps[at].addr < map->addr)
+		at++;
+	insert(s, at, map);
+}
+
+void spaces_free(struct spaces *all)
+{
+	struct bts_space *next;
+
+	for (struct bts_space *s = all->list; s; s = next) {
+		next = s->next;
+		free(s->maps);
+		free(s);
+	}
+}

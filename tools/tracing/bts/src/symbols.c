@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of symbols: from ELF files, /proc/kallsyms, /tmp/perf-PID.map.
+ *
+ * A table is sorted once. Of several names for an address the one of the highest rank is
+ * kept (global before weak before local, then the one with a size, then the shorter).
+ * A symbol ends where it says, and at the latest where the next one begins; one without
+ * a size ends there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "object.h"
+
+/* A symbol without a size that nothing follows. */
+#define SYM_OPEN	4096
+
+void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
+		  unsigned int rank)
+{
+	if (list->nr == list->room) {
+		list->room = list->room ? 2 * list->room : 256;
+		list->list = bts_realloc(list->list, list->room, sizeof(*list->list));
+	}
+	list->list[list->nr++] = (struct sym_add) {
+		.addr = addr, .size = size, .name = name, .rank = rank,
+	};
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct sym_add *a = left, *b = right;
+	size_t a_length, b_length;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	if (!a->size != !b->size)
+		return a->size ? -1 : 1;
+	a_length = strlen(a->name);
+	b_length = strlen(b->name);
+	if (a_length != b_length)
+		return a_length < b_length ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* A copy that lives as long as the object. */
+char *object_string(struct object *o, const char *string)
+{
+	size_t nr = o->nr_names;
+
+	if (!(nr & (nr - 1)))
+		o->names = bts_realloc(o->names, nr ? 2 * nr : 1, sizeof(*o->names));
+	o->names[o->nr_names++] = bts_strdup(string);
+	return o->names[nr];
+}
+
+/* printf@@GLIBC_2.2.5 is printf; printf@plt stays. */
+static char *sym_name(struct object *o, const char *name)
+{
+	char *copy = object_string(o, name), *at = strchr(copy, '@');
+
+	if (at && at != copy && strcmp(at, "@plt"))
+		*at = 0;
+	return copy;
+}
+
+static bool is_stub(const char *name)
+{
+	return strstr(name, "@plt") || !strcmp(name, "[plt]") ||
+	       !strncmp(name, "_dl_runtime_resolve", 19);
+}
+
+void object_set_syms(struct object *o, struct sym_list *list)
+{
+	struct sym *syms = bts_zalloc(list->nr, sizeof(*syms));
+	size_t nr = 0;
+
+	if (list->nr)
+		qsort(list->list, list->nr, sizeof(*list->list), compare);
+	for (size_t i = 0; i < list->nr; i++) {
+		struct sym_add *a = &list->list[i];
+		struct sym *s = &syms[nr];
+
+		if (nr && syms[nr - 1].addr == a->addr)
+			continue;
+		/* A label within a function that has a size is no function. */
+		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size)
+			continue;
+		s->addr = a->addr;
+		s->end = a->size ? a->addr + a->size : UINT64_MAX;
+		s->name = a->name;
+		s->object = o;
+		if (nr && syms[nr - 1].end > s->addr)
+			syms[nr - 1].end = s->addr;
+		nr++;
+	}
+	if (nr && syms[nr - 1].end == UINT64_MAX)
+		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
+	/* The names are the file's, which is freed: they become the object's. */
+	for (size_t i = 0; i < nr; i++) {
+		syms[i].linked = sym_name(o, syms[i].name);
+		syms[i].name = sym_demangle(o, syms[i].linked);
+		syms[i].stub = is_stub(syms[i].linked);
+	}
+	free(o->syms);
+	o->syms = syms;
+	o->nr_syms = nr;
+	free(list->list);
+	*list = (struct sym_list) {};
+}
+
+/* The object of a module, made when its first symbol is met. */
+static struct object *module_get(struct objects *all, const char *module)
+{
+	struct object *o;
+
+	for (o = all->list; o; o = o->next)
+		if (o->kernel && !strcmp(o->name, module))
+			return o;
+	o = object_new(all, module, module);
+	o->kernel = true;
+	o->code = all->kernel;
+	return o;
+}
+
+/* "address type name", with a tab and "[module]" after the name if it is a module's. */
+static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
+{
+	char *rest;
+
+	*addr = strtoull(line, &rest, 16);
+	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ' || !*addr)
+		return NULL;
+	*type = rest[1];
+	return strchr("tTwW", *type) ? rest + 3 : NULL;
+}
+
+/*
+ * The kernel and its modules share one table, the kernel's: addresses of both are
+ * absolute, and the code of both is in one file.
+ */
+void kernel_syms(struct objects *all, const char *kallsyms)
+{
+	struct object *kernel = all->kernel;
+	char *copy = bts_strdup(kallsyms), *save = NULL, type;
+	struct sym_list list = {};
+	const char *name;
+	uint64_t addr;
+
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		name = kallsyms_line(line, &addr, &type);
+		if (name)
+			sym_list_add(&list, addr, 0, name, type == 'T' ? 4 : 2);
+	}
+	object_set_syms(kernel, &list);
+	free(copy);
+	for (size_t i = 0; i < kernel->nr_syms; i++) {
+		char *tab = strchr(kernel->syms[i].name, '\t');
+
+		if (!tab)
+			continue;
+		*tab = 0;
+		kernel->syms[i].object = module_get(all, tab + 1);
+	}
+}
+
+/* Lines of a JIT compiler: address, size, name. */
+void jit_syms(struct objects *all, struct object *o, int tgid)
+{
+	struct sym_list list = {};
+	char *path, *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	path = bts_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
+	file = fopen(path, "r");
+	free(path);
+	while (file && getline(&line, &room, file) > 0) {
+		char *rest, *name;
+		uint64_t addr = strtoull(line, &rest, 16), size = strtoull(rest, &rest, 16);
+
+		line[strcspn(line, "\n")] = 0;
+		name = rest + strspn(rest, " ");
+		if (addr && size && *name)
+			sym_list_add(&list, addr, size, object_string(o, name), 2);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	if (list.nr)
+		object_set_syms(o, &list);
+	free(list.list);
+}

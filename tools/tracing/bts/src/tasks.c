@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks: their names, processes and address spaces, as rows of the trace tell them.
+ *
+ * A row bts_departs, bts_arrives or bts_map has the process of its task. A thread of
+ * which no row came belongs to the process whose mappings fit its addresses. Names are
+ * those that rows have, and until one came, those of the end of recording.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "private.h"
+
+#define CPUS_MAX	8192
+
+static int compare_comms(const void *left, const void *right)
+{
+	const struct comm *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* saved_cmdlines: "PID NAME" a line. */
+void comms_read(struct pipe_private *v)
+{
+	char *copy, *save = NULL;
+
+	if (!v->dat->cmdlines.text)
+		return;
+	copy = bts_strdup(v->dat->cmdlines.text);
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *name = strchr(line, ' ');
+		struct comm *c;
+
+		if (!name)
+			continue;
+		if (!(v->nr_comms & (v->nr_comms - 1)))
+			v->comms = bts_realloc(v->comms, v->nr_comms ? 2 * v->nr_comms : 1,
+					       sizeof(*c));
+		c = &v->comms[v->nr_comms++];
+		*c = (struct comm) { .pid = strtol(line, NULL, 10) };
+		snprintf(c->name, sizeof(c->name), "%s", name + 1);
+	}
+	free(copy);
+	if (v->nr_comms)
+		qsort(v->comms, v->nr_comms, sizeof(*v->comms), compare_comms);
+}
+
+static const char *comm_of(const struct pipe_private *v, int pid)
+{
+	struct comm key = { .pid = pid }, *found = NULL;
+
+	if (v->nr_comms)
+		found = bsearch(&key, v->comms, v->nr_comms, sizeof(key), compare_comms);
+	return found ? found->name : pid ? "<...>" : "<idle>";
+}
+
+struct bts_task *task_get(struct pipe_private *v, int pid)
+{
+	struct bts_task **bucket = &v->buckets[(unsigned int)pid % TASK_BUCKETS], *t;
+
+	for (t = *bucket; t; t = t->hash_next)
+		if (t->pid == pid)
+			return t;
+	t = bts_zalloc(1, sizeof(*t));
+	t->pid = pid;
+	t->tgid = pid;
+	t->cpu = -1;
+	t->loss_seq = v->loss_seq;
+	snprintf(t->comm, sizeof(t->comm), "%s", comm_of(v, pid));
+	t->chosen = task_chosen(v->pipe->options, t);
+	t->hash_next = *bucket;
+	*bucket = t;
+	t->list_next = v->pipe->tasks;
+	v->pipe->tasks = t;
+	return t;
+}
+
+static void more_cpus(struct pipe_private *v, size_t nr)
+{
+	if (nr <= v->nr_cpus || nr > CPUS_MAX)
+		return;
+	v->cpu_lost = bts_realloc(v->cpu_lost, nr, sizeof(*v->cpu_lost));
+	v->cpu_pid = bts_realloc(v->cpu_pid, nr, sizeof(*v->cpu_pid));
+	for (; v->nr_cpus < nr; v->nr_cpus++) {
+		v->cpu_lost[v->nr_cpus] = 0;
+		v->cpu_pid[v->nr_cpus] = -1;
+	}
+}
+
+void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return;
+	more_cpus(v, cpu + 1);
+	if (v->cpu_pid[cpu] != t->pid) {
+		if (v->cpu_pid[cpu] != -1 || t->cpu != -1) {
+			v->pipe->bill.switches++;
+			t->switches++;
+		}
+		v->cpu_pid[cpu] = t->pid;
+	}
+	if (t->cpu == -1)
+		t->cpu = cpu;
+}
+
+void task_named(struct pipe_private *v, struct bts_task *t, const char *comm)
+{
+	if (!strncmp(t->comm, comm, sizeof(t->comm)))
+		return;
+	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	t->chosen = task_chosen(v->pipe->options, t);
+}
+
+void task_of(struct pipe_private *v, struct bts_task *t, int tgid)
+{
+	struct bts_space *space;
+
+	if (t->tgid_known && t->tgid == tgid)
+		return;
+	t->tgid = tgid;
+	t->tgid_known = true;
+	space = space_get(&v->spaces, tgid);
+	if (space != t->space) {
+		t->space = space;
+		t->step = NULL;
+	}
+}
+
+/* A thread of which no row came: whose addresses are these? */
+void task_find_space(struct pipe_private *v, struct bts_task *t, const struct branch *b)
+{
+	uint64_t from = BTS_KERNEL(b->from) ? b->to : b->from;
+	uint64_t to = BTS_KERNEL(b->to) ? b->from : b->to;
+	struct bts_space *space;
+
+	if (t->tgid_known)
+		return;
+	if (t->space && space_find(t->space, from) && space_find(t->space, to))
+		return;
+	space = space_guess(&v->spaces, from, to);
+	if (space) {
+		t->space = space;
+		t->tgid = space->tgid;
+	}
+}
+
+void tasks_free(struct pipe_private *v)
+{
+	struct bts_task *next;
+
+	for (struct bts_task *t = v->pipe->tasks; t; t = next) {
+		next = t->list_next;
+		free(t);
+	}
+	free(v->comms);
+	free(v->cpu_lost);
+	free(v->cpu_pid);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text by the million lines.
+ *
+ * A row of a report takes 200 ns, and printf() alone would take more than that. So the
+ * pieces of a row are put into a buffer by functions that do one thing each.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bts.h"
+#include "text.h"
+
+struct text *text_open(FILE *out)
+{
+	struct text *t = bts_alloc(sizeof(*t));
+
+	t->out = out;
+	t->failed = false;
+	t->used = 0;
+	return t;
+}
+
+static void flush(struct text *t)
+{
+	if (t->used && !t->failed && fwrite(t->bytes, t->used, 1, t->out) != 1)
+		t->failed = true;
+	t->used = 0;
+}
+
+bool text_close(struct text *t)
+{
+	bool done;
+
+	flush(t);
+	done = !t->failed;
+	free(t);
+	return done;
+}
+
+void text_room(struct text *t, size_t size)
+{
+	if (t->used + size > TEXT_ROOM)
+		flush(t);
+}
+
+void text_bytes(struct text *t, const char *bytes, size_t size)
+{
+	while (size > TEXT_ROOM / 2) {
+		text_bytes(t, bytes, TEXT_ROOM / 2);
+		bytes += TEXT_ROOM / 2;
+		size -= TEXT_ROOM / 2;
+	}
+	text_room(t, size);
+	memcpy(t->bytes + t->used, bytes, size);
+	t->used += size;
+}
+
+void text_string(struct text *t, const char *string)
+{
+	text_bytes(t, string, strlen(string));
+}
+
+void text_padded(struct text *t, uint64_t number, unsigned int width, char fill)
+{
+	char digits[32];
+	unsigned int at = sizeof(digits);
+
+	do {
+		digits[--at] = '0' + number % 10;
+		number /= 10;
+	} while (number);
+	while (sizeof(digits) - at < width && at)
+		digits[--at] = fill;
+	text_bytes(t, digits + at, sizeof(digits) - at);
+}
+
+void text_number(struct text *t, uint64_t number)
+{
+	text_padded(t, number, 0, ' ');
+}
+
+void text_hex(struct text *t, uint64_t number)
+{
+	static const char hex[] = "0123456789abcdef";
+	char digits[18];
+	unsigned int at = sizeof(digits);
+
+	do {
+		digits[--at] = hex[number & 15];
+		number >>= 4;
+	} while (number);
+	digits[--at] = 'x';
+	digits[--at] = '0';
+	text_bytes(t, digits + at, sizeof(digits) - at);
+}
+
+void text_time(struct text *t, uint64_t ts, unsigned int width)
+{
+	uint64_t us = (ts + 500) / 1000;
+
+	text_padded(t, us / 1000000, width > 7 ? width - 7 : 0, ' ');
+	text_bytes(t, ".", 1);
+	text_padded(t, us % 1000000, 6, '0');
+}
+
+void text_json(struct text *t, const char *string)
+{
+	text_bytes(t, "\"", 1);
+	for (; *string; string++) {
+		unsigned char c = *string;
+		char escaped[8];
+
+		if (c == '"' || c == '\\')
+			text_bytes(t, "\\", 1);
+		if (c >= 0x20 && c < 0x7f) {
+			text_bytes(t, string, 1);
+			continue;
+		}
+		/* What is not ASCII in a name need not be UTF-8. */
+		snprintf(escaped, sizeof(escaped), "\\u%04x", c);
+		text_bytes(t, escaped, 6);
+	}
+	text_bytes(t, "\"", 1);
+}
+
+void text_format(struct text *t, const char *format, ...)
+{
+	char *string;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&string, format, args);
+	va_end(args);
+	if (length < 0)
+		return;
+	text_bytes(t, string, length);
+	free(string);
+}
+
+void json_string(FILE *out, const char *string)
+{
+	fputc('"', out);
+	for (; *string; string++) {
+		unsigned char c = *string;
+
+		if (c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The terminal of bts tui: a list of functions, and the calls of each task as a tree.
+ *
+ * What is shown is counted from the first line of the screen on, by steps from node to
+ * node: so a tree of a million nodes costs what the screen shows.
+ */
+#include <locale.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui.h"
+
+enum view { VIEW_CALLS, VIEW_TOP };
+
+/**
+ * struct screen - what is where
+ * @tree:	the task whose calls are shown
+ * @first:	of the calls, the first on the screen
+ * @cursor:	of the calls, the chosen one
+ * @top_first:	of the functions
+ * @top_cursor:	of the functions
+ * @search:	what was searched for last
+ * @message:	for the last line, until the next key
+ */
+struct screen {
+	struct tui	*tui;
+	enum view	view;
+	size_t		tree;
+	uint32_t	first;
+	uint32_t	cursor;
+	size_t		top_first;
+	size_t		top_cursor;
+	char		search[64];
+	char		message[128];
+};
+
+static const char help[] =
+	"Enter fold  e/c open, close all  / search  n next  l loss  Tab task  t top  r calls  s source  q quit";
+
+static struct tree *tree(struct screen *s)
+{
+	return s->tui->nr_trees ? &s->tui->trees[s->tree] : NULL;
+}
+
+static int rows(void)
+{
+	return LINES > 3 ? LINES - 2 : 1;
+}
+
+static void title(const char *text)
+{
+	attron(A_REVERSE);
+	mvprintw(0, 0, "%-*.*s", COLS, COLS, text);
+	attroff(A_REVERSE);
+}
+
+static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
+{
+	static const char *const marks[] = {
+		[FRAME_SYSCALL] = " (system call)", [FRAME_INTERRUPT] = " (interrupt)",
+		[FRAME_SIGNAL] = " (signal)", [FRAME_TAIL] = " (jump)",
+		[FRAME_GUESS] = " (after a gap)", [FRAME_ROOT] = "", [FRAME_CALL] = "",
+	};
+	const struct node *n = &t->nodes[node];
+	uint32_t indent = 2 * n->depth;
+	char line[512];
+
+	if (n->sym)
+		snprintf(line, sizeof(line), "%14llu %10llu  %*s%c %s%s",
+			 (unsigned long long)n->insns, (unsigned long long)n->branches,
+			 (int)(indent < 100 ? indent : 100), "",
+			 n->next == node + 1 ? ' ' : n->folded ? '+' : '-', n->sym->name,
+			 marks[n->kind]);
+	else
+		snprintf(line, sizeof(line), "%14s %10s  %*s  # %s", "", "",
+			 (int)(indent < 100 ? indent : 100), "", n->text);
+	if (chosen)
+		attron(A_REVERSE);
+	if (n->loss)
+		attron(A_BOLD);
+	mvprintw(y, 0, "%-*.*s", COLS, COLS, line);
+	attroff(A_REVERSE | A_BOLD);
+}
+
+static void draw_calls(struct screen *s)
+{
+	struct tree *t = tree(s);
+	char text[128];
+	uint32_t node;
+
+	if (!t) {
+		title("no branches");
+		return;
+	}
+	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s", "instructions", "branches",
+		 t->task->comm, t->task->pid, t->full ? " (the beginning)" : "");
+	title(text);
+	node = t->nr ? s->first : NODE_NONE;
+	for (int y = 1; y <= rows() && node != NODE_NONE; y++) {
+		draw_node(t, node, y, node == s->cursor);
+		node = tree_after(t, node);
+	}
+}
+
+static void draw_top(struct screen *s)
+{
+	struct tui *t = s->tui;
+	char text[512];
+
+	snprintf(text, sizeof(text), "%14s %10s %10s  function", "instructions", "branches",
+		 "calls");
+	title(text);
+	for (int y = 1; y <= rows() && s->top_first + y - 1 < t->nr_functions; y++) {
+		const struct tally_entry *e = &t->functions[s->top_first + y - 1];
+		const struct sym *sym = e->key.a;
+
+		snprintf(text, sizeof(text), "%14llu %10llu %10llu  %s  (%s)",
+			 (unsigned long long)e->insns, (unsigned long long)e->branches,
+			 (unsigned long long)e->calls, sym->name, sym->object->name);
+		if (s->top_first + y - 1 == s->top_cursor)
+			attron(A_REVERSE);
+		mvprintw(y, 0, "%-*.*s", COLS, COLS, text);
+		attroff(A_REVERSE);
+	}
+}
+
+static void draw(struct screen *s)
+{
+	erase();
+	if (s->view == VIEW_CALLS)
+		draw_calls(s);
+	else
+		draw_top(s);
+	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, *s->message ? s->message : help);
+	*s->message = 0;
+	refresh();
+}
+
+/* The cursor must be on the screen. */
+static void follow_cursor(struct screen *s)
+{
+	struct tree *t = tree(s);
+	uint32_t node = s->first;
+
+	if (s->cursor >= s->first)
+		for (int y = 0; y < rows() && node != NODE_NONE; y++) {
+			if (node == s->cursor)
+				return;
+			node = tree_after(t, node);
+		}
+	node = s->cursor;
+	for (int y = 0; y < rows() / 2; y++) {
+		uint32_t before = tree_before(t, node);
+
+		if (before == NODE_NONE)
+			break;
+		node = before;
+	}
+	s->first = node;
+}
+
+static void move_calls(struct screen *s, int by)
+{
+	struct tree *t = tree(s);
+
+	for (; by; by += by < 0 ? 1 : -1) {
+		uint32_t node = by < 0 ? tree_before(t, s->cursor) : tree_after(t, s->cursor);
+
+		if (node == NODE_NONE)
+			break;
+		s->cursor = node;
+	}
+}
+
+static void move_top(struct screen *s, int by)
+{
+	size_t nr = s->tui->nr_functions;
+
+	if (by < 0)
+		s->top_cursor = s->top_cursor > (size_t)-by ? s->top_cursor + by : 0;
+	else if (nr)
+		s->top_cursor = s->top_cursor + by < nr ? s->top_cursor + by : nr - 1;
+	if (s->top_cursor < s->top_first)
+		s->top_first = s->top_cursor;
+	if (s->top_cursor >= s->top_first + rows())
+		s->top_first = s->top_cursor - rows() + 1;
+}
+
+static void move_by(struct screen *s, int by)
+{
+	if (s->view == VIEW_TOP)
+		move_top(s, by);
+	else if (tree(s) && tree(s)->nr)
+		move_calls(s, by);
+}
+
+static void jump(struct screen *s, const char *text)
+{
+	struct tree *t = tree(s);
+	uint32_t node = t && t->nr ? tree_search(t, s->cursor, text) : NODE_NONE;
+
+	if (node == NODE_NONE) {
+		snprintf(s->message, sizeof(s->message), "%s: not found", text ? text : "loss");
+		return;
+	}
+	tree_show(t, node);
+	s->cursor = node;
+	s->view = VIEW_CALLS;
+}
+
+static void ask_search(struct screen *s)
+{
+	move(LINES - 1, 0);
+	clrtoeol();
+	addch('/');
+	echo();
+	if (getnstr(s->search, sizeof(s->search) - 1) == ERR)
+		*s->search = 0;
+	noecho();
+	if (*s->search)
+		jump(s, s->search);
+}
+
+static void fold_all(struct screen *s, bool folded)
+{
+	struct tree *t = tree(s);
+
+	for (uint32_t i = 0; t && i < t->nr; i++)
+		t->nodes[i].folded = folded && t->nodes[i].depth;
+	if (t && t->nr && folded)
+		while (t->nodes[s->cursor].parent != NODE_NONE &&
+		       t->nodes[t->nodes[s->cursor].parent].folded)
+			s->cursor = t->nodes[s->cursor].parent;
+}
+
+static struct sym *chosen(struct screen *s)
+{
+	struct tree *t = tree(s);
+
+	if (s->view == VIEW_TOP)
+		return s->tui->nr_functions ?
+		       (struct sym *)s->tui->functions[s->top_cursor].key.a : NULL;
+	return t && t->nr ? t->nodes[s->cursor].sym : NULL;
+}
+
+static void enter(struct screen *s)
+{
+	struct tree *t = tree(s);
+
+	if (s->view == VIEW_TOP && chosen(s))
+		tui_source(s->tui, chosen(s));
+	else if (s->view == VIEW_CALLS && t && t->nr)
+		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
+}
+
+static void next_task(struct screen *s)
+{
+	if (!s->tui->nr_trees)
+		return;
+	s->tree = (s->tree + 1) % s->tui->nr_trees;
+	s->first = 0;
+	s->cursor = 0;
+}
+
+/* Keys that move; false if it is another one. */
+static bool move_key(struct screen *s, int key)
+{
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		move_by(s, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		move_by(s, 1);
+		return true;
+	case KEY_PPAGE:
+		move_by(s, -rows());
+		return true;
+	case KEY_NPAGE:
+		move_by(s, rows());
+		return true;
+	}
+	return false;
+}
+
+/* What a key does that does not move. */
+static void other_key(struct screen *s, int key)
+{
+	switch (key) {
+	case '\n':
+	case KEY_ENTER:
+		enter(s);
+		break;
+	case '\t':
+		next_task(s);
+		break;
+	case 'e':
+	case 'c':
+		fold_all(s, key == 'c');
+		break;
+	case '/':
+		ask_search(s);
+		break;
+	case 'n':
+		if (*s->search)
+			jump(s, s->search);
+		break;
+	case 'l':
+		jump(s, NULL);
+		break;
+	case 't':
+	case 'r':
+		s->view = key == 't' ? VIEW_TOP : VIEW_CALLS;
+		break;
+	case 's':
+		if (chosen(s))
+			tui_source(s->tui, chosen(s));
+		break;
+	}
+}
+
+/* False: the user has seen enough. */
+static bool key_pressed(struct screen *s, int key)
+{
+	if (key == 'q' || key == ERR)
+		return false;
+	if (!move_key(s, key))
+		other_key(s, key);
+	return true;
+}
+
+int tui_screen(struct tui *t)
+{
+	struct screen s = { .tui = t };
+	SCREEN *terminal;
+
+	setlocale(LC_ALL, "");
+	terminal = newterm(NULL, stdout, stdin);
+	if (!terminal)
+		return bts_error("open the terminal", getenv("TERM"), "not a terminal known here");
+	cbreak();
+	noecho();
+	keypad(stdscr, true);
+	curs_set(0);
+	do {
+		if (tree(&s) && tree(&s)->nr)
+			follow_cursor(&s);
+		draw(&s);
+	} while (key_pressed(&s, getch()));
+	endwin();
+	delscreen(terminal);
+	return BTS_OK;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The trees of bts tui: each task's calls, one after the other, each with the index of
+ * the first node that is no longer within it. So a fold is a step over, and no node has
+ * a list of children.
+ *
+ * A million calls are kept, 64 MB; of a longer trace the beginning (--time and --task
+ * choose another part). Sums by function and line are of the whole trace.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui.h"
+
+#define NODES_MAX (1U << 20)
+
+static struct tree *tree_of(struct tui *t, struct bts_task *task)
+{
+	for (size_t i = 0; i < t->nr_trees; i++)
+		if (t->trees[i].task == task)
+			return &t->trees[i];
+	t->trees = bts_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
+	t->trees[t->nr_trees] = (struct tree) { .task = task };
+	return &t->trees[t->nr_trees++];
+}
+
+/* A new node within @parent; NULL if there are too many. */
+static struct node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
+{
+	struct node *n;
+
+	if (t->nr_nodes >= NODES_MAX) {
+		tree->full = true;
+		return NULL;
+	}
+	t->nr_nodes++;
+	if (tree->nr == tree->room) {
+		tree->room = tree->room ? 2 * tree->room : 256;
+		tree->nodes = bts_realloc(tree->nodes, tree->room, sizeof(*n));
+	}
+	n = &tree->nodes[tree->nr++];
+	*n = (struct node) {
+		.task = tree->task, .parent = parent, .next = tree->nr, .folded = true,
+		.depth = parent == NODE_NONE ? 0 : tree->nodes[parent].depth + 1,
+	};
+	return n;
+}
+
+/* A frame's node is the index of its node, and one more; 0 if it has none. */
+static uint32_t parent_of(const struct calls *c, uint32_t depth)
+{
+	uintptr_t node = depth ? (uintptr_t)c->stack[depth - 1].node : 0;
+
+	return node ? node - 1 : NODE_NONE;
+}
+
+static void enter(struct calls *c, struct frame *f)
+{
+	struct tui *t = c->ctx;
+	struct tree *tree = tree_of(t, c->task);
+	struct node *n = add_node(t, tree, parent_of(c, c->depth - 1));
+
+	f->node = NULL;
+	if (!n)
+		return;
+	n->sym = f->sym;
+	n->kind = f->kind;
+	f->node = (void *)(uintptr_t)tree->nr;
+}
+
+static void leave(struct calls *c, struct frame *f)
+{
+	struct tree *tree = tree_of(c->ctx, c->task);
+	struct node *n;
+
+	if (!f->node)
+		return;
+	n = &tree->nodes[(uintptr_t)f->node - 1];
+	n->insns = c->insns - f->insns_at;
+	n->branches = c->branches - f->branches_at;
+	n->next = tree->nr;
+}
+
+static const struct calls_ops ops = { .enter = enter, .leave = leave };
+
+static int branch(void *ctx, struct bts_task *task, struct bts_step *s, uint64_t ts)
+{
+	struct tui *t = ctx;
+
+	if (s->flags & BTS_STEP_SHOWN)
+		calls_step(calls_of(&t->pipe, task, &ops, t), s, ts);
+	return 0;
+}
+
+static int row(void *ctx, struct bts_task *task, const struct bts_row *row)
+{
+	struct tui *t = ctx;
+	struct calls *c;
+	struct node *n;
+
+	if (!task)
+		return 0;
+	c = calls_of(&t->pipe, task, &ops, t);
+	if (row->type != BTS_ROW_MAP) {
+		n = add_node(t, tree_of(t, task), parent_of(c, c->depth));
+		if (n) {
+			n->text = bts_strdup(command_row_text(&t->pipe, task, row));
+			n->loss = row->type == BTS_ROW_LOST || row->type == BTS_ROW_GAP;
+		}
+	}
+	calls_row(c, row);
+	return 0;
+}
+
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct tui *t = ctx;
+	struct tally_key key = { .a = sym };
+	const char *file;
+	unsigned int line;
+
+	(void)length;
+	tally_get(&t->by_function, &key)->insns += t->count;
+	if (!object_line(sym->object, addr, &file, &line))
+		return;
+	key = (struct tally_key) { .a = sym, .a_addr = line, .b = file };
+	tally_get(&t->lines, &key)->insns += t->count;
+}
+
+static void fold(void *ctx, struct bts_step *s)
+{
+	struct tui *t = ctx;
+	struct tally_key key = { .a = s->at_from.sym };
+
+	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+		return;
+	t->count = s->count;
+	bts_step_each(&t->pipe, s, one_insn, t);
+	tally_get(&t->by_function, &key)->branches += s->count;
+	if (s->kind != BTS_CALL && s->kind != BTS_CALL_IND)
+		return;
+	key.a = s->at_to.sym;
+	tally_get(&t->by_function, &key)->calls += s->count;
+}
+
+static int by_insns(const void *left, const void *right)
+{
+	const struct tally_entry *a = left, *b = right;
+
+	if (a->insns != b->insns)
+		return a->insns < b->insns ? 1 : -1;
+	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
+}
+
+int tui_read(struct tui *t, const struct bts_options *options)
+{
+	int status;
+
+	t->pipe.consumer = (struct bts_consumer) {
+		.ctx = t, .branch = branch, .row = row, .fold = fold,
+	};
+	if (!bts_pipe_open(&t->pipe, options->path, options))
+		return BTS_FAILURE;
+	status = bts_pipe_run(&t->pipe);
+	for (struct bts_task *task = t->pipe.tasks; task; task = task->list_next)
+		calls_free(task);
+	/* What is around all calls of a task is open. */
+	for (size_t i = 0; i < t->nr_trees; i++)
+		for (uint32_t n = 0; n < t->trees[i].nr; n++)
+			t->trees[i].nodes[n].folded = t->trees[i].nodes[n].depth > 0;
+	t->functions = tally_sorted(&t->by_function, by_insns);
+	t->nr_functions = t->by_function.nr;
+	return status;
+}
+
+void tui_free(struct tui *t)
+{
+	for (size_t i = 0; i < t->nr_trees; i++) {
+		for (uint32_t n = 0; n < t->trees[i].nr; n++)
+			free(t->trees[i].nodes[n].text);
+		free(t->trees[i].nodes);
+	}
+	free(t->trees);
+	free(t->functions);
+	tally_free(&t->by_function);
+	tally_free(&t->lines);
+}
+
+uint32_t tree_after(const struct tree *tree, uint32_t node)
+{
+	uint32_t next = tree->nodes[node].folded ? tree->nodes[node].next : node + 1;
+
+	return next < tree->nr ? next : NODE_NONE;
+}
+
+uint32_t tree_before(const struct tree *tree, uint32_t node)
+{
+	uint32_t before = node - 1;
+
+	if (!node)
+		return NODE_NONE;
+	/* It may lie within one that is folded: the outermost of these is shown. */
+	for (uint32_t n = tree->nodes[before].parent; n != NODE_NONE; n = tree->nodes[n].parent)
+		if (tree->nodes[n].folded)
+			before = n;
+	return before;
+}
+
+void tree_show(struct tree *tree, uint32_t node)
+{
+	for (uint32_t n = tree->nodes[node].parent; n != NODE_NONE; n = tree->nodes[n].parent)
+		tree->nodes[n].folded = false;
+}
+
+uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text)
+{
+	for (uint32_t i = 1; i <= tree->nr; i++) {
+		uint32_t node = (from + i) % tree->nr;
+		const struct node *n = &tree->nodes[node];
+
+		if (text ? n->sym && strstr(n->sym->name, text) : n->loss)
+			return node;
+	}
+	return NODE_NONE;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Puts back what the tool has changed, on each way out: the end of main(), exit(), a
+ * signal that kills, SIGKILL too.
+ *
+ *	bts ----- "PATH\nTEXT\n" through a pipe ----> its guard, a child
+ *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
+ *						      the last one first
+ *
+ * The guard has a session of its own, so that no Ctrl-C reaches it. It takes the end of
+ * the file for the end of bts; the kernel closes bts's other files at about that time, and
+ * an instance whose trace_pipe_raw is open cannot be removed: the guard tries again for a
+ * while. An empty TEXT means a directory that is to be removed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bts.h"
+#include "instance.h"
+#include "undo.h"
+
+enum {
+	MAX_ENTRIES	= 64,
+	TRIES		= 200,
+	PAUSE_US	= 10000,
+};
+
+static pid_t guard;
+static pid_t guarded;
+static int to_guard = -1;
+
+static void put_back(const char *path, const char *text)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (!(*text ? file_append(path, text) : rmdir(path)) || errno != EBUSY)
+			return;
+		usleep(PAUSE_US);
+	}
+}
+
+static void run_guard(int fd)
+{
+	char *line[2 * MAX_ENTRIES];
+	FILE *from = fdopen(fd, "r");
+	size_t size;
+	int n = 0;
+
+	while (from && n < 2 * MAX_ENTRIES) {
+		line[n] = NULL;
+		size = 0;
+		if (getline(&line[n], &size, from) < 0)
+			break;
+		line[n][strcspn(line[n], "\n")] = 0;
+		n++;
+	}
+	/* Half an entry is none: bts died while it wrote it, and changed nothing yet. */
+	for (n &= ~1; n > 0; n -= 2)
+		put_back(line[n - 2], line[n - 1]);
+	_exit(0);
+}
+
+/* Nothing of ours but the pipe: a terminal or a pipe of bts ends with bts. */
+static void leave_all_but(int fd)
+{
+	int null = open("/dev/null", O_RDWR);
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	setsid();
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (fd != 3)
+		dup2(fd, 3);
+	close_range(4, ~0U, 0);
+}
+
+static void start_guard(void)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC)) {
+		bts_errno("make a pipe", NULL);
+		exit(BTS_FAILURE);
+	}
+	fflush(NULL);
+	guard = fork();
+	if (guard < 0) {
+		bts_errno("fork", NULL);
+		exit(BTS_FAILURE);
+	}
+	if (!guard) {
+		leave_all_but(ends[0]);
+		run_guard(3);
+	}
+	close(ends[0]);
+	to_guard = ends[1];
+	guarded = getpid();
+	atexit(undo_all);
+}
+
+static void tell_guard(const char *path, const char *text)
+{
+	char *entry = bts_format("%s\n%s\n", path, text);
+	ssize_t length = strlen(entry);
+
+	if (to_guard < 0)
+		start_guard();
+	if (write(to_guard, entry, length) != length) {
+		bts_errno("note what is to be put back", path);
+		exit(BTS_FAILURE);
+	}
+	free(entry);
+}
+
+void undo_write(const char *path, const char *text)
+{
+	tell_guard(path, text);
+}
+
+void undo_rmdir(const char *path)
+{
+	tell_guard(path, "");
+}
+
+void undo_all(void)
+{
+	/* A child that could not exec() comes here too. */
+	if (to_guard < 0 || guarded != getpid())
+		return;
+	close(to_guard);
+	to_guard = -1;
+	while (waitpid(guard, NULL, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,325 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tests of bts where it can record: as root, on a kernel with the tracer, real or emulated.
+# Prints KTAP.
+#
+#	guest.sh PROGRAMS	those of tools/testing/selftests/ftrace/test.d/bts/progs
+#
+# The judge is bts_compare: each user branch of a known program, in order, none extra. The
+# list that it compares with comes from single-stepping, not from us.
+
+set -u
+
+progs=$1
+tracefs=/sys/kernel/tracing
+work=$(mktemp -d)
+cd "$work" || exit 1
+total=0
+failed=0
+
+# What a test that fails has to say.
+say() {
+	sed 's/^/# /' "$@"
+}
+
+# check NAME COMMAND...
+check() {
+	name=$1
+	shift
+	total=$((total + 1))
+	if "$@" >said 2>&1; then
+		echo "ok $total $name"
+		return
+	fi
+	echo "not ok $total $name"
+	say said
+	failed=$((failed + 1))
+}
+
+# status N COMMAND...: exactly that one.
+status() {
+	wanted=$1
+	shift
+	got=0
+	"$@" || got=$?
+	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
+}
+
+# says PATTERN COMMAND...: what it prints has a line like that.
+says() {
+	pattern=$1
+	shift
+	"$@" >words 2>&1
+	said_status=$?
+	tail -n 20 words
+	grep -q -e "$pattern" words || { echo "no line is like: $pattern"; return 1; }
+	return $said_status
+}
+
+not() {
+	if "$@"; then
+		return 1
+	fi
+}
+
+# Until the command succeeds; ten seconds.
+wait_for() {
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || { echo "in vain: $*"; return 1; }
+		sleep 0.1
+	done
+}
+
+# The rows of a trace as bts_compare reads them.
+rows() { # FILE
+	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
+		/"from":/ {
+			for (i = 1; i < NF; i++)
+				value[$i] = $(i + 1)
+			print value["pid"], value["cpu"], value["ts"], substr(value["from"], 3),
+			      substr(value["to"], 3)
+		}'
+}
+
+exact() { # FILE PROGRAM [OPTION...]
+	rows "$1" >branches
+	program=$2
+	shift 2
+	"$progs/bts_compare" "$@" "$progs/$program.expect" branches
+}
+
+no_instance() {
+	[ -z "$(ls "$tracefs/instances")" ] || { ls "$tracefs/instances"; return 1; }
+}
+
+# --- record ---------------------------------------------------------------------------
+
+records() { # PROGRAM
+	says 'nothing lost' bts record -u -o t.dat -- "$progs/$1" &&
+		exact t.dat "$1" && no_instance
+}
+
+for program in bts_jumps bts_signal bts_fork; do
+	check "record: $program, each branch and none extra" records $program
+done
+check "record: the comparison can tell" not exact t.dat bts_fault
+
+both_sides() {
+	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
+}
+check "record: both sides, each branch begins where the one before led" both_sides
+
+waits() {
+	says 'nothing lost, waited' bts record -u -m 4k -o t.dat -- ls -R /etc &&
+		says ' 1,000,[0-9]* branches.*nothing lost' \
+			bts record -u -m 64k -o t.dat -- "$progs/bts_million"
+}
+check "record: through a small buffer" waits
+
+loses() {
+	says 'lost [0-9,]* (ring buffer full)' \
+		bts record -u --no-block -m 4k -o t.dat -- ls -R /etc &&
+		says 'LOST' bts report --no-lines t.dat
+}
+check "record: --no-block loses, and says so" loses
+
+both_at_once() {
+	bts record -u -o a.dat -- "$progs/bts_jumps" &
+	bts record -u -o b.dat -- "$progs/bts_fork" &&
+		wait $! && exact a.dat bts_jumps && exact b.dat bts_fork && no_instance
+}
+check "record: two at once" both_at_once
+
+stops() { # SIGNAL
+	bts record -u -o stop.dat -- sleep 1000 &
+	bts=$!
+	wait_for pgrep -x sleep
+	kill "-$1" $bts
+	status "$2" wait $bts
+}
+terminated() {
+	stops TERM 0 && says 'branches' bts info stop.dat && not pgrep -x sleep && no_instance
+}
+check "record: ended by a signal, the trace is whole" terminated
+
+killed() {
+	rm -f stop.dat
+	stops KILL 137
+	pkill -x sleep
+	wait_for no_instance && [ ! -e stop.dat ]
+}
+check "record: killed, tracefs is put back" killed
+
+no_program() {
+	cp t.dat old.dat
+	status 1 says 'bts: execute: /no/such: No such file' bts record -o old.dat -- /no/such &&
+		status 1 bts record -o old.dat -- no-such-program &&
+		cmp t.dat old.dat && no_instance
+}
+check "record: no such program; an older trace stays" no_program
+
+pids() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	bts record -u -p $spin -m 64k -o p.dat &
+	bts=$!
+	wait_for grep -q $spin "$tracefs/instances/bts-$bts/set_ftrace_pid"
+	sleep 0.2
+	kill -9 $spin
+	status 0 wait $bts && says '1 task,.*nothing lost' bts info p.dat &&
+		status 1 says 'No such process' bts record -p $spin
+}
+check "record: a PID, until it ends" pids
+
+on_cpu() {
+	bts record -u -C 1 -o t.dat -- sh -c "taskset -p -c 1 \$\$; exec $progs/bts_jumps" &&
+		exact t.dat bts_jumps && says '^cpu  *1:' bts info t.dat &&
+		not grep -q '^cpu  *0:' words
+}
+check "record: one CPU" on_cpu
+
+# shellcheck disable=SC2016 # its shell expands it
+many() {
+	bts record -u -o t.dat -- sh -c 'i=0; while [ $i -lt 100 ]; do (:); i=$((i+1)); done' &&
+		says '101 tasks,.*nothing lost' bts info t.dat
+}
+check "record: a hundred children" many
+
+with_event() {
+	bts record -u -e syscalls:sys_enter_getppid -o t.dat -- "$progs/bts_syscall" &&
+		bts report --no-lines t.dat >report.txt &&
+		says '-> entry_SYSCALL_64' grep -B 1 'sys_enter_getppid' report.txt &&
+		status 1 says 'bts: enable: no:such' bts record -e no:such -- true
+}
+check "record: an event, at its place" with_event
+
+full_disk() {
+	mkdir -p small
+	mount -t tmpfs -o size=5M none small || return
+	status 1 says 'No space left' bts record -o small/t.dat -- \
+		sh -c 'while :; do ls -R /usr/include; done' >/dev/null
+	bts info small/t.dat | tail -n 1 | grep 'branches'
+	kept=$?
+	umount small
+	[ $kept -eq 0 ] && no_instance
+}
+check "record: the disk is full, what came before is kept" full_disk
+
+# --- The flight recorder --------------------------------------------------------------
+
+flight() {
+	bts record -u --flight=64k -o f.dat -- "$progs/bts_million" &&
+		says '^[0-9]\{1,3\},[0-9]* branches.*nothing lost' bts info f.dat
+}
+check "flight: the latest of a million" flight
+
+on_event() {
+	bts record --flight=256k --on 'syscalls:sys_enter_write if fd == 1' --rearm 1 -o f.dat -- \
+		sh -c 'echo a; sleep 1; echo b; sleep 1; echo c' && [ -e f.dat ] && [ -e f.dat.1 ] &&
+		[ ! -e f.dat.2 ] && bts report --no-lines f.dat | tail -n 5 | grep -q 'traceoff\|tracing_off'
+}
+check "flight: at an event, twice" on_event
+
+on_function() {
+	bts record --flight --on do_sys_openat2 -o g.dat -- cat /dev/null && [ -e g.dat ] &&
+		status 1 bts record --flight --on no_such_function -o h.dat -- true &&
+		[ -z "$(cat "$tracefs/dynamic_events")" ]
+}
+check "flight: at a function of the kernel" on_function
+
+# shellcheck disable=SC2016 # its shell expands it
+on_signal() {
+	bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' && [ -e s.dat ] &&
+		says 'has not happened' bts record -u --flight --on signal:SEGV -o n.dat -- true &&
+		[ ! -e n.dat ]
+}
+check "flight: at a signal, and when it does not come" on_signal
+
+# --- info, archive, check -------------------------------------------------------------
+
+info() {
+	says '^command .*bts_fault' bts info k.dat && says '^kernel ' bts info k.dat &&
+		says '^records: [1-9]' bts info --stats k.dat
+}
+check "info: command, kernel and counters" info
+
+archive() {
+	cp "$progs/bts_as" prog
+	bts record -u -o r.dat -- ./prog -h
+	bts report --no-lines r.dat >before
+	bts archive r.dat && mv prog gone && bts report --no-lines r.dat | diff before - | head
+	[ -n "$(find r.dat.archive/.build-id -type f)" ] && [ -e r.dat.archive/vdso.so ]
+}
+check "archive: a trace reads the same without the binaries" archive
+
+check "check: this machine" says 'Branches can be recorded here' bts check
+check "check: the probe" says 'All as it must be' bts check --probe
+
+held_by_perf() {
+	perf record -q -o perf.data -e branches:u -c 1 sleep 1000 2>/dev/null &
+	wait_for pgrep -x sleep
+	sleep 0.5
+	status 1 says 'in use by perf' bts record -o h.dat -- true
+	one=$?
+	status 1 says '^NO .*in use by perf' bts check
+	two=$?
+	pkill -x sleep
+	wait
+	[ $one$two = 00 ] && no_instance
+}
+command -v perf >/dev/null && check "check: perf has the hardware" held_by_perf
+
+# --- Misuse ---------------------------------------------------------------------------
+
+commands=$(bts -h | sed -n 's/^  \([a-z]*\) .*/\1/p')
+
+help() {
+	status 0 bts -h && status 0 bts --version && status 2 bts && status 2 bts nonsense || return
+	for command in $commands; do
+		status 0 says "^Usage: bts $command" bts "$command" -h || return
+		status 2 says "^bts $command: " bts "$command" --nonsense || return
+	done
+}
+check "each command: help, and an option that there is not" help
+
+misuse() {
+	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
+		'--rearm 1 true' '--on exit true' '--flight --on signal:NONE true' '--flight --on a: true' \
+		'-o' '--flight=0 true'; do
+		# shellcheck disable=SC2086
+		status 2 bts record $words || return
+	done
+}
+check "record: what does not go together" misuse
+
+no_file() {
+	status 1 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
+	for command in info report archive; do
+		status 1 says '^bts: ' bts $command no.dat || return
+		status 1 says '^bts: ' bts $command "$progs/bts_jumps" || return
+		status 2 bts $command t.dat another.dat || return
+	done
+}
+check "no file, or another one" no_file
+
+no_rights() {
+	chmod 755 .
+	status 1 says 'Permission denied' setpriv --reuid 65534 --clear-groups \
+		bts record -o /tmp/nobody.dat -- true
+}
+check "record: without rights" no_rights
+
+full_output() {
+	status 1 says 'bts: write: standard output: No space' sh -c 'bts info k.dat > /dev/full'
+}
+check "what is printed must get out" full_output
+
+check "at the end: tracefs is as it was" no_instance
+
+cd /
+rm -rf "$work"
+echo "1..$total"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes a long trace of a recorded one: its branches, again and again.
+ *
+ *	generate IN OUT TIMES [entries|packs] [zstd]
+ *
+ * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
+ * are written once, those of departures and arrivals each time; times go on. Formats,
+ * symbols and names are those of IN.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "bts.h"
+#include "cpustream.h"
+#include "trace_bts_pack.h"
+
+#define PAGE		4096
+#define CHUNK		(1U << 20)
+#define PACK_NR		512
+#define PACK_ID		1999
+#define PACK_BYTES	3000
+
+static const char pack_format[] =
+	"name: bts_pack\nID: 1999\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\n"
+	"print fmt: \"%u branches\", REC->nr\n";
+
+/* A CPU's pages, on their way to the file: the page, and the chunk that it is part of. */
+struct out {
+	FILE		*file;
+	bool		zstd;
+	bool		packs;
+	uint32_t	branch_id;
+	uint8_t		page[PAGE];
+	uint32_t	used;
+	uint64_t	ts;
+	uint8_t		*chunk;
+	uint32_t	chunk_used;
+	uint32_t	chunks;
+	uint64_t	seq;
+	struct bts_coder coder;
+};
+
+static void put(FILE *f, const void *bytes, size_t size)
+{
+	if (fwrite(bytes, size, 1, f) != 1) {
+		bts_errno("write", "the trace");
+		exit(1);
+	}
+}
+
+static void end_chunk(struct out *o)
+{
+	size_t bound = ZSTD_compressBound(CHUNK);
+	uint32_t sizes[2] = { 0, o->chunk_used };
+	uint8_t *packed;
+
+	if (!o->chunk_used)
+		return;
+	if (o->zstd) {
+		packed = bts_alloc(bound);
+		sizes[0] = ZSTD_compress(packed, bound, o->chunk, o->chunk_used, 3);
+		put(o->file, sizes, 8);
+		put(o->file, packed, sizes[0]);
+		free(packed);
+		o->chunks++;
+	} else {
+		put(o->file, o->chunk, o->chunk_used);
+	}
+	o->chunk_used = 0;
+}
+
+static void end_page(struct out *o)
+{
+	uint64_t commit = o->used - 16;
+
+	if (o->used <= 16)
+		return;
+	memcpy(o->page + 8, &commit, 8);
+	memset(o->page + o->used, 0, PAGE - o->used);
+	memcpy(o->chunk + o->chunk_used, o->page, PAGE);
+	o->chunk_used += PAGE;
+	o->used = 16;
+	if (o->chunk_used == CHUNK)
+		end_chunk(o);
+}
+
+/* An entry of @size bytes, a multiple of 4. */
+static void put_entry(struct out *o, const void *entry, uint32_t size, uint64_t ts)
+{
+	uint32_t words = size / 4, head = words <= 28 ? 4 : 8;
+	uint64_t delta;
+	uint32_t word;
+
+	if (o->used + head + size + 8 > PAGE)
+		end_page(o);
+	if (o->used <= 16) {
+		o->used = 16;
+		o->ts = ts;
+		memcpy(o->page, &ts, 8);
+	}
+	delta = ts > o->ts ? ts - o->ts : 0;
+	o->ts += delta;
+	if (delta >> 27) {
+		word = 30 | (uint32_t)(delta & 0x7ffffff) << 5;
+		memcpy(o->page + o->used, &word, 4);
+		word = delta >> 27;
+		memcpy(o->page + o->used + 4, &word, 4);
+		o->used += 8;
+		delta = 0;
+		if (o->used + head + size > PAGE) {
+			put_entry(o, entry, size, ts);
+			return;
+		}
+	}
+	word = (words <= 28 ? words : 0) | (uint32_t)delta << 5;
+	memcpy(o->page + o->used, &word, 4);
+	word = size + 4;
+	if (words > 28)
+		memcpy(o->page + o->used + 4, &word, 4);
+	memcpy(o->page + o->used + head, entry, size);
+	o->used += head + size;
+}
+
+static void put_branches(struct out *o, const struct batch *b, uint64_t shift)
+{
+	struct {
+		uint16_t type;
+		uint16_t flags;
+		int32_t pid;
+		uint64_t from;
+		uint64_t to;
+	} entry = { .type = o->branch_id, .pid = b->pid };
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		entry.from = b->branch[i].from;
+		entry.to = b->branch[i].to;
+		put_entry(o, &entry, sizeof(entry), b->times[i] + shift);
+	}
+}
+
+static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
+{
+	static uint32_t words[PAGE / 4];
+	uint8_t *entry = (uint8_t *)words;
+	uint16_t type = PACK_ID;
+	uint32_t i = 0, size;
+
+	while (i < b->nr) {
+		uint32_t first = i;
+
+		memset(words, 0, sizeof(words));
+		bts_coder_begin(&o->coder, entry + 36, PACK_BYTES);
+		while (i < b->nr && i - first < PACK_NR &&
+		       bts_coder_add(&o->coder, b->branch[i].from, b->branch[i].to))
+			i++;
+		size = 36 + bts_coder_end(&o->coder);
+		memcpy(entry, &type, 2);
+		memcpy(entry + 4, &b->pid, 4);
+		memcpy(entry + 8, &o->seq, 8);
+		memcpy(entry + 16, &o->coder.from, 8);
+		memcpy(entry + 24, &o->coder.to, 8);
+		memcpy(entry + 32, &o->coder.nr, 4);
+		o->seq += o->coder.nr;
+		put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);
+	}
+}
+
+/* All of a CPU, once; returns the time of the last row. */
+static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
+		     const struct layout *layout, uint64_t shift, bool first)
+{
+	uint64_t last = 0;
+	struct cpustream s;
+	struct batch *b;
+
+	if (!cpustream_start(&s, dat, cpu, layout))
+		exit(1);
+	while ((b = cpustream_peek(&s))) {
+		if (b->type == BATCH_BRANCHES) {
+			last = b->times[b->nr - 1];
+			if (o->packs)
+				put_packs(o, b, shift);
+			else
+				put_branches(o, b, shift);
+		} else if (b->type != BATCH_MISSED && (first || b->type != BATCH_MAP)) {
+			last = b->ts;
+			put_entry(o, b->entry, (b->size + 3) & ~3U, b->ts + shift);
+		}
+		cpustream_next(&s);
+	}
+	cpustream_stop(&s);
+	return last;
+}
+
+static void section(FILE *f, uint16_t id, const void *bytes, uint64_t size, uint16_t flags)
+{
+	uint16_t head[4] = { id, flags };
+
+	put(f, head, 8);
+	put(f, &size, 8);
+	if (bytes)
+		put(f, bytes, size);
+}
+
+static void sized_text(FILE *m, const struct dat_text *t, const char *text, unsigned int width)
+{
+	uint64_t size = text ? strlen(text) : t->size;
+
+	put(m, &size, width);
+	if (size)
+		put(m, text ? text : t->text, size);
+}
+
+static void put_formats(FILE *f, struct dat *dat)
+{
+	uint32_t nr = dat->nr_formats + 1;
+	char *bytes;
+	size_t size;
+	FILE *m;
+
+	m = open_memstream(&bytes, &size);
+	put(m, "header_page", 12);
+	sized_text(m, &dat->header_page, NULL, 8);
+	put(m, "header_event", 13);
+	sized_text(m, NULL, "", 8);
+	fclose(m);
+	section(f, 16, bytes, size, 0);
+	free(bytes);
+	m = open_memstream(&bytes, &size);
+	put(m, &nr, 4);
+	for (size_t i = 0; i < dat->nr_formats; i++)
+		sized_text(m, &dat->formats[i], NULL, 8);
+	sized_text(m, NULL, pack_format, 8);
+	fclose(m);
+	section(f, 17, bytes, size, 0);
+	free(bytes);
+	m = open_memstream(&bytes, &size);
+	sized_text(m, &dat->kallsyms, NULL, 4);
+	fclose(m);
+	section(f, 19, bytes, size, 0);
+	free(bytes);
+	m = open_memstream(&bytes, &size);
+	sized_text(m, &dat->cmdlines, NULL, 8);
+	fclose(m);
+	section(f, 21, bytes, size, 0);
+	free(bytes);
+}
+
+static void put_options(FILE *f, struct dat *dat, uint64_t data_at, const uint64_t *at,
+			const uint64_t *sizes)
+{
+	uint32_t page = PAGE, nr = dat->nr_cpus, size;
+	uint16_t id = 3;
+	uint64_t none = 0;
+	char *bytes, *all;
+	size_t length, all_length;
+	FILE *m;
+
+	m = open_memstream(&bytes, &length);
+	put(m, &data_at, 8);
+	put(m, "", 1);
+	put(m, "local", 6);
+	put(m, &page, 4);
+	put(m, &nr, 4);
+	for (uint32_t i = 0; i < nr; i++) {
+		put(m, &dat->cpus[i].cpu, 4);
+		put(m, &at[i], 8);
+		put(m, &sizes[i], 8);
+	}
+	fclose(m);
+	m = open_memstream(&all, &all_length);
+	size = length;
+	put(m, &id, 2);
+	put(m, &size, 4);
+	put(m, bytes, length);
+	if (dat->uname.size) {
+		id = 5;
+		size = dat->uname.size;
+		put(m, &id, 2);
+		put(m, &size, 4);
+		put(m, dat->uname.text, size);
+	}
+	id = 0;
+	size = 8;
+	put(m, &id, 2);
+	put(m, &size, 4);
+	put(m, &none, 8);
+	fclose(m);
+	section(f, 0, all, all_length, 0);
+	free(bytes);
+	free(all);
+}
+
+static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
+		    const struct layout *layout, unsigned long times)
+{
+	uint64_t shift = 0, last = 0, first_ts = 0, at;
+
+	o->used = 16;
+	o->chunks = 0;
+	o->seq = 0;
+	at = ftello(o->file);
+	if (o->zstd)
+		put(o->file, &o->chunks, 4);
+	for (unsigned long i = 0; i < times; i++) {
+		last = pass(o, dat, cpu, layout, shift, !i);
+		if (!i)
+			first_ts = last > 1000000000 ? last - 1000000000 : 0;
+		shift += last - first_ts + 1000;
+	}
+	end_page(o);
+	end_chunk(o);
+	if (o->zstd) {
+		fseeko(o->file, at, SEEK_SET);
+		put(o->file, &o->chunks, 4);
+		fseeko(o->file, 0, SEEK_END);
+	}
+}
+
+static void generate(struct dat *dat, struct out *o, const struct layout *layout,
+		     unsigned long times)
+{
+	uint8_t head[] = { 0x17, 8, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g', '7', 0, 0, 8,
+			   0, 0x10, 0, 0 };
+	uint64_t data_at, options_at, zero = 0, end;
+	uint64_t *at = bts_zalloc(dat->nr_cpus, 8), *sizes = bts_zalloc(dat->nr_cpus, 8);
+	long options_field;
+	FILE *f = o->file;
+
+	put(f, head, sizeof(head));
+	put(f, o->zstd ? "zstd" : "none", 5);
+	put(f, "", 1);
+	options_field = ftell(f);
+	put(f, &zero, 8);
+	put_formats(f, dat);
+	data_at = ftello(f);
+	section(f, 3, NULL, 0, o->zstd);
+	for (size_t i = 0; i < dat->nr_cpus; i++) {
+		while (ftello(f) % PAGE)
+			put(f, "", 1);
+		at[i] = ftello(f);
+		put_cpu(o, dat, &dat->cpus[i], layout, times);
+		sizes[i] = ftello(f) - at[i];
+	}
+	options_at = ftello(f);
+	put_options(f, dat, data_at, at, sizes);
+	end = options_at - data_at - 16;
+	fseeko(f, data_at + 8, SEEK_SET);
+	put(f, &end, 8);
+	fseek(f, options_field, SEEK_SET);
+	put(f, &options_at, 8);
+	free(at);
+	free(sizes);
+}
+
+int main(int argc, char **argv)
+{
+	struct out *o = bts_zalloc(1, sizeof(*o));
+	struct formats formats;
+	struct layout layout;
+	struct dat *dat;
+
+	if (argc < 4)
+		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd]");
+	dat = dat_open(argv[1]);
+	if (!dat)
+		return 1;
+	formats_read(&formats, dat);
+	if (!layout_find(&layout, &formats, dat))
+		return 1;
+	o->packs = argc > 4 && !strcmp(argv[4], "packs");
+	o->zstd = argc > 5;
+	o->branch_id = layout.branch_id;
+	o->chunk = bts_alloc(CHUNK);
+	o->file = fopen(argv[2], "w");
+	if (!o->file)
+		return bts_errno("write", argv[2]);
+	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
+	return fclose(o->file) ? bts_errno("write", argv[2]) : 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What loads.c loads. */
+int twice(int n);
+
+int twice(int n)
+{
+	int i, s = 0;
+
+	for (i = 0; i < n; i++)
+		s += 2;
+	return s;
+}

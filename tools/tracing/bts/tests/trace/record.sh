@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds the programs of the judges into DIR, and records them: record.sh DIR [BTS]
+#
+# As root, where there is a bts tracer. judge.sh then compares the traces with what
+# valgrind, gcov and others say, wherever the programs run alike. With BTS_RECORD=trace-cmd
+# an unmodified trace-cmd records, one entry a branch.
+
+set -eu
+
+dir=$1
+bts=${2:-bts}
+progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
+
+record() {
+	out=$1
+	shift
+	if [ "${BTS_RECORD:-bts}" = trace-cmd ]; then
+		trace-cmd record -q -p bts -b 100000 -c -O nobts-kernel -O bts-sched -O bts-map \
+			-o "$dir/$out.dat" -F "$@" >"$dir/$out.out"
+	else
+		"$bts" record -u -o "$dir/$out.dat" -- "$@" >"$dir/$out.out"
+	fi
+}
+
+mkdir -p "$dir"
+cd "$dir"
+if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
+	gcc -O1 -g -fno-inline -o calls "$progs/calls.c"
+	gcc -O0 -g -o calls-O0 "$progs/calls.c"
+	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
+	gcc -O1 -g -o signals "$progs/signals.c"
+	gcc -O1 -g -o loads "$progs/loads.c" -ldl
+	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
+fi
+[ "${1:+x}" = x ] || exit 2
+[ "${BTS_RECORD:-bts}" != none ] || exit 0
+record calls ./calls 12
+record calls-O0 ./calls-O0 8
+record throws ./throws
+record signals ./signals
+record loads ./loads "$dir/library.so"
+record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
+record gzip sh -c 'seq 300 | gzip -c | wc -c'
+record calls-more ./calls 13
