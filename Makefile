@@ -55,6 +55,7 @@ mutants: all
 bench: all
 	@$(MACHINE)/bench-switch
 	@$(MACHINE)/bench-store
+	@$(MACHINE)/bench-tool
 	@$(MACHINE)/bench
 
 check:
