@@ -74,8 +74,10 @@ wait_for() {
 }
 
 # The rows of a trace as bts_compare reads them.
-rows() { # FILE
-	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
+rows() { # FILE [OPTION...]
+	input=$1
+	shift
+	bts report --no-lines --json "$@" -i "$input" | awk -F '[:,"]+' '
 		/"from":/ {
 			for (i = 1; i < NF; i++)
 				value[$i] = $(i + 1)
@@ -173,6 +175,29 @@ pids() {
 		status 1 says 'No such process' bts record -p $spin
 }
 check "record: a PID, until it ends" pids
+
+all_tasks() {
+	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat --task bts_jumps >branches &&
+		"$progs/bts_compare" "$progs/bts_jumps.expect" branches && no_instance
+}
+check "record: all tasks" all_tasks
+
+threads() {
+	python3 -c 'import threading, time
+for i in range(3): threading.Thread(target=lambda: time.sleep(0.5)).start()
+time.sleep(1000)' &
+	process=$!
+	wait_for test -e /proc/$process/task || return
+	wait_for sh -c "[ \$(ls /proc/$process/task | wc -l) -eq 4 ]" || return
+	bts record -u -p $process -o p.dat &
+	bts=$!
+	wait_for sh -c "[ \$(wc -l <$tracefs/instances/bts-$bts/set_ftrace_pid) -eq 4 ]"
+	found=$?
+	kill $process
+	wait $bts
+	return $found
+}
+check "record: a process with its threads" threads
 
 on_cpu() {
 	bts record -u -C 1 -o t.dat -- sh -c "taskset -p -c 1 \$\$; exec $progs/bts_jumps" &&
@@ -297,11 +322,15 @@ check "record: what does not go together" misuse
 
 no_file() {
 	status 1 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
-	for command in info report archive; do
-		status 1 says '^bts: ' bts $command no.dat || return
-		status 1 says '^bts: ' bts $command "$progs/bts_jumps" || return
+	for command in info report archive replay top 'graph main' 'cover -f lcov' 'dump -f csv'; do
+		# shellcheck disable=SC2086 # a command and its options
+		for file in no.dat "$progs/bts_jumps" /dev/null; do
+			status 1 says '^bts: ' bts $command $file || return
+		done
+		# shellcheck disable=SC2086
 		status 2 bts $command t.dat another.dat || return
 	done
+	status 1 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat
 }
 check "no file, or another one" no_file
 
