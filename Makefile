@@ -7,7 +7,8 @@
 #			lockdep and the like
 #	make mutants	break one line after the other: the tests must notice
 #	make shell	a shell in the machine;  make run CMD='...'  one command
-#	make bench	what the patches cost, and the tracer those who are not traced
+#	make bench	what the patches cost, and the tracer those who are not traced,
+#			and what a stored branch costs the emulator
 #	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	the kernel patches as git format-patch has them, in build/series
 #	make deb	a patched kernel as Debian packages, for real hardware; CONFIG=FILE says
@@ -53,6 +54,7 @@ mutants: all
 
 bench: all
 	@$(MACHINE)/bench-switch
+	@$(MACHINE)/bench-store
 	@$(MACHINE)/bench
 
 check:

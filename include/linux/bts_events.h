@@ -10,7 +10,8 @@
 
 /*
  * What the events of trace/events/bts.h and trace/events/bts_map.h record, and the
- * hooks of bts_map: a no-op each while neither the event nor the tracer is on.
+ * hooks of bts_map and of execve(): a no-op each while neither the event nor the tracer
+ * is on.
  */
 
 struct task_struct;
@@ -57,15 +58,27 @@ struct bts_map {
 
 #ifdef CONFIG_BTS_TRACER
 
+DECLARE_STATIC_KEY_FALSE(bts_active_key);
 DECLARE_STATIC_KEY_FALSE(bts_map_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
 /* The current task is to call __bts_resume_user(). */
 DECLARE_PER_CPU(bool, bts_resume_asked);
 
+void __bts_pid_taken(pid_t old);
 void __bts_task_maps(struct vm_area_struct *vma);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
+
+/*
+ * A thread that calls execve() has taken the PID of its leader.
+ * Context: interrupts off.
+ */
+static __always_inline void bts_pid_taken(pid_t old)
+{
+	if (static_branch_unlikely(&bts_active_key))
+		__bts_pid_taken(old);
+}
 
 /* What __bts_resume_user() returns when none is left, or there is nobody to be told. */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
@@ -109,6 +122,10 @@ static __always_inline void bts_resume_user(void)
 }
 
 #else /* CONFIG_BTS_TRACER */
+
+static inline void bts_pid_taken(pid_t old)
+{
+}
 
 static inline void bts_task_maps(struct vm_area_struct *vma)
 {

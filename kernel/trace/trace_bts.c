@@ -347,15 +347,15 @@ void bts_records(const struct ds_bts_batch *batch)
 }
 
 /*
- * Does the CPU turn from a task that nobody wants to another one, of which there is
- * nothing to be noted either? Most switches are of this kind, of tasks that must not
+ * The CPU turns from a task that no instance wants. Is the next one of the same kind,
+ * with nothing to be noted of it? Most switches are between such tasks, which must not
  * pay for those that are traced.
  */
-static bool bts_passes_by(struct task_struct *next)
+static noinline bool bts_passes_by(struct task_struct *next)
 {
 	struct bts_instance *b;
 
-	if (!this_cpu_read(bts_unwanted) || bts_is_newborn(next))
+	if (bts_is_newborn(next))
 		return false;
 	for_each_bts_instance(b) {
 		if (bts_mode_of(b, next) & BTS_SIDES)
@@ -368,8 +368,6 @@ static bool bts_passes_by(struct task_struct *next)
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
-	if (bts_passes_by(next))
-		return;
 	bts_rows_leave(preempt, prev_state);
 	ds_bts_drain(DS_DRAIN_SWITCH);
 	ds_bts_ask(next);
@@ -384,12 +382,58 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *next,
 					     unsigned int prev_state)
 {
+	/* BTS is off for a task that no instance wants. */
+	if (raw_cpu_read(bts_unwanted) && bts_passes_by(next))
+		return;
 	if (ds_bts_off()) {
 		bts_sched_switch(preempt, next, prev_state);
 		ds_bts_on();
 	}
 }
 NOKPROBE_SYMBOL(bts_probe_sched_switch);
+
+/*
+ * A list of PIDs has the thread, which has followed its leader (function-fork). The
+ * leader has ended, and so has left the list.
+ */
+static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
+{
+	if (!pids || !trace_find_filtered_pid(pids, old))
+		return;
+	trace_pid_list_set(pids, current->pid);
+	trace_pid_list_clear(pids, old);
+}
+
+/* Context: as __bts_pid_taken(), BTS off. */
+static noinline void bts_take_pid(pid_t old)
+{
+	struct bts_instance *b;
+
+	/* What the thread did so far, under its old PID. */
+	ds_bts_drain(DS_DRAIN_FLUSH);
+	for_each_bts_instance(b) {
+		if (!(b->tr->trace_flags & TRACE_ITER_FUNC_FORK))
+			continue;
+		bts_list_pid(rcu_dereference_sched(b->tr->function_pids), old);
+		bts_list_pid(rcu_dereference_sched(b->tr->function_no_pids), old);
+	}
+	ds_bts_ask(current);
+}
+
+/**
+ * __bts_pid_taken - the current task has another PID
+ * @old: the one that it had
+ *
+ * Context: interrupts off, tasklist_lock held.
+ */
+__ds_text void __bts_pid_taken(pid_t old)
+{
+	if (ds_bts_off()) {
+		bts_take_pid(old);
+		ds_bts_on();
+	}
+}
+NOKPROBE_SYMBOL(__bts_pid_taken);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 

@@ -14,6 +14,8 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 
+#include <asm/sections.h>
+
 #include "trace_bts.h"
 #include "trace_bts_unpack.h"
 #include "trace_output.h"
@@ -170,11 +172,26 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 	return found;
 }
 
-static void bts_print_addr(struct trace_seq *s, struct mm_struct *mm,
+/*
+ * Where this kernel has what an address of the kernel's was when the buffer was
+ * written: in a persistent one that may have been another boot, with the text
+ * elsewhere (KASLR). Modules and the vsyscall page do not move with the text.
+ */
+static unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
+{
+	unsigned long here = addr + tr->text_delta;
+
+	return is_kernel(here) ? here : addr;
+}
+
+static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 			   unsigned long addr, unsigned long flags)
 {
+	struct trace_seq *s = &iter->seq;
+
 	if (!bts_is_user(addr)) {
-		seq_print_ip_sym(s, addr, flags | TRACE_ITER_SYM_OFFSET);
+		seq_print_ip_sym(s, bts_text_here(iter->tr, addr),
+				 flags | TRACE_ITER_SYM_OFFSET);
 		return;
 	}
 	if (!mm || !bts_print_file(s, mm, addr))
@@ -273,18 +290,6 @@ static struct bts_row bts_branch_row(struct trace_iterator *iter)
 	};
 }
 
-/* How many rows a pack has, once the first one was printed. */
-static unsigned int bts_pack_rows(struct trace_iterator *iter)
-{
-	struct bts_rows *rows = bts_rows(iter);
-	struct bts_pack_entry *pack;
-
-	if (!rows)
-		return 1;
-	trace_assign_type(pack, iter->ent);
-	return !!rows->gone + rows->nr + (rows->nr < pack->nr);
-}
-
 static struct bts_row bts_row(struct trace_iterator *iter)
 {
 	switch (iter->ent->type) {
@@ -320,9 +325,9 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
 		mm = bts_get_mm(iter);
 
-	bts_print_addr(s, mm, branch->from, flags);
+	bts_print_addr(iter, mm, branch->from, flags);
 	trace_seq_puts(s, " -> ");
-	bts_print_addr(s, mm, branch->to, flags);
+	bts_print_addr(iter, mm, branch->to, flags);
 	trace_seq_putc(s, '\n');
 
 	if (mm)

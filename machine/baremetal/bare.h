@@ -75,6 +75,8 @@
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
+#define LATE_BEFORE	34	/* branches of late_body() */
+#define LATE_AFTER	64
 
 #define AP_TRAMPOLINE	0x8000
 
@@ -154,6 +156,7 @@ int wrmsr_safe(u32 msr, u64 value);
 int rdmsr_safe(u32 msr, u64 *value);
 int rdpmc_safe(u32 counter, u64 *value);
 void walk(u64 count, u64 seed, u64 debugctl);
+u64 fib(u64 n);
 extern char walk_end[];
 extern const u64 walk_mul, walk_add;
 extern const struct pad {
@@ -167,6 +170,9 @@ extern char pmi_entry[], syscall_entry[], sysenter_entry[];
 extern const struct branch_test branch_tests[], branch_tests_end[];
 extern const char smm_handler[], smm_handler_end[];
 extern u32 smm_count;
+
+/* property.S */
+void late_body(u64 debugctl, u64 *index, u64 value);
 
 /* test-branch.c */
 void install_smm_handler(void);

@@ -294,6 +294,26 @@ walk_end:
 	wrmsr
 	ret
 
+	/* u64 fib(u64 n), as a compiler has it, but its branches are known. */
+	.globl	fib
+fib:
+	movq	%rdi, %rax
+	cmpq	$1, %rdi
+	jle	1f
+	pushq	%rbp
+	pushq	%rbx
+	movq	%rdi, %rbx
+	leaq	-1(%rdi), %rdi
+	call	fib
+	movq	%rax, %rbp
+	leaq	-2(%rbx), %rdi
+	call	fib
+	addq	%rbp, %rax
+	popq	%rbx
+	popq	%rbp
+	ret
+1:	ret
+
 	/*
 	 * A PMI, by NMI or fixed vector: stop the tracing as an operating
 	 * system would, before any branch of the handler's own.

@@ -496,7 +496,7 @@ void c_main(const u32 *multiboot)
 	have_pmu = option("pmu");
 	cpl_after = option("cpl-after");
 	alone = option("only-migrate") || option("only-fault-stop") ||
-		option("only-property") || option("only-no-apic");
+		option("only-property") || option("only-no-apic") || option("only-cost");
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What test-property.c runs. Each body writes its first argument to
+ * What test-property.c and test-pmi.c run. Each body writes its first argument to
  * IA32_DEBUGCTL, does what it is named after, writes 0 there, and then takes
  * TAIL_JUMPS branches, which are more than any tail has: so a tail ends here.
  */
@@ -53,6 +53,21 @@ index_body:
 	OFF
 	jmp	tail_settle
 
+	/* late_body(debugctl, &index, value): the same between many branches. */
+	.globl	late_body
+late_body:
+	movq	%rdx, %r8
+	ON
+	.rept	LATE_BEFORE
+	JUMP
+	.endr
+	movq	%r8, (%rsi)
+	.rept	LATE_AFTER
+	JUMP
+	.endr
+	OFF
+	ret
+
 	/* VEC_IRQ is pending: it ends the sleep, and its stub returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
@@ -73,6 +88,22 @@ mwait_body:
 	mwait
 mwait_next:
 	cli
+	OFF
+	jmp	tail_settle
+
+	/* A pause, which nothing ends: the next branch is not an interrupt. */
+	.globl	pause_body, pause_branch
+pause_body:
+	ON
+	JUMP
+	JUMP
+	xorl	%ecx, %ecx
+	leaq	pause_body(%rip), %rax
+	monitor
+	mwait
+pause_branch:
+	JUMP
+	JUMP
 	OFF
 	jmp	tail_settle
 

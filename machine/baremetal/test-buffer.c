@@ -104,6 +104,18 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 	return NULL;
 }
 
+TEST(circular_exact, "a circular buffer that is exactly filled has its index at the base")
+{
+	if (!have_ds)
+		return NO_DS;
+	spoil_records(2 * SMALL);
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	walk(2 * SMALL, 19, TR_BTS);
+	CHECK(!ds_count(&ds0), "index at %lu", ds_count(&ds0));
+	check_canary(SMALL, SMALL);
+	return NULL;
+}
+
 TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps first")
 {
 	if (!have_ds)
@@ -115,6 +127,30 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	CHECK(ds_count(&ds0) == 2, "index at %lu", ds_count(&ds0));
 	check_walk(2, 18, records, 2);
 	check_canary(2, SMALL - 2);
+	return NULL;
+}
+
+/* Software may have left it anywhere: what lies there is not the buffer. */
+TEST(index_above, "an index above the maximum: circular wraps first, else nothing is stored")
+{
+	u64 dropped;
+
+	if (!have_ds)
+		return NO_DS;
+	spoil_records(3 * SMALL);
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	ds0.index = ds0.maximum + RECORD_SIZE;
+	walk(2, 20, TR_BTS);
+	CHECK(ds_count(&ds0) == 2, "index at %lu", ds_count(&ds0));
+	check_walk(2, 20, records, 2);
+	dropped = info_bts(0, "dropped_full");
+	ds_set(&ds0, records, SMALL, SMALL - 1);
+	ds0.index = ds0.maximum + RECORD_SIZE;
+	walk(3, 21, TR_BTS);
+	dropped = info_bts(0, "dropped_full") - dropped;
+	CHECK(dropped == 3, "%lu dropped", dropped);
+	CHECK(ds_count(&ds0) == SMALL + 1, "index at %lu", ds_count(&ds0));
+	check_canary(SMALL, 2 * SMALL);
 	return NULL;
 }
 

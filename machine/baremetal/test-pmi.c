@@ -294,6 +294,37 @@ TEST(pmi_moment, "the PMI comes with the record that bts-pmi says")
 	return NULL;
 }
 
+#define LATE_THRESHOLD	30
+
+static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
+{
+	struct stream *s = &streams[this_cpu()];
+
+	s->pmis++;
+	s->latest = ds_count(&s->ds);
+	return debugctl;
+}
+
+/* Of the late ones the first branches are counted before it, the others after it. */
+TEST(pmi_put_back, "a PMI that is late comes though the index was put back meanwhile")
+{
+	u64 wanted = LATE_THRESHOLD;
+	struct stream *s;
+
+	if (!have_ds)
+		return NO_DS;
+	if (pmi_late())
+		wanted += pmi_late() - LATE_BEFORE;
+	s = stream_start(LVT_NMI);
+	pmi_handler = note_pmi;
+	s->ds.threshold = s->ds.base + LATE_THRESHOLD * RECORD_SIZE;
+	late_body(TR_BTS | DEBUGCTL_BTINT, &s->ds.index, s->ds.base);
+	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
+	CHECK(s->latest == wanted + 1, "after %lu records", s->latest);
+	stream_end();
+	return NULL;
+}
+
 TEST(pmi_stop, "a PMI that is late comes when TR is cleared")
 {
 	struct stream *s;
@@ -581,6 +612,32 @@ static void trace_during(const char *request, u32 rounds)
 TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses nothing")
 {
 	trace_during("migrate", 3);
+	return NULL;
+}
+
+/*
+ * While it runs, the machine is copied page by page, and those pages again that have
+ * been written since. Nothing but the CPU's own stores writes the buffer here, so that
+ * a store that is not seen leaves records of an earlier walk in the copy.
+ */
+TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
+{
+	u64 seed = 2000;
+	u32 rounds = 3;
+	struct walk w;
+
+	for (; rounds && !failed; rounds--) {
+		print("@live\n");
+		do {
+			ds_default();
+			walk(MAX_RECORDS, ++seed, TR_BTS | DEBUGCTL_BTINT);
+			CHECK(ds_count(&ds0) == MAX_RECORDS, "%lu records", ds_count(&ds0));
+			walk_start(&w, MAX_RECORDS, seed);
+			walk_check(&w, records, MAX_RECORDS);
+		} while (!host_replied() && !failed);
+		host(NULL);
+	}
+	print("# %lu walks\n", seed - 2000);
 	return NULL;
 }
 

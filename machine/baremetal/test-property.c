@@ -14,13 +14,14 @@
 #define THRESHOLD	100
 
 extern char tail_branch[], tail_jumps[];
-extern char hlt_next[], mwait_next[], smi_branch[], mce_entry[];
+extern char hlt_next[], mwait_next[], pause_branch[], smi_branch[], mce_entry[];
 extern u32 mce_debugctl, mce_count;
 void tail_body(u64 debugctl);
 void tail_settle(void);
 void index_body(u64 debugctl, u64 *index, u64 value);
 void hlt_body(u64 debugctl);
 void mwait_body(u64 debugctl);
+void pause_body(u64 debugctl);
 void smi_body(u64 debugctl);
 
 static u8 user_stack[4096] __attribute__((aligned(16)));
@@ -149,6 +150,20 @@ TEST_ALONE(from_hlt, "only-property", "the source after HLT and MWAIT, and none 
 	/* With several CPUs the emulator's MWAIT is a pause. */
 	if (!have_ap)
 		check_sleep("mwait", mwait_body, (u64)mwait_next);
+	return NULL;
+}
+
+TEST_ALONE(from_pause, "only-property", "the source after an MWAIT that does not sleep")
+{
+	if (nothing_stored())
+		return NO_STORE;
+	if (!have_ap)
+		return NO_AP;
+	ds_default();
+	pause_body(TR_BTS);
+	CHECK(ds_count(&ds0) == 4 + tail(), "%lu records", ds_count(&ds0));
+	check_from("mwait", &records[2], (u64)pause_branch, (u64)pause_branch + 2);
+	CHECK(records[3].from == (u64)pause_branch + 2, "then %lx", records[3].from);
 	return NULL;
 }
 

@@ -322,19 +322,22 @@ void ds_set_mode(struct ds_bts_cpu *c, struct debug_store *ds, unsigned int mode
  *	if pmi_seen: pmi_due = false	if over the threshold: pmi_seen = true
  *
  * Whenever the NMI comes, one of the two sees the other's store. If the buffer is
- * full and the entry masked, the PMI was lost, and no other can come: unmask.
+ * full and the entry masked, the PMI was lost, and no other can come: unmask. In an NMI
+ * a masked entry means that the PMI was delivered: it waits for that NMI to end.
  */
 static void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
-	if (full && (apic_read(APIC_LVTPC) & APIC_LVT_MASKED)) {
+	struct ds_bts_nmi *n = this_cpu_ptr(&ds_bts_nmi);
+
+	if (full && !in_nmi() && (apic_read(APIC_LVTPC) & APIC_LVT_MASKED)) {
 		apic_write(APIC_LVTPC, APIC_DM_NMI);
 		return;
 	}
-	WRITE_ONCE(c->pmi_due, true);
+	WRITE_ONCE(n->pmi_due, true);
 	/* An NMI on this CPU sees the store before the load below. */
 	barrier();
 	if (READ_ONCE(c->pmi_seen))
-		WRITE_ONCE(c->pmi_due, false);
+		WRITE_ONCE(n->pmi_due, false);
 }
 
 /*
@@ -478,13 +481,13 @@ int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
 	struct ds_bts_nmi *n = this_cpu_ptr(&ds_bts_nmi);
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	bool over = n->ds && ds_bts_over(n->ds);
-	bool due = READ_ONCE(c->pmi_due);
+	bool due = READ_ONCE(n->pmi_due);
 
 	if (READ_ONCE(c->probing))
 		return over ? NMI_HANDLED : NMI_DONE;
 
 	if (over || due)
-		WRITE_ONCE(c->pmi_due, false);
+		WRITE_ONCE(n->pmi_due, false);
 	if (n->drains && !c->drained)
 		ds_nmi_drain(c, n, regs->ip);
 	else if (over && !due)

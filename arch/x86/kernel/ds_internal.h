@@ -54,7 +54,6 @@ u64 ds_ctl(unsigned int mode, bool has_cpl);
  * @drained:	the NMI that drains has done so
  * @cleared:	DEBUGCTL was found without @ctl
  * @stopped:	no recording until the tracer or a threshold is chosen anew
- * @pmi_due:	a PMI is on its way for records that are drained already
  * @pmi_seen:	a PMI came while another drain had the buffer
  * @crash_nmi_due: the NMI by which another CPU asks for the records is on its way
  * @back:	see struct ds_ways
@@ -74,7 +73,6 @@ struct ds_bts_cpu {
 	bool			drained;
 	bool			cleared;
 	bool			stopped;
-	bool			pmi_due;
 	bool			pmi_seen;
 	bool			crash_nmi_due;
 	unsigned long		back;

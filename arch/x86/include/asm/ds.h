@@ -183,12 +183,14 @@ bool bts_pending(int cpu);
  * @busy:	a drain has the buffer, from ds_bts_off() to ds_bts_on(); an NMI
  *		leaves the buffer alone
  * @drains:	the NMI is the drain
+ * @pmi_due:	a PMI is on its way for records that are drained already
  * @crash:	another CPU crashes and asks for the records. Written there
  */
 struct ds_bts_nmi {
 	struct debug_store	*ds;
 	bool			busy;
 	bool			drains;
+	bool			pmi_due;
 	bool			crash;
 };
 
@@ -207,12 +209,13 @@ static __always_inline bool ds_bts_nmi_is_ours(void)
 	struct debug_store *ds = raw_cpu_read(ds_bts_nmi.ds);
 
 	return raw_cpu_read(ds_bts_nmi.busy) || raw_cpu_read(ds_bts_nmi.crash) ||
-	       (ds && ds_bts_over(ds));
+	       raw_cpu_read(ds_bts_nmi.pmi_due) || (ds && ds_bts_over(ds));
 }
 
 /*
- * An NMI begins. If it is for a drain, BTS goes off, before the branches of the
- * NMI's handlers are stored. Inline, so that the driver's section is entered only
+ * An NMI begins. If it is for a drain, or comes for one that is over, BTS goes off,
+ * before the branches of the NMI's handlers are stored: they might be so many that they
+ * raise the next one. Inline, so that the driver's section is entered only
  * where BTS goes off.
  */
 static __always_inline void ds_bts_nmi_enter(void)

@@ -178,7 +178,7 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 {
 	struct replay *r = ctx;
 	struct calls *c = t ? calls_of(&r->pipe, t, &ops, r) : NULL;
-	struct bts_task nobody = { .comm = "", .pid = 0 };
+	struct bts_task of_cpu = { .comm = "cpu", .pid = row->cpu };
 	uintptr_t level = c && c->depth ? level_of(calls_top(c)) : 0;
 
 	if (row->type == BTS_ROW_MAP || (c && c->depth && !level)) {
@@ -187,7 +187,7 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 		return 0;
 	}
 	print_pending(r);
-	head(r, t ? t : &nobody, level + 1, false, 0, 0);
+	head(r, t ? t : &of_cpu, level + 1, false, 0, 0);
 	text_string(r->text, "// ");
 	text_string(r->text, command_row_text(&r->pipe, t, row));
 	text_string(r->text, "\n");

@@ -102,7 +102,7 @@ static void set_prefix(struct report *r, struct bts_task *t, int cpu)
 	r->task = t;
 	r->cpu = cpu;
 	r->prefix_length = snprintf(r->prefix, sizeof(r->prefix), "%16s-%-7d [%03d] ",
-				    t ? t->comm : "", t ? t->pid : 0, cpu);
+				    t ? t->comm : "cpu", t ? t->pid : cpu, cpu);
 }
 
 static void row_head(struct report *r, struct bts_task *t, int cpu, uint64_t ts)

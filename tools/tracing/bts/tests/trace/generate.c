@@ -2,11 +2,12 @@
 /*
  * Makes a long trace of a recorded one: its branches, again and again.
  *
- *	generate IN OUT TIMES [entries|packs] [zstd]
+ *	generate IN OUT TIMES [entries|packs] [zstd|none] [N]
  *
  * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
  * are written once, those of departures and arrivals each time; times go on. Formats,
- * symbols and names are those of IN.
+ * symbols and names are those of IN. With N each Nth pack is left out, as if the ring
+ * buffer had gone round.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ struct out {
 	bool		zstd;
 	bool		packs;
 	uint32_t	branch_id;
+	uint32_t	pack_id;
 	uint8_t		page[PAGE];
 	uint32_t	used;
 	uint64_t	ts;
@@ -51,6 +53,8 @@ struct out {
 	uint32_t	chunk_used;
 	uint32_t	chunks;
 	uint64_t	seq;
+	unsigned long	drop;
+	unsigned long	made;
 	struct bts_coder coder;
 };
 
@@ -156,7 +160,7 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 {
 	static uint32_t words[PAGE / 4];
 	uint8_t *entry = (uint8_t *)words;
-	uint16_t type = PACK_ID;
+	uint16_t type = o->pack_id;
 	uint32_t i = 0, size;
 
 	while (i < b->nr) {
@@ -175,7 +179,8 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 		memcpy(entry + 24, &o->coder.to, 8);
 		memcpy(entry + 32, &o->coder.nr, 4);
 		o->seq += o->coder.nr;
-		put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);
+		if (!o->drop || ++o->made % o->drop)
+			put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);
 	}
 }
 
@@ -225,9 +230,9 @@ static void sized_text(FILE *m, const struct dat_text *t, const char *text, unsi
 		put(m, text ? text : t->text, size);
 }
 
-static void put_formats(FILE *f, struct dat *dat)
+static void put_formats(FILE *f, struct dat *dat, bool has_packs)
 {
-	uint32_t nr = dat->nr_formats + 1;
+	uint32_t nr = dat->nr_formats + !has_packs;
 	char *bytes;
 	size_t size;
 	FILE *m;
@@ -244,7 +249,8 @@ static void put_formats(FILE *f, struct dat *dat)
 	put(m, &nr, 4);
 	for (size_t i = 0; i < dat->nr_formats; i++)
 		sized_text(m, &dat->formats[i], NULL, 8);
-	sized_text(m, NULL, pack_format, 8);
+	if (!has_packs)
+		sized_text(m, NULL, pack_format, 8);
 	fclose(m);
 	section(f, 17, bytes, size, 0);
 	free(bytes);
@@ -346,7 +352,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	put(f, "", 1);
 	options_field = ftell(f);
 	put(f, &zero, 8);
-	put_formats(f, dat);
+	put_formats(f, dat, o->pack_id != PACK_ID);
 	data_at = ftello(f);
 	section(f, 3, NULL, 0, o->zstd);
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
@@ -375,7 +381,7 @@ int main(int argc, char **argv)
 	struct dat *dat;
 
 	if (argc < 4)
-		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd]");
+		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N]");
 	dat = dat_open(argv[1]);
 	if (!dat)
 		return 1;
@@ -383,8 +389,10 @@ int main(int argc, char **argv)
 	if (!layout_find(&layout, &formats, dat))
 		return 1;
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
-	o->zstd = argc > 5;
+	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
+	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
 	o->branch_id = layout.branch_id;
+	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
 	o->chunk = bts_alloc(CHUNK);
 	o->file = fopen(argv[2], "w");
 	if (!o->file)

@@ -205,6 +205,37 @@ judge_diff() {
 	     END { exit bad || n != 1 }' "$work/text"
 }
 
+# Of a trace with each Nth pack left out: what is there and what is missing are the whole,
+# but for the last packs of the two CPUs, after which nothing says that they are missing.
+judge_losses() {
+	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
+	src=$tree/tools/tracing/bts/src
+	kernel=$tree/kernel/trace
+	# shellcheck disable=SC2086
+	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
+		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
+		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
+		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
+		-lzstd -lpthread || return 1
+	for trace in calls throws; do
+		whole=$("$bts" top "$trace.dat" | awk 'END { print $2 }')
+		for nth in 2 3 7 13; do
+			"$work/generate" "$trace.dat" "$work/lossy.dat" 1 packs none $nth &&
+				"$bts" report "$work/lossy.dat" >"$work/text" || return 1
+			awk -v whole="$whole" '
+				/ LOST [0-9]/ { for (i = 1; i < NF; i++) if ($i == "LOST") lost += $(i + 1) }
+				/ -> / { n++ }
+				END {
+					for (i = 1; i < NF; i++) if ($i == "lost") bill = $(i + 1)
+					all = n + lost
+					exit n != $2 || bill != lost || all > whole || whole - all > 1024
+				}' "$work/text" || { echo "# $trace, each ${nth}th"; return 1; }
+			"$bts" replay "$work/lossy.dat" >"$work/text" || return 1
+			grep -q 'LOST [0-9]' "$work/text" || return 1
+		done
+	done
+}
+
 # No trace has a gap: each run is one that the code can have taken.
 judge_gaps() {
 	for trace in *.dat; do
@@ -216,7 +247,7 @@ judge_gaps() {
 }
 
 echo "TAP version 13"
-echo "1..17"
+echo "1..18"
 if has valgrind; then
 	judge_callgrind calls 12
 	result $? "callgrind: instructions of each function of calls"
@@ -270,6 +301,8 @@ if [ -n "$bolt" ] && readelf -S calls | grep -q '\.rela\.text'; then
 else
 	result 4 "llvm-bolt takes the profile" "no llvm-bolt"
 fi
+judge_losses
+result $? "what is there and what is lost are the whole"
 judge_gaps
 result $? "no trace has a gap or a loss"
 "$bts" diff calls.dat calls.dat >/dev/null

@@ -5,7 +5,9 @@
 #
 # As root, where there is a bts tracer. judge.sh then compares the traces with what
 # valgrind, gcov and others say, wherever the programs run alike. With BTS_RECORD=trace-cmd
-# an unmodified trace-cmd records, one entry a branch.
+# an unmodified trace-cmd records, one entry a branch; with =none the programs are only
+# built, and with BTS_BUILD_PROGS=0 they are only recorded. BTS_PROGRAMS names those to
+# record.
 
 set -eu
 
@@ -13,9 +15,14 @@ dir=$1
 bts=${2:-bts}
 progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 
+# record NAME COMMAND...: if it is one of those that are wanted.
 record() {
 	out=$1
 	shift
+	case " ${BTS_PROGRAMS:-$out} " in
+	*" $out "*) ;;
+	*) return ;;
+	esac
 	if [ "${BTS_RECORD:-bts}" = trace-cmd ]; then
 		trace-cmd record -q -p bts -b 100000 -c -O nobts-kernel -O bts-sched -O bts-map \
 			-o "$dir/$out.dat" -F "$@" >"$dir/$out.out"

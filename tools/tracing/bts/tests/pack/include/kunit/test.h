@@ -9,6 +9,7 @@
  */
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,40 +40,70 @@ struct kunit_suite {
 	struct kunit_case	*test_cases;
 };
 
-#define kunit_kzalloc(test, size, gfp)	calloc(1, (size))
+static inline void *kunit_kzalloc(struct kunit *test, size_t size, int gfp)
+{
+	(void)test;
+	(void)gfp;
+	return calloc(1, size);
+}
+
+/* The first failure ends a case: hundreds of the same say nothing more. */
+static inline void __attribute__((noreturn, format(printf, 2, 3)))
+kunit_fail(struct kunit *test, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	printf("# ");
+	vprintf(fmt, args);
+	printf("\n");
+	va_end(args);
+	test->failed = true;
+	longjmp(test->end, 1);
+}
+
+static inline void kunit_check(struct kunit *test, bool good, const char *file, int line,
+			       const char *what)
+{
+	if (!good)
+		kunit_fail(test, "%s:%d: expected: %s", file, line, what);
+}
+
+/* @op is that of C, by its first two characters. */
+static inline void kunit_compare(struct kunit *test, unsigned long long a, const char *op,
+				 unsigned long long b, const char *file, int line,
+				 const char *first, const char *second)
+{
+	bool good = op[0] == '=' ? a == b :
+		    op[0] == '<' ? (op[1] ? a <= b : a < b) : (op[1] ? a >= b : a > b);
+
+	if (!good)
+		kunit_fail(test, "%s:%d: expected: %s %s %s; they are %#llx and %#llx", file,
+			   line, first, op, second, a, b);
+}
 
 #define KUNIT_CASE(function)	{ #function, function }
 
-/* The first failure ends a case: hundreds of the same say nothing more. */
-#define KUNIT_CHECK(test, good, ...)						\
-	do {									\
-		if (!(good)) {							\
-			printf("# %s:%d: expected %s: ", __FILE__, __LINE__, #good); \
-			printf(__VA_ARGS__);					\
-			printf("\n");						\
-			(test)->failed = true;					\
-			longjmp((test)->end, 1);				\
-		}								\
-	} while (0)
+#define KUNIT_CHECK(test, good) \
+	kunit_check(test, good, __FILE__, __LINE__, #good)
+#define KUNIT_COMPARE(test, a, op, b) \
+	kunit_compare(test, a, op, b, __FILE__, __LINE__, #a, #b)
 
-#define KUNIT_COMPARE(test, a, op, b)						\
-	KUNIT_CHECK(test, (a) op (b), "%#llx, %#llx",				\
-		    (unsigned long long)(a), (unsigned long long)(b))
-
-#define KUNIT_EXPECT_EQ(test, a, b)	KUNIT_COMPARE(test, a, ==, b)
-#define KUNIT_EXPECT_TRUE(test, a)	KUNIT_CHECK(test, a, "no")
-#define KUNIT_EXPECT_FALSE(test, a)	KUNIT_CHECK(test, !(a), "no")
-#define KUNIT_EXPECT_EQ_MSG(test, a, b, ...)	KUNIT_CHECK(test, (a) == (b), __VA_ARGS__)
-#define KUNIT_EXPECT_TRUE_MSG(test, a, ...)	KUNIT_CHECK(test, a, __VA_ARGS__)
-#define KUNIT_EXPECT_MEMEQ(test, a, b, size)	KUNIT_CHECK(test, !memcmp(a, b, size), "no")
-#define KUNIT_ASSERT_EQ(test, a, b)	KUNIT_COMPARE(test, a, ==, b)
-#define KUNIT_ASSERT_LE(test, a, b)	KUNIT_COMPARE(test, a, <=, b)
-#define KUNIT_ASSERT_LT(test, a, b)	KUNIT_COMPARE(test, a, <, b)
-#define KUNIT_ASSERT_GE(test, a, b)	KUNIT_COMPARE(test, a, >=, b)
-#define KUNIT_ASSERT_GT(test, a, b)	KUNIT_COMPARE(test, a, >, b)
-#define KUNIT_ASSERT_TRUE(test, a)	KUNIT_CHECK(test, a, "no")
-#define KUNIT_ASSERT_FALSE(test, a)	KUNIT_CHECK(test, !(a), "no")
-#define KUNIT_ASSERT_NOT_NULL(test, a)	KUNIT_CHECK(test, a, "NULL")
+/* The words with which a check fails are left out: the line says which it is. */
+#define KUNIT_EXPECT_EQ(test, a, b)	KUNIT_COMPARE(test, a, "==", b)
+#define KUNIT_EXPECT_TRUE(test, a)	KUNIT_CHECK(test, a)
+#define KUNIT_EXPECT_FALSE(test, a)	KUNIT_CHECK(test, !(a))
+#define KUNIT_EXPECT_EQ_MSG(test, a, b, ...)	KUNIT_COMPARE(test, a, "==", b)
+#define KUNIT_EXPECT_TRUE_MSG(test, a, ...)	KUNIT_CHECK(test, a)
+#define KUNIT_EXPECT_MEMEQ(test, a, b, size)	KUNIT_CHECK(test, !memcmp(a, b, size))
+#define KUNIT_ASSERT_EQ(test, a, b)	KUNIT_COMPARE(test, a, "==", b)
+#define KUNIT_ASSERT_LE(test, a, b)	KUNIT_COMPARE(test, a, "<=", b)
+#define KUNIT_ASSERT_LT(test, a, b)	KUNIT_COMPARE(test, a, "<", b)
+#define KUNIT_ASSERT_GE(test, a, b)	KUNIT_COMPARE(test, a, ">=", b)
+#define KUNIT_ASSERT_GT(test, a, b)	KUNIT_COMPARE(test, a, ">", b)
+#define KUNIT_ASSERT_TRUE(test, a)	KUNIT_CHECK(test, a)
+#define KUNIT_ASSERT_FALSE(test, a)	KUNIT_CHECK(test, !(a))
+#define KUNIT_ASSERT_NOT_NULL(test, a)	KUNIT_CHECK(test, a)
 
 static inline bool kunit_run_case(struct kunit_suite *suite, struct kunit_case *test_case)
 {
@@ -87,24 +118,25 @@ static inline bool kunit_run_case(struct kunit_suite *suite, struct kunit_case *
 	return !test.failed;
 }
 
-#define kunit_test_suite(suite)							\
-	int main(void)								\
-	{									\
-		struct kunit_case *test_case;					\
-		unsigned int n = 0, failed = 0;					\
-		bool good;							\
-										\
-		for (test_case = (suite).test_cases; test_case->name; test_case++) \
-			n++;							\
-		printf("KTAP version 1\n1..%u\n", n);				\
-		n = 0;								\
-		for (test_case = (suite).test_cases; test_case->name; test_case++) { \
-			good = kunit_run_case(&(suite), test_case);		\
-			failed += !good;					\
-			printf("%s %u %s\n", good ? "ok" : "not ok", ++n, test_case->name); \
-			fflush(stdout);						\
-		}								\
-		return failed ? 1 : 0;						\
+static inline int kunit_run_suite(struct kunit_suite *suite)
+{
+	struct kunit_case *test_case = suite->test_cases;
+	unsigned int n = 0, failed = 0;
+	bool good;
+
+	while (test_case[n].name)
+		n++;
+	printf("KTAP version 1\n1..%u\n", n);
+	for (n = 0; test_case[n].name; n++) {
+		good = kunit_run_case(suite, &test_case[n]);
+		failed += !good;
+		printf("%s %u %s\n", good ? "ok" : "not ok", n + 1, test_case[n].name);
+		fflush(stdout);
 	}
+	return failed ? 1 : 0;
+}
+
+#define kunit_test_suite(suite) \
+	int main(void) { exit(kunit_run_suite(&(suite))); }
 
 #endif /* _KUNIT_TEST_H */
