@@ -176,6 +176,18 @@ pids() {
 }
 check "record: a PID, until it ends" pids
 
+until_told() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	bts record -u -p $spin -m 4k -o p.dat 2>said_it &
+	bts=$!
+	wait_for grep -q $spin "$tracefs/instances/bts-$bts/set_ftrace_pid"
+	sleep 0.2
+	kill -INT $bts
+	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
+}
+check "record: a PID that goes on" until_told
+
 all_tasks() {
 	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat --task bts_jumps >branches &&
 		"$progs/bts_compare" "$progs/bts_jumps.expect" branches && no_instance
