@@ -114,6 +114,13 @@ both_sides() {
 }
 check "record: both sides, each branch begins where the one before led" both_sides
 
+kernel_code() {
+	bts report --no-lines k.dat | tail -n 1 >bill
+	cat bill
+	[ -s k.dat.archive/kcore ] && not grep -q 'without code' bill
+}
+[ ! -e /proc/kcore ] || check "record: the kernel's code is saved" kernel_code
+
 waits() {
 	says 'nothing lost, waited' bts record -u -m 4k -o t.dat -- ls -R /etc &&
 		says ' 1,000,[0-9]* branches.*nothing lost' \
