@@ -22,6 +22,12 @@
 #include "bts.h"
 #include "instance.h"
 
+/* A test has others. */
+#ifndef KCORE
+#define KCORE		"/proc/kcore"
+#define KALLSYMS	"/proc/kallsyms"
+#endif
+
 enum {
 	PAGE		= 4096,
 	LAST_FUNCTION	= 16384,	/* how far the last one of a module may reach */
@@ -267,15 +273,16 @@ static int write_core(int kcore, int out, const struct ranges *ranges)
 
 void archive_kernel(const char *trace)
 {
-	int out = -1, kcore = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	int out = -1, kcore = open(KCORE, O_RDONLY | O_CLOEXEC);
 	char *kallsyms, *path;
 	struct ranges ranges;
 
 	if (kcore < 0) {
-		bts_warn("no /proc/kcore (%s): the kernel's code is not saved", strerror(errno));
+		bts_warn("no %s (%s): the kernel's code is not saved", KCORE,
+			 strerror(errno));
 		return;
 	}
-	kallsyms = file_read("/proc/kallsyms", NULL);
+	kallsyms = file_read(KALLSYMS, NULL);
 	ranges = text_ranges(kallsyms ? kallsyms : (char []){ "" });
 	free(kallsyms);
 	path = archive_file(trace, "kcore");

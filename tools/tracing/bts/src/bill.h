@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last line of record, report and info: what there is, what is missing, what it cost.
+ * The last line of record, report and info: what is in the trace, what is missing, what it cost.
  */
 #ifndef BTS_BILL_H
 #define BTS_BILL_H

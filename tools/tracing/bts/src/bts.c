@@ -17,20 +17,6 @@
 #define VERSION "unknown"
 #endif
 
-/* A command that is not linked is not listed. */
-#pragma weak cmd_check
-#pragma weak cmd_record
-#pragma weak cmd_info
-#pragma weak cmd_report
-#pragma weak cmd_replay
-#pragma weak cmd_top
-#pragma weak cmd_graph
-#pragma weak cmd_cover
-#pragma weak cmd_dump
-#pragma weak cmd_diff
-#pragma weak cmd_tui
-#pragma weak cmd_archive
-
 static const struct command {
 	const char	*name;
 	int		(*run)(int argc, char **argv);
@@ -54,15 +40,14 @@ static void print_usage(FILE *out)
 {
 	fputs("Usage: bts COMMAND [OPTIONS...]\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].run)
-			fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
 	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
 }
 
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].run && !strcmp(commands[i].name, name))
+		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
 }

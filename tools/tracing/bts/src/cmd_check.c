@@ -134,7 +134,7 @@ static void check_hypervisor(struct check *check)
 		return;
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
 	note("hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what they do "
-	     "not do; --probe tells", (const char *)id);
+	     "not do; see --probe", (const char *)id);
 }
 
 static void check_flags(struct check *check)

@@ -6,7 +6,8 @@
  *	start		threads read, tracing goes on, the command too
  *	wait		until the targets have ended, for Ctrl-C, for trouble with the file,
  *			or, with --on, until a trigger has switched tracing off
- *	stop		what is still held comes out, tracing goes off, the threads read the rest
+ *	stop		the targets are left alone, what is still held comes out, tracing goes
+ *			off, the threads read the rest
  *	write		the file is put together, the bill is printed
  *
  * A flight recorder has no threads while it waits; they read what it holds when it is
@@ -39,7 +40,7 @@
 enum {
 	TRIGGER_POLL_MS	= 20,
 	HELD_POLL_US	= 2000,
-	HELD_TRIES	= 5000,		/* with no branch getting out in between */
+	HELD_TRIES	= 5000,
 };
 
 struct record {
@@ -70,6 +71,8 @@ static int take_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		sigaddset(&set, taken[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* A shell's background job has it ignored: then a kill -INT would be lost. */
+	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -199,10 +202,13 @@ static enum reason wait_for_end(struct record *rec)
 
 /* --- Stop and write ----------------------------------------------------------------- */
 
-/* What waits for room would be dropped: give the threads time to make it. */
+/*
+ * What waits for room (bts-block) would be dropped when tracing goes off: give the threads
+ * time to make it. It comes out in order, so that much has to be delivered.
+ */
 static void wait_for_held(const struct record *rec)
 {
-	unsigned long long last = 0;
+	unsigned long long until = 0;
 
 	for (int tries = 0; tries < HELD_TRIES; tries++) {
 		char *stats = instance_read(rec->inst, "bts_stats");
@@ -210,14 +216,33 @@ static void wait_for_held(const struct record *rec)
 		unsigned long long held = stats_number(stats, "held");
 
 		free(stats);
-		if (!held)
+		if (!until)
+			until = delivered + held;
+		if (!held || delivered >= until)
 			return;
-		if (delivered != last)
-			tries = 0;
-		last = delivered;
 		usleep(HELD_POLL_US);
 	}
 	bts_warn("what was held did not get out in time");
+}
+
+/*
+ * Tasks that go on are left alone first: else their last branches would be among those that
+ * are dropped. There may be new ones, by function-fork.
+ */
+static int stop_tracing(const struct record *rec)
+{
+	char *pids = NULL;
+
+	if (!rec->options.all && !rec->options.flight)
+		pids = instance_read(rec->inst, "set_ftrace_pid");
+	if (pids && strspn(pids, "0123456789") &&
+	    instance_append(rec->inst, "set_ftrace_notrace_pid", pids)) {
+		free(pids);
+		return -1;
+	}
+	free(pids);
+	wait_for_held(rec);
+	return instance_write(rec->inst, "tracing_on", "0");
 }
 
 static char *cmdlines(const struct names *names)
@@ -336,8 +361,7 @@ static int write_file(struct record *rec)
 	char *stats;
 	int ret = 0;
 
-	wait_for_held(rec);
-	if (instance_write(rec->inst, "tracing_on", "0"))
+	if (stop_tracing(rec))
 		ret = -1;
 	if (!rec->streams)
 		rec->streams = streams_start(rec->inst, rec->dat, false);

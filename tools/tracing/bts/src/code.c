@@ -229,6 +229,43 @@ static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end
 	return run->length ? RUN_DONE : RUN_UNKNOWN;
 }
 
+static bool starts_with_one(const char *name, const char *const *starts, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/*
+ * The tracer leaves its own branches out. Where the kernel calls it, the run seems to go
+ * on over the call.
+ */
+static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
+{
+	static const char *const callers[] = {
+		"__traceiter_", "__flush_smp_call_function_queue", "irq_work_single",
+		"smp_call_function_many_cond",
+	};
+	static const char *const callees[] = { "__ds_bts_", "__bts_", "bts_" };
+
+	if (b->kind == INSN_CALL_IND)
+		return starts_with_one(object_sym(o, addr)->name, callers,
+				       sizeof(callers) / sizeof(callers[0]));
+	return b->kind == INSN_CALL &&
+	       starts_with_one(object_sym(o, b->target)->name, callees,
+			       sizeof(callees) / sizeof(callees[0]));
+}
+
+/* May a run go on after this branch instruction? */
+static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
+{
+	if (b->kind == INSN_COND)
+		return true;
+	/* In the kernel a jump of now may have been a nop then (static keys). */
+	return o->kernel && (b->kind == INSN_JUMP || calls_tracer(o, addr, b));
+}
+
 enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct run *run)
 {
 	o = o->code;
@@ -251,8 +288,7 @@ enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct
 			run->target = b->target;
 			return RUN_DONE;
 		}
-		/* In the kernel a jump of now may have been a nop then (static keys). */
-		if (b->kind != INSN_COND && !(b->kind == INSN_JUMP && o->kernel))
+		if (!goes_on(o, addr, b))
 			return RUN_IMPOSSIBLE;
 		run->insns++;
 		addr += b->size + b->length;

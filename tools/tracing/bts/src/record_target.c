@@ -165,7 +165,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* It has ended: its pidfd tells. */
+	/* It has ended, which its pidfd shows. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))

@@ -74,8 +74,10 @@ wait_for() {
 }
 
 # The rows of a trace as bts_compare reads them.
-rows() { # FILE
-	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
+rows() { # FILE [OPTION...]
+	input=$1
+	shift
+	bts report --no-lines --json "$@" -i "$input" | awk -F '[:,"]+' '
 		/"from":/ {
 			for (i = 1; i < NF; i++)
 				value[$i] = $(i + 1)
@@ -111,6 +113,13 @@ both_sides() {
 	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
 }
 check "record: both sides, each branch begins where the one before led" both_sides
+
+kernel_code() {
+	bts report --no-lines k.dat | tail -n 1 >bill
+	cat bill
+	[ -s k.dat.archive/kcore ] && not grep -q 'without code' bill
+}
+[ ! -e /proc/kcore ] || check "record: the kernel's code is saved" kernel_code
 
 waits() {
 	says 'nothing lost, waited' bts record -u -m 4k -o t.dat -- ls -R /etc &&
@@ -173,6 +182,41 @@ pids() {
 		status 1 says 'No such process' bts record -p $spin
 }
 check "record: a PID, until it ends" pids
+
+until_told() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	bts record -u -p $spin -m 4k -o p.dat 2>said_it &
+	bts=$!
+	wait_for grep -q $spin "$tracefs/instances/bts-$bts/set_ftrace_pid"
+	sleep 0.2
+	kill -INT $bts
+	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
+}
+check "record: a PID that goes on" until_told
+
+all_tasks() {
+	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat --task bts_jumps >branches &&
+		"$progs/bts_compare" "$progs/bts_jumps.expect" branches && no_instance
+}
+check "record: all tasks" all_tasks
+
+threads() {
+	python3 -c 'import threading, time
+for i in range(3): threading.Thread(target=lambda: time.sleep(0.5)).start()
+time.sleep(1000)' &
+	process=$!
+	wait_for test -e /proc/$process/task || return
+	wait_for sh -c "[ \$(ls /proc/$process/task | wc -l) -eq 4 ]" || return
+	bts record -u -p $process -o p.dat &
+	bts=$!
+	wait_for sh -c "[ \$(wc -l <$tracefs/instances/bts-$bts/set_ftrace_pid) -eq 4 ]"
+	found=$?
+	kill $process
+	wait $bts
+	return $found
+}
+check "record: a process with its threads" threads
 
 on_cpu() {
 	bts record -u -C 1 -o t.dat -- sh -c "taskset -p -c 1 \$\$; exec $progs/bts_jumps" &&
@@ -297,11 +341,15 @@ check "record: what does not go together" misuse
 
 no_file() {
 	status 1 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
-	for command in info report archive; do
-		status 1 says '^bts: ' bts $command no.dat || return
-		status 1 says '^bts: ' bts $command "$progs/bts_jumps" || return
+	for command in info report archive replay top 'graph main' 'cover -f lcov' 'dump -f csv'; do
+		# shellcheck disable=SC2086 # a command and its options
+		for file in no.dat "$progs/bts_jumps" /dev/null; do
+			status 1 says '^bts: ' bts $command $file || return
+		done
+		# shellcheck disable=SC2086
 		status 2 bts $command t.dat another.dat || return
 	done
+	status 1 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat
 }
 check "no file, or another one" no_file
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Saves the code of a kernel that is made up, and checks what was saved. Prints KTAP.
+ *
+ *	kcore DIR	DIR/kcore, DIR/kallsyms and DIR/t.archive are written there
+ *
+ * The kernel: its text, 3 pages at an address that kcore has, of which the last one ends
+ * early; a module whose two functions lie in neighbouring pages; a BPF program where kcore
+ * has nothing. Each page begins with its own address, so that a page at a wrong place
+ * shows.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char kcore_path[256], kallsyms_path[256];
+
+#define KCORE		kcore_path
+#define KALLSYMS	kallsyms_path
+#include "../../src/archive.c"
+
+#define TEXT	0xffffffff81000000ull
+#define MODULE	0xffffffffc0000000ull
+#define BPF	0xffffffffd0000000ull
+
+static int test, failed;
+
+static void ok(int good, const char *name)
+{
+	printf("%sok %d %s\n", good ? "" : "not ", ++test, name);
+	failed |= !good;
+}
+
+/* What the kernel's own kcore looks like: headers, then the segments. */
+static void write_kcore(void)
+{
+	Elf64_Ehdr head = { .e_phoff = sizeof(head), .e_phnum = 2 };
+	Elf64_Phdr loads[2] = {
+		{ .p_type = PT_LOAD, .p_offset = 0x1000, .p_vaddr = MODULE, .p_memsz = 0x8000 },
+		{ .p_type = PT_LOAD, .p_offset = 0x9000, .p_vaddr = TEXT, .p_memsz = 0x3000 },
+	};
+	int fd = open(kcore_path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	if (pwrite(fd, &head, sizeof(head), 0) < 0 ||
+	    pwrite(fd, loads, sizeof(loads), sizeof(head)) < 0)
+		failed = 1;
+	for (int i = 0; i < 2; i++) {
+		for (uint64_t at = 0; at < loads[i].p_memsz; at += PAGE) {
+			uint64_t addr = loads[i].p_vaddr + at;
+
+			if (pwrite(fd, &addr, sizeof(addr), loads[i].p_offset + at) < 0)
+				failed = 1;
+		}
+	}
+	if (ftruncate(fd, 0xc000))
+		failed = 1;
+	close(fd);
+}
+
+static void write_kallsyms(void)
+{
+	FILE *file = fopen(kallsyms_path, "w");
+
+	fprintf(file, "0000000000000000 A fixed_percpu_data\n");
+	fprintf(file, "%llx T _stext\n%llx t helper\n%llx T _etext\n", TEXT, TEXT + 0x20,
+		TEXT + 0x2f00);
+	fprintf(file, "%llx t second\t[mod]\n%llx t first\t[mod]\n%llx d data\t[mod]\n",
+		MODULE + 0x1010, MODULE + 0x10, MODULE + 0x7000);
+	fprintf(file, "%llx t bpf_prog_1\t[bpf]\n", BPF + 0x123);
+	fclose(file);
+}
+
+/* The segment of the archive that has ADDR: its first word there, or -1. */
+static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
+{
+	int fd = open(path, O_RDONLY);
+	uint64_t word = -1;
+	Elf64_Ehdr head;
+
+	*size = 0;
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head))
+		head.e_phnum = 0;
+	for (int i = 0; i < head.e_phnum; i++) {
+		Elf64_Phdr load;
+
+		if (pread(fd, &load, sizeof(load), head.e_phoff + i * sizeof(load)) < 0 ||
+		    addr < load.p_vaddr || addr >= load.p_vaddr + load.p_filesz)
+			continue;
+		*size = load.p_filesz;
+		if (pread(fd, &word, sizeof(word), load.p_offset + addr - load.p_vaddr) < 0)
+			word = -1;
+	}
+	close(fd);
+	return word;
+}
+
+int main(int argc, char **argv)
+{
+	char trace[256], saved[256];
+	uint64_t size;
+
+	if (argc != 2)
+		return 2;
+	snprintf(kcore_path, sizeof(kcore_path), "%s/kcore", argv[1]);
+	snprintf(kallsyms_path, sizeof(kallsyms_path), "%s/kallsyms", argv[1]);
+	snprintf(trace, sizeof(trace), "%s/t", argv[1]);
+	snprintf(saved, sizeof(saved), "%s/t.archive/kcore", argv[1]);
+	write_kcore();
+	write_kallsyms();
+	puts("TAP version 13\n1..6");
+	archive_kernel(trace);
+	ok(word_at(saved, TEXT, &size) == TEXT && size == 0x3000, "the kernel's text");
+	ok(word_at(saved, TEXT + 0x2000, &size) == TEXT + 0x2000, "its last page");
+	ok(word_at(saved, MODULE + 0x1000, &size) == MODULE + 0x1000 && size == 0x5000,
+	   "a module's functions, in one piece");
+	ok(word_at(saved, MODULE + 0x7000, &size) == UINT64_MAX, "not its data");
+	ok(word_at(saved, BPF, &size) == 0 && size, "what cannot be read is 0");
+	archive_clear(trace);
+	ok(access(saved, F_OK), "an older one is removed");
+	return failed;
+}
