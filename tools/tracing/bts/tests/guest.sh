@@ -175,8 +175,7 @@ pids() {
 	spin=$!
 	bts record -u -p $spin -m 64k -o p.dat &
 	bts=$!
-	wait_for grep -q $spin "$tracefs/instances/bts-$bts/set_ftrace_pid"
-	sleep 0.2
+	wait_for grep -q "^delivered: [1-9]" "$tracefs/instances/bts-$bts/bts_stats"
 	kill -9 $spin
 	status 0 wait $bts && says '1 task,.*nothing lost' bts info p.dat &&
 		status 1 says 'No such process' bts record -p $spin
