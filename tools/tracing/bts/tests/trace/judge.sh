@@ -178,7 +178,8 @@ judge_plugin() {
 				sub(/.*-/, "", $1); gsub(/[^0-9]/, "", $2); sub(":", "", $3)
 				print $1, $2 + 0, $3, $5, $7 }' >"$work/theirs"
 		"$bts" dump -f csv "$trace.dat" 2>/dev/null | awk -F, '$5 ~ /^0x/ {
-			printf "%d %d %.6f %s %s\n", $3, $4, $1 / 1e9,
+			us = int(($1 + 500) / 1000)
+			printf "%d %d %d.%06d %s %s\n", $3, $4, us / 1000000, us % 1000000,
 				$5 ~ /^0xffff/ ? $6 : $5, $7 ~ /^0xffff/ ? $8 : $7 }' \
 			>"$work/ours"
 		[ -s "$work/theirs" ] && cmp "$work/theirs" "$work/ours" | sed 's/^/# /'
