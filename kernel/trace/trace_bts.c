@@ -390,6 +390,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(bts_probe_sched_switch);
 
 /*
@@ -433,6 +434,7 @@ __ds_text void __bts_pid_taken(pid_t old)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(__bts_pid_taken);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
@@ -489,6 +491,7 @@ static __ds_text void bts_start_here(struct irq_work *work)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(bts_start_here);
 
 static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
@@ -799,6 +802,7 @@ static __ds_text void bts_flush_here(void)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(bts_flush_here);
 
 /* The ring buffer is about to go off, or to be a snapshot. Context: any. */

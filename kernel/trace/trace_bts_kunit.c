@@ -57,7 +57,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	tr->array_buffer.data = alloc_percpu(struct trace_array_cpu);
-	KUNIT_ASSERT_NOT_NULL(test, tr->array_buffer.data);
+	KUNIT_ASSERT_TRUE(test, tr->array_buffer.data);
 	return tr;
 }
 

@@ -226,6 +226,7 @@ __ds_text void __bts_task_maps(struct vm_area_struct *vma)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(__bts_task_maps);
 
 /*
@@ -297,6 +298,7 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 	ds_bts_on();
 	return at;
 }
+
 NOKPROBE_SYMBOL(__bts_resume_user);
 
 /**

@@ -73,10 +73,14 @@ static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 	int cpu = smp_processor_id();
 	unsigned long entries, gone;
 
-	/* First the entries: a reader turns them into such as have gone. */
+	/*
+	 * First the entries: a reader turns them into such as have gone. data_race():
+	 * a reader counts meanwhile.
+	 */
 	entries = data_race(ring_buffer_entries_cpu(buffer, cpu));
-	gone = ring_buffer_overrun_cpu(buffer, cpu) +
-	       data_race(ring_buffer_read_events_cpu(buffer, cpu));
+	/* data_race(): as above. */
+	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
+	gone += ring_buffer_overrun_cpu(buffer, cpu);
 	if (buffer != c->buffer || gone < c->gone || !(entries + gone))
 		c->seq = c->held;
 	c->gone = gone;
@@ -305,7 +309,8 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
  * struct bts_packer - where a CPU's branches are packed, for one instance at a time
  * @coder:	the coder
  * @open:	a pack has been begun
- * @entry:	the pack
+ * @entry:	the pack,
+ * @room:	and what it may take
  */
 struct bts_packer {
 	struct bts_coder	coder;

@@ -74,6 +74,7 @@ static __ds_text void ds_ipi_ask(void *cause)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(ds_ipi_ask);
 
 static __ds_text void ds_ipi_flush(void *unused)
@@ -83,6 +84,7 @@ static __ds_text void ds_ipi_flush(void *unused)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(ds_ipi_flush);
 
 /**
@@ -218,6 +220,7 @@ __ds_text void ds_bts_crash(void)
 	if (drain)
 		ds_bts_on();
 }
+
 NOKPROBE_SYMBOL(ds_bts_crash);
 
 /* --- Lives of CPUs ------------------------------------------------------------------ */
@@ -308,6 +311,7 @@ static __ds_text void ds_ipi_probe_online(void *unused)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(ds_ipi_probe_online);
 
 /* Context: hotplug's ONLINE section, on @cpu. Is it probed already, by the claim? */
@@ -358,6 +362,7 @@ static __ds_text int ds_cpu_dying(unsigned int cpu)
 	}
 	return 0;
 }
+
 NOKPROBE_SYMBOL(ds_cpu_dying);
 
 /*
@@ -373,6 +378,7 @@ static __ds_text int ds_suspend(void *unused)
 	}
 	return 0;
 }
+
 NOKPROBE_SYMBOL(ds_suspend);
 
 static void ds_shutdown_cpu(void *unused)
@@ -527,6 +533,7 @@ static __ds_text void ds_ipi_threshold(void *unused)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(ds_ipi_threshold);
 
 /**

@@ -166,6 +166,7 @@ __ds_text bool ds_bts_off(void)
 		ds_disable(c, n->ds);
 	return true;
 }
+
 NOKPROBE_SYMBOL(ds_bts_off);
 
 static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds);
@@ -214,6 +215,7 @@ __ds_text void ds_bts_on(void)
 	barrier();
 	c->moving = false;
 }
+
 NOKPROBE_SYMBOL(ds_bts_on);
 
 /**
@@ -244,6 +246,7 @@ __ds_text void __ds_bts_nmi_enter(void)
 	c->drained = false;
 	ds_disable(c, n->ds);
 }
+
 NOKPROBE_SYMBOL(__ds_bts_nmi_enter);
 
 /**
@@ -262,6 +265,7 @@ __ds_text void __ds_bts_nmi_leave(unsigned long ip)
 		c->back = ip;
 	ds_bts_on();
 }
+
 NOKPROBE_SYMBOL(__ds_bts_nmi_leave);
 
 /*
@@ -493,10 +497,11 @@ int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
 	else if (over && !due)
 		WRITE_ONCE(c->pmi_seen, true);
 	/*
-	 * Pairs with ds_crash_is_awaited(): the records are written. A drain that
-	 * this NMI has interrupted answers in ds_bts_on().
+	 * The records are written. A drain that this NMI has interrupted answers in
+	 * ds_bts_on().
 	 */
 	if (READ_ONCE(n->crash) && (n->drains || !n->busy || !c->ctl))
+		/* Pairs with ds_crash_is_awaited(). */
 		smp_store_release(&n->crash, false);
 	return over || due ? NMI_HANDLED : ds_crash_nmi(c);
 }
@@ -509,6 +514,7 @@ static __ds_text void ds_drain_again(void)
 		ds_bts_on();
 	}
 }
+
 NOKPROBE_SYMBOL(ds_drain_again);
 
 /**
@@ -555,8 +561,8 @@ static __ds_text unsigned int ds_probe_jump(struct debug_store *ds, u64 on, u64 
 	return (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) /
 	       sizeof(struct ds_bts_record);
 }
-NOKPROBE_SYMBOL(ds_probe_jump);
 
+NOKPROBE_SYMBOL(ds_probe_jump);
 
 /* What comes late comes now: each round is a branch. */
 static void ds_settle(struct ds_bts_cpu *c, struct debug_store *ds)
@@ -621,6 +627,7 @@ static __ds_text void ds_probe_loop(struct ds_bts_cpu *c, u64 ctl)
 		barrier();
 	ds_write_ctl(c->others);
 }
+
 NOKPROBE_SYMBOL(ds_probe_loop);
 
 static bool ds_probe_pmi(struct ds_bts_cpu *c)

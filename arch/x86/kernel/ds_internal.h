@@ -20,6 +20,10 @@
 /* How many records an NMI that drains leaves on each of its two ways, at most. */
 #define DS_NMI_RECORDS	512U
 
+/* The section .text..ds, and the return thunks. */
+extern char __ds_text_start[], __ds_text_end[];
+extern char __return_thunk_start[], __return_thunk_end[];
+
 /**
  * struct ds_ways - how the driver came to a drain, and left the one before
  * @back:	where the NMI that drained last returned to, or DS_NOWHERE
@@ -61,7 +65,8 @@ u64 ds_ctl(unsigned int mode, bool has_cpl);
  * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
  * @traits:	DS_TRAIT_*
  * @threshold:	perf's interrupt threshold, put back when BTS is given back
- * @probing:	ds_probe_interrupt() counts PMIs, in @probed
+ * @probing:	ds_probe_interrupt() counts PMIs,
+ * @probed:	and has counted so many
  */
 struct ds_bts_cpu {
 	u64			ctl;

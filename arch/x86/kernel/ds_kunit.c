@@ -364,7 +364,8 @@ static void ds_test_nmi_user(struct kunit *test)
 	for (crossing = 0; crossing < 2; crossing++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 		t->ways.kernel = false;
-		t->ways.ip = t->ways.back = DS_TEST_USER;
+		t->ways.ip = DS_TEST_USER;
+		t->ways.back = DS_TEST_USER;
 		if (crossing)
 			ds_test_store(t, DS_TEST_KERNEL, DS_TEST_USER);
 		ds_test_store(t, DS_TEST_USER, DS_TEST_USER);

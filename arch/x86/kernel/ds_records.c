@@ -36,13 +36,7 @@
 
 #include <linux/minmax.h>
 
-#include <asm/processor.h>
-#include <asm/sections.h>
-
 #include "ds_internal.h"
-
-extern char __ds_text_start[], __ds_text_end[];
-extern char __return_thunk_start[], __return_thunk_end[];
 
 static bool ds_in_section(u64 addr)
 {

@@ -6,11 +6,10 @@
 #include <linux/compiler_types.h>
 #include <linux/instrumentation.h>
 #include <linux/jump_label.h>
-#include <linux/percpu-defs.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 #include <asm/intel_ds.h>
-#include <asm/percpu.h>
 
 struct task_struct;
 
