@@ -224,23 +224,35 @@ static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
 		.to	= rec->to,
 	};
 
-	return !filter || filter_match_preds(filter, &entry);
+	return filter_match_preds(filter, &entry);
 }
 
 /* How many of the records from @rec on are wanted, up to the first that is not. */
 static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
 				   const struct ds_bts_record *rec, unsigned int nr)
 {
-	unsigned int mode = c->mode;
-	unsigned int i;
+	unsigned int mode = c->mode & BTS_SIDES;
+	unsigned int i = 0;
 
-	if ((mode & BTS_SIDES) == BTS_SIDES && !filter)
-		return nr;
-	for (i = 0; i < nr; i++) {
-		if (!bts_wanted(mode, &rec[i]) || !bts_filter_takes(filter, c, &rec[i]))
-			break;
+	if (filter) {
+		while (i < nr && bts_wanted(mode, &rec[i]) &&
+		       bts_filter_takes(filter, c, &rec[i]))
+			i++;
+		return i;
 	}
-	return i;
+	/* Most of a traced task's time goes by here: a loop for each mode. */
+	switch (mode) {
+	case BTS_SIDES:
+		return nr;
+	case DS_BTS_USER:
+		while (i < nr && bts_wanted(DS_BTS_USER, &rec[i]))
+			i++;
+		return i;
+	default:
+		while (i < nr && bts_wanted(DS_BTS_KERNEL, &rec[i]))
+			i++;
+		return i;
+	}
 }
 
 /* Context: as bts_records(). */
@@ -681,6 +693,7 @@ static void bts_prepare(struct trace_array *tr)
 
 		*c = (struct bts_cpu){
 			.backlog	= c->backlog,
+			.oldest		= BTS_NONE_HELD,
 		};
 	}
 	bts_map_forget(b);
@@ -773,6 +786,7 @@ static void bts_drop_offline(struct bts_instance *b)
 		bts_count(&c->dropped_off, c->held);
 		WRITE_ONCE(c->held, 0);
 		WRITE_ONCE(c->backlog_nr, 0);
+		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
 		kfifo_reset(&c->backlog);
 	}
 }

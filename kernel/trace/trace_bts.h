@@ -64,6 +64,9 @@ struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
+/* A turn that never comes. */
+#define BTS_NONE_HELD	U64_MAX
+
 /**
  * struct bts_readers - those who make room in a ring buffer
  * @nr:		how many have trace_pipe or trace_pipe_raw open
@@ -99,12 +102,16 @@ struct bts_readers {
  * @gone:		entries that had been read or overwritten before the last batch
  * @buffer:		the ring buffer that a batch goes into
  * @refusals:		rows that this had no room for when it was last asked
+ * @turn:		of the batch, if the instance blocks
+ * @wait:		the batch waits for what other CPUs hold
  * @blocked:		times a task has waited for room
  * @blocked_ns:		how long, in all
  * @backlog:		entries for which there was no room yet: branches, and losses among
  *			them; allocated when it is first needed
  * @backlog_nr:		how many there are
  * @held:		branches that are there
+ * @oldest:		the turn of the first entry there, or BTS_NONE_HELD
+ * @newest:		the turn of the last one
  * @readers:		who reads this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
@@ -128,11 +135,15 @@ struct bts_cpu {
 	unsigned long	gone;
 	struct trace_buffer *buffer;
 	unsigned long	refusals;
+	u64		turn;
+	bool		wait;
 	u64		blocked;
 	u64		blocked_ns;
 	struct kfifo_rec_ptr_2 backlog;
 	unsigned int	backlog_nr;
 	u64		held;
+	u64		oldest;
+	u64		newest;
 	struct bts_readers readers;
 	u64		rows;
 	u64		rows_lost;
@@ -147,6 +158,8 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen, and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen,
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
+ * @turn:	the last one that a batch has got: what has a lower one, on whichever
+ *		CPU, came earlier
  * @readers:	who reads the ring buffer of all CPUs
  * @mapped:	PIDs of the processes whose mappings it was told of,
  * @telling:	and of the tasks that are telling it
@@ -162,6 +175,7 @@ struct bts_instance {
 	bool				tracing;
 	bool				blocking;
 	bool				overwrite;
+	atomic64_t			turn;
 	struct bts_readers		readers;
 	struct bts_pids			mapped;
 	struct bts_pids			telling;
@@ -273,6 +287,7 @@ int bts_alloc_packers(void);
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      union bts_entry *entry, unsigned int size);
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
 bool bts_any_held(struct bts_instance *b);
 void bts_hold_task(struct task_struct *task);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);

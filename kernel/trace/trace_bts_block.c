@@ -63,6 +63,9 @@
 /* Bytes, a power of two: one batch always fits, as branches or in packs. */
 #define BTS_BACKLOG	SZ_128K
 
+/* An entry and its turn take no more of it. */
+#define BTS_HELD_WORST	(PAGE_SIZE + 64)
+
 /* How long it may go unnoticed that there is room, or need be none. */
 #define BTS_LOOK_AGAIN	(HZ / 10)
 
@@ -82,6 +85,19 @@ static bool bts_may_hold(struct bts_instance *b, int cpu)
 	return !bts_is_off(b->tr, cpu);
 }
 
+/* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
+static u64 bts_oldest(struct bts_instance *b, int except)
+{
+	u64 oldest = BTS_NONE_HELD;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != except)
+			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->oldest));
+	}
+	return oldest;
+}
+
 /**
  * bts_any_held - does an instance hold branches on any CPU?
  * @b: the instance
@@ -90,15 +106,33 @@ static bool bts_may_hold(struct bts_instance *b, int cpu)
  */
 bool bts_any_held(struct bts_instance *b)
 {
-	int cpu;
+	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
+}
 
+/**
+ * bts_take_turn - give a batch its turn, and see whether it must wait for another CPU's
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * Context: as bts_records().
+ */
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
+{
+	c->wait = false;
 	if (!READ_ONCE(b->blocking))
-		return false;
-	for_each_online_cpu(cpu) {
-		if (bts_held(per_cpu_ptr(b->cpu, cpu)))
-			return true;
-	}
-	return false;
+		return;
+	c->turn = atomic64_inc_return(&b->turn);
+	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
+}
+
+/* What comes next in the backlog may be a turn, not an entry: it is that of those after. */
+static void bts_next_turn(struct bts_cpu *c)
+{
+	u64 turn;
+
+	if (bts_held(c) && kfifo_peek_len(&c->backlog) == sizeof(turn) &&
+	    kfifo_out(&c->backlog, &turn, sizeof(turn)))
+		WRITE_ONCE(c->oldest, turn);
 }
 
 /* An entry has left the backlog. */
@@ -106,6 +140,9 @@ static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	WRITE_ONCE(c->held, c->held - bts_branches(entry));
 	WRITE_ONCE(c->backlog_nr, c->backlog_nr - 1);
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+	bts_next_turn(c);
 }
 
 /* The first entry that is held goes to the ring buffer, if there is room. */
@@ -126,10 +163,10 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* What is held, as far as there is room. */
-static void bts_write_held(struct bts_cpu *c)
+/* What is held and has its turn before @until, as far as there is room. */
+static void bts_write_held(struct bts_cpu *c, u64 until)
 {
-	while (bts_held(c) && bts_write_first_held(c))
+	while (bts_held(c) && c->oldest < until && bts_write_first_held(c))
 		;
 }
 
@@ -164,12 +201,22 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_drop(b, c, n, pid);
 }
 
-/* Nothing is to be held any more: what finds no room is dropped. */
+/* Nothing is to be held any more: no turn is waited for, and the rest is dropped. */
 static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 {
-	bts_write_held(c);
+	bts_write_held(c, BTS_NONE_HELD);
 	bts_drop_held(b, c);
 	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+}
+
+/* The turn of what is held next, if it is not that of what is held already. */
+static void bts_hold_turn(struct bts_cpu *c)
+{
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, c->turn);
+	else if (c->newest != c->turn)
+		kfifo_in(&c->backlog, &c->turn, sizeof(c->turn));
+	c->newest = c->turn;
 }
 
 /**
@@ -193,11 +240,13 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 			bts_end_holding(b, c);
 		return false;
 	}
-	if (kfifo_avail(&c->backlog) < size)
-		bts_write_held(c);
-	bts_set_seq(entry, c->seq);
-	if (!kfifo_in(&c->backlog, entry, size))
+	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
+		bts_write_held(c, BTS_NONE_HELD);
+	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
 		return false;
+	bts_hold_turn(c);
+	bts_set_seq(entry, c->seq);
+	kfifo_in(&c->backlog, entry, size);
 	WRITE_ONCE(c->backlog_nr, c->backlog_nr + 1);
 	bts_count(&c->held, bts_branches(entry));
 	c->seq += bts_span(entry);
@@ -209,19 +258,22 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
  * @b:	the instance
  * @c:	its part of this CPU
  *
- * If nothing is to be held any more, what finds no room is dropped.
+ * If nothing is to be held any more, no turn is waited for, and what finds no room
+ * is dropped.
  *
  * Context: as bts_records().
  */
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 {
+	int cpu = smp_processor_id();
+
 	if (!bts_held(c))
 		return;
-	if (!bts_may_hold(b, smp_processor_id())) {
+	if (!bts_may_hold(b, cpu)) {
 		bts_end_holding(b, c);
 		return;
 	}
-	bts_write_held(c);
+	bts_write_held(c, bts_oldest(b, cpu));
 	if (!bts_held(c))
 		irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }

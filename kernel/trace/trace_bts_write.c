@@ -100,6 +100,7 @@ void bts_begin(struct bts_instance *b, struct bts_cpu *c)
 	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
 	c->refusals = bts_refusals(c->buffer);
 	bts_release_held(b, c);
+	bts_take_turn(b, c);
 }
 
 /**
@@ -137,13 +138,13 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 }
 
 /*
- * To the ring buffer; or, if it may be held, to the backlog: if there is no room, or if
- * others are there already.
+ * To the ring buffer; or, if it may be held, to the backlog: if there is no room, if
+ * others are there already, or if those of other CPUs come first.
  */
 static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
 		      union bts_entry *entry, unsigned int size, bool hold)
 {
-	if (bts_held(c)) {
+	if (c->wait || bts_held(c)) {
 		if (hold && bts_hold(b, c, entry, size))
 			return true;
 		if (!hold || bts_held(c))
@@ -271,7 +272,7 @@ static unsigned int bts_write_branches(struct bts_cpu *c,
 	struct bts_branch_entry *entry;
 	unsigned int i;
 
-	if (c->losses || bts_held(c))
+	if (c->losses || c->wait || bts_held(c))
 		return 0;
 	for (i = 0; i < nr; i++) {
 		event = ring_buffer_lock_reserve(c->buffer, sizeof(*entry));
