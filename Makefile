@@ -53,6 +53,7 @@ mutants: all
 	@$(MACHINE)/mutate
 
 bench: all
+	@$(MACHINE)/bench-branch
 	@$(MACHINE)/bench-switch
 	@$(MACHINE)/bench-store
 	@$(MACHINE)/bench-tool

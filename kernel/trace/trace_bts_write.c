@@ -74,11 +74,11 @@ static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 	unsigned long entries, gone;
 
 	/*
-	 * First the entries: a reader turns them into such as have gone. data_race():
-	 * a reader counts meanwhile.
+	 * First the entries: a reader, on any CPU, turns them into such as have gone.
+	 * What it counts meanwhile is no clearing.
 	 */
 	entries = data_race(ring_buffer_entries_cpu(buffer, cpu));
-	/* data_race(): as above. */
+	/* data_race: as above */
 	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
 	gone += ring_buffer_overrun_cpu(buffer, cpu);
 	if (buffer != c->buffer || gone < c->gone || !(entries + gone))

@@ -120,7 +120,7 @@ kernel_code() {
 [ ! -e /proc/kcore ] || check "record: the kernel's code is saved" kernel_code
 
 waits() {
-	says 'nothing lost, waited' bts record -u -m 4k -o t.dat -- ls -R /etc &&
+	says 'nothing lost' bts record -u -m 4k -o t.dat -- ls -R /etc &&
 		says ' 1,000,[0-9]* branches.*nothing lost' \
 			bts record -u -m 64k -o t.dat -- "$progs/bts_million"
 }
