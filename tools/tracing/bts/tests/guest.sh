@@ -128,7 +128,7 @@ check "record: through a small buffer" waits
 
 loses() {
 	says 'lost [0-9,]* (ring buffer full)' \
-		bts record -u --no-block -m 4k -o t.dat -- ls -R /etc &&
+		bts record --no-block -m 4k -o t.dat -- ls -R /etc &&
 		says 'LOST' bts report --no-lines t.dat
 }
 check "record: --no-block loses, and says so" loses
