@@ -159,30 +159,25 @@ static const struct format_row *find_format(const char *name)
 static int run(struct cover *c, const struct format_row *format, const char *output,
 	       const struct bts_options *options)
 {
-	bool to_file = output && strcmp(output, "-");
-	int status, closed;
+	int status;
 
 	c->pipe.consumer = (struct bts_consumer) { .ctx = c, .fold = fold };
 	c->wanted = wanted;
 	if (!bts_pipe_open(&c->pipe, options->path, options))
 		return BTS_FAILURE;
-	c->out = to_file ? fopen(output, "w") : stdout;
+	c->out = command_output(output);
 	if (!c->out) {
-		status = bts_errno("write", output);
 		bts_pipe_close(&c->pipe);
-		return status;
+		return BTS_FAILURE;
 	}
 	status = bts_pipe_run(&c->pipe);
 	format->print(c);
-	if (to_file && (ferror(c->out) || fclose(c->out)))
-		status = bts_errno("write", output);
-	bts_pipe_bill(&c->pipe, to_file ? stdout : stderr);
+	status = command_output_end(&c->pipe, c->out, output, status);
 	tally_free(&c->lines);
 	tally_free(&c->conds);
 	tally_free(&c->calls);
 	tally_free(&c->insns);
-	closed = bts_pipe_close(&c->pipe);
-	return status ? status : closed;
+	return status;
 }
 
 int cmd_cover(int argc, char **argv)

@@ -47,26 +47,14 @@ static const struct format_row *find_format(const char *name)
 static int run(struct dump *d, const struct format_row *format, const char *output,
 	       const struct bts_options *options)
 {
-	bool to_file = output && strcmp(output, "-");
-	int status, closed;
-
 	if (!bts_pipe_open(&d->pipe, options->path, options))
 		return BTS_FAILURE;
-	d->out = to_file ? fopen(output, "w") : stdout;
+	d->out = command_output(output);
 	if (!d->out) {
-		status = bts_errno("write", output);
 		bts_pipe_close(&d->pipe);
-		return status;
+		return BTS_FAILURE;
 	}
-	status = format->run(d);
-	if (to_file) {
-		if (ferror(d->out) || fclose(d->out))
-			status = bts_errno("write", output);
-	}
-	/* Standard output is the dump's. */
-	bts_pipe_bill(&d->pipe, to_file ? stdout : stderr);
-	closed = bts_pipe_close(&d->pipe);
-	return status ? status : closed;
+	return command_output_end(&d->pipe, d->out, output, format->run(d));
 }
 
 int cmd_dump(int argc, char **argv)

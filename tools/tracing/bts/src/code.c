@@ -8,7 +8,7 @@
  * A block is what lies between an address and the next branch instruction. Each is
  * decoded once, and kept in a table of its object. A run from the target of one branch
  * to the next branch is a chain of blocks that end in conditional jumps, which were not
- * taken. So a run that would have to go on after an unconditional branch, or ends amid
+ * taken. So a run that would have to go on after an unconditional branch, or ends within
  * an instruction, cannot have happened: there a record is missing or wrong.
  */
 #include <stdlib.h>

@@ -30,6 +30,31 @@ int command_run(struct bts_pipe *pipe, FILE *bill)
 	return status ? status : closed;
 }
 
+FILE *command_output(const char *output)
+{
+	FILE *out;
+
+	if (!output || !strcmp(output, "-"))
+		return stdout;
+	out = fopen(output, "w");
+	if (!out)
+		bts_errno("write", output);
+	return out;
+}
+
+int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status)
+{
+	bool to_file = out != stdout;
+	int closed;
+
+	if (to_file && (ferror(out) || fclose(out)))
+		status = bts_errno("write", output);
+	/* Standard output is the data's. */
+	bts_pipe_bill(pipe, to_file ? stdout : stderr);
+	closed = bts_pipe_close(pipe);
+	return status ? status : closed;
+}
+
 int command_usage(const char *text)
 {
 	printf("%s\nWhich branches:\n%s", text, bts_options_help);

@@ -48,34 +48,30 @@ const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size)
 	return at;
 }
 
-uint64_t dat_u64(struct dat_bytes *b)
+/* Little-endian, as the machine. */
+static uint64_t dat_number(struct dat_bytes *b, size_t size)
 {
-	const uint8_t *at = dat_skip(b, 8);
+	const uint8_t *at = dat_skip(b, size);
 	uint64_t value = 0;
 
 	if (at)
-		memcpy(&value, at, 8);
+		memcpy(&value, at, size);
 	return value;
+}
+
+uint64_t dat_u64(struct dat_bytes *b)
+{
+	return dat_number(b, 8);
 }
 
 uint32_t dat_u32(struct dat_bytes *b)
 {
-	const uint8_t *at = dat_skip(b, 4);
-	uint32_t value = 0;
-
-	if (at)
-		memcpy(&value, at, 4);
-	return value;
+	return dat_number(b, 4);
 }
 
 uint16_t dat_u16(struct dat_bytes *b)
 {
-	const uint8_t *at = dat_skip(b, 2);
-	uint16_t value = 0;
-
-	if (at)
-		memcpy(&value, at, 2);
-	return value;
+	return dat_number(b, 2);
 }
 
 const char *dat_string(struct dat_bytes *b)

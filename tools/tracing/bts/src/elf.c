@@ -99,6 +99,14 @@ static uint32_t build_id_of(Elf *elf, const uint8_t *file, size_t file_size, uin
 	return size;
 }
 
+/* An ELF file, read whole into @file: both are the caller's, either may be NULL. */
+static Elf *open_elf(const char *path, uint8_t **file, size_t *size)
+{
+	elf_version(EV_CURRENT);
+	*file = read_file(path, size);
+	return *file ? elf_memory((char *)*file, *size) : NULL;
+}
+
 uint32_t elf_build_id(const char *path, uint8_t *id)
 {
 	uint32_t found = 0;
@@ -106,9 +114,7 @@ uint32_t elf_build_id(const char *path, uint8_t *id)
 	size_t size;
 	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	file = read_file(path, &size);
-	elf = file ? elf_memory((char *)file, size) : NULL;
+	elf = open_elf(path, &file, &size);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		found = build_id_of(elf, file, size, id);
 	elf_end(elf);
@@ -320,9 +326,7 @@ void elf_debug(struct object *o, const char *path)
 	size_t size;
 	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	file = read_file(path, &size);
-	elf = file ? elf_memory((char *)file, size) : NULL;
+	elf = open_elf(path, &file, &size);
 	if (elf && elf_kind(elf) == ELF_K_ELF) {
 		for (size_t i = 0; i < o->nr_syms; i++)
 			sym_list_add(&list, o->syms[i].addr, o->syms[i].end - o->syms[i].addr,
