@@ -51,7 +51,7 @@
  * Records per interrupt, unless the user sets another number. The handler's time is
  * this many times what the tracer takes for a record. The more, the less an
  * interrupt costs the program, and the longer perf's interrupts wait: with 256
- * perf samples a twelfth less often than it is told to. What remains of perf's 2730
+ * perf loses one sample of a hundred, with 512 four. What remains of perf's 2730
  * records is the room where branches go on arriving until BTS is off.
  */
 #define DS_BTS_THRESHOLD	256

@@ -171,7 +171,7 @@ NOKPROBE_SYMBOL(ds_bts_off);
 
 static void ds_empty(struct ds_bts_cpu *c, struct debug_store *ds);
 
-/* Another CPU has crashed amid this drain, whose records are written by now. */
+/* Another CPU has crashed during this drain, whose records are written by now. */
 static noinline void ds_answer_crash(struct ds_bts_cpu *c, struct ds_bts_nmi *n)
 {
 	ds_set_mode(c, n->ds, DS_BTS_OFF);
