@@ -115,7 +115,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	/* Pairs with bts_prepare(). */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
-	bool chosen = bts_is_chosen(tr);
+	bool chosen = b && READ_ONCE(b->chosen);
 	unsigned int traits = 0;
 	int i, running = 0;
 
@@ -196,6 +196,16 @@ static const struct file_operations bts_threshold_fops = {
 	.write		= bts_threshold_write,
 	.llseek		= generic_file_llseek,
 };
+
+/**
+ * trace_bts_is_there - can the tracer be chosen on this machine?
+ *
+ * Context: Any, once perf has looked at the CPU (early_initcall()).
+ */
+bool trace_bts_is_there(void)
+{
+	return ds_bts_available();
+}
 
 /**
  * trace_bts_create_files - the tracer's files that are not per CPU

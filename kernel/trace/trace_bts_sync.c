@@ -282,7 +282,7 @@ void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
 	if (why == TRACER_SYNC_CRASH)
 		bts_crash();
-	else if (cpu == RING_BUFFER_ALL_CPUS)
+	else if (cpu == RING_BUFFER_ALL_CPUS || why == TRACER_SYNC_CLEAR)
 		bts_sync_all(tr->bts, why);
 	else
 		bts_sync_here(tr->bts, why);

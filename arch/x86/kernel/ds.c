@@ -92,7 +92,7 @@ NOKPROBE_SYMBOL(ds_ipi_flush);
  * @cause:	why the buffers are drained on the way
  *
  * When this returns, each CPU has handed over what it had recorded and records
- * what bts_mode() says, or nothing.
+ * what bts_turn() says, or nothing.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -207,7 +207,7 @@ static noinline void ds_crash(bool drain)
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
  * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until bts_mode() is called again.
+ * any more until bts_turn() is called again.
  *
  * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No
  * lock, no allocation; waits up to 10 ms for the others. BTS is claimed.

@@ -18,7 +18,7 @@
  *
  *	ds_bts_off()			in .text..ds, clears TR
  *	  ds_bts_drain(cause)		records -> bts_records()
- *	  ds_bts_ask(task)		what next? <- bts_mode()
+ *	  ds_bts_ask(task)		what next? <- bts_turn()
  *	ds_bts_on()			in .text..ds, sets TR
  *
  * It happens when the CPU switches to another task, when a reader or a change of
@@ -442,14 +442,14 @@ void ds_bts_drain(enum ds_drain_cause cause)
  *
  * On a CPU that is going offline nothing is recorded, whatever the tracer says.
  *
- * Context: As ds_bts_drain(), after it; not NMI. bts_mode() is called from here.
+ * Context: As ds_bts_drain(), after it; not NMI. bts_turn() is called from here.
  */
 void ds_bts_ask(struct task_struct *task)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 
 	lockdep_assert_irqs_disabled();
-	ds_set_mode(c, this_cpu_read(ds_bts_nmi.ds), bts_mode(task));
+	ds_set_mode(c, this_cpu_read(ds_bts_nmi.ds), bts_turn(task));
 }
 
 /* Context: NMI. Is it the one by which another CPU asked, because it crashes? */
