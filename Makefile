@@ -27,66 +27,66 @@ MACHINE := $(CURDIR)/machine
 .NOTPARALLEL:
 
 all:
-	@$(MACHINE)/deps build run tool
-	@$(MACHINE)/build
+	@$(MACHINE)/tree/deps build run tool
+	@$(MACHINE)/tree/build
 
 demo: all
 	@$(MACHINE)/demo/run
 
 test: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/test
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tests/run
 
 test-debug: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/build kernel-debug
-	@$(MACHINE)/test --debug
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tree/build kernel-debug
+	@$(MACHINE)/tests/run --debug
 
 # Some of the judges want a kernel that is not ours.
 test-full: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/build kernel-plain kernel-upstream
-	@$(MACHINE)/test --full
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tree/build kernel-plain kernel-upstream
+	@$(MACHINE)/tests/run --full
 
 mutants: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/mutate
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tests/mutate
 
 bench: all
-	@$(MACHINE)/bench-branch
-	@$(MACHINE)/bench-switch
-	@$(MACHINE)/bench-store
-	@$(MACHINE)/bench-tool
-	@$(MACHINE)/bench
+	@$(MACHINE)/bench/branch
+	@$(MACHINE)/bench/switch
+	@$(MACHINE)/bench/store
+	@$(MACHINE)/bench/tool
+	@$(MACHINE)/bench/patches
 
 check:
-	@$(MACHINE)/deps build check
-	@$(MACHINE)/check
+	@$(MACHINE)/tree/deps build check
+	@$(MACHINE)/tree/check
 
 shell: all
-	@$(MACHINE)/run --tty -- "$${SHELL:-/bin/bash}"
+	@$(MACHINE)/vm/run --tty -- "$${SHELL:-/bin/bash}"
 
 run: all
-	@$(MACHINE)/run -- sh -c '$(subst ','\'',$(CMD))'
+	@$(MACHINE)/vm/run -- sh -c '$(subst ','\'',$(CMD))'
 
 series:
-	@$(MACHINE)/deps build deb
-	@$(MACHINE)/series
+	@$(MACHINE)/tree/deps build deb
+	@$(MACHINE)/tree/series
 
 deb:
-	@$(MACHINE)/deps build deb
-	@$(MACHINE)/deb
+	@$(MACHINE)/tree/deps build deb
+	@$(MACHINE)/tree/deb
 
 tool:
-	@$(MACHINE)/deps build tool
-	@$(MACHINE)/build tool
+	@$(MACHINE)/tree/deps build tool
+	@$(MACHINE)/tree/build tool
 
 # PREFIX is /usr/local; DESTDIR stands before it.
 tool-install: tool
-	@$(MACHINE)/tool-install
+	@$(MACHINE)/tree/tool-install
 
 deps:
-	@$(MACHINE)/deps build run test tool
+	@$(MACHINE)/tree/deps build run test tool
 
 # Keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
 clean:

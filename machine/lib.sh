@@ -92,8 +92,8 @@ put_text() {
 	mv "$1.new" "$1"
 }
 
-# machine_options NAME: the machines that cases run in, as machine/run's options. Their time
-# counts instructions: with the host's time, a busy host means more ticks for each
+# machine_options NAME: the machines that cases run in, as machine/vm/run's options. Their
+# time counts instructions: with the host's time, a busy host means more ticks for each
 # instruction, so more branches and fuller buffers.
 machine_options() {
 	case $1 in
