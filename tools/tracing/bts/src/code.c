@@ -139,6 +139,17 @@ uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64
 	return length;
 }
 
+bool code_patchable(struct object *o, uint64_t addr)
+{
+	static const uint8_t nop2[] = { 0x66, 0x90 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = object_bytes(o, addr, &size);
+	return bytes && ((size >= sizeof(nop2) && !memcmp(bytes, nop2, sizeof(nop2))) ||
+			 (size >= sizeof(nop5) && !memcmp(bytes, nop5, sizeof(nop5))));
+}
+
 static void decode_block(struct object *o, uint64_t addr, struct block *b)
 {
 	const uint8_t *bytes;

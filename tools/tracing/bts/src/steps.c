@@ -215,18 +215,34 @@ static enum bts_kind kind_with_code(struct bts_step *s, const struct run *run)
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BTS_INTERRUPT;
 }
 
+/* A call that the kernel directs anew while it runs: a tracepoint's, another static call. */
+static bool is_static_call(const struct bts_step *s, const struct run *run)
+{
+	const char *name;
+
+	if (run->kind != INSN_CALL && run->kind != INSN_JUMP)
+		return false;
+	name = object_sym(s->at_from.sym->object, run->target)->name;
+	return s->at_to.addr == s->at_to.sym->addr &&
+	       (!strncmp(name, "__traceiter_", 12) || !strncmp(name, "__SCT__", 7));
+}
+
 /*
  * A branch whose instruction says something else: the code is not the one that ran, or the
- * record is wrong. Of the kernel's code it may be the first, where that has changed.
+ * record is wrong. Of the kernel's code it may be the first, where that has changed, or may
+ * have: no branch comes from a nop, so that was a jump or a call for a while.
  */
 static bool contradicts(const struct bts_step *s, const struct run *run)
 {
+	struct object *o = s->at_from.sym->object;
+
 	if (!BTS_KERNEL(s->to))
 		return leads_elsewhere(s, run);
 	if (!BTS_KERNEL(s->from) || s->kind == BTS_INTERRUPT)
 		return false;
-	return leads_elsewhere(s, run) &&
-	       !object_changed(s->at_from.sym->object, s->at_from.addr, run->length);
+	return leads_elsewhere(s, run) && !code_patchable(o, s->at_from.addr) &&
+	       !is_static_call(s, run) &&
+	       !object_changed(o, s->at_from.addr, run->length);
 }
 
 /* The run from start to from, or, if there is no such, from alone. */
