@@ -450,9 +450,6 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
 			bts_set_reader(readers, NULL);
 		break;
-	case TRACE_READER_WAIT:
-		bts_sync_reader(b);
-		break;
 	}
 	if (bts_any_held(b))
 		ds_bts_flush_all();
