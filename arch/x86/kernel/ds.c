@@ -239,7 +239,7 @@ static struct debug_store *ds_of_this_cpu(void)
 	u64 area;
 
 	ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
-	rdmsrl(MSR_IA32_DS_AREA, area);
+	rdmsrq(MSR_IA32_DS_AREA, area);
 	if (area != (unsigned long)ds || !ds->bts_buffer_base)
 		return NULL;
 	return ds;

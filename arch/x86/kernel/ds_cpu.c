@@ -108,7 +108,7 @@ DEFINE_STATIC_KEY_FALSE(ds_bts_key);
 
 static __always_inline void ds_write_ctl(u64 ctl)
 {
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
+	native_wrmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
 }
 
 /* Context: this CPU, interrupts off, busy. */
@@ -595,16 +595,16 @@ enum ds_fault ds_probe_record(struct debug_store *ds)
 	unsigned int nr, i;
 	bool exact = false;
 
-	if (rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &off))
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &off))
 		return DS_FAULT_REFUSED;
 	off &= ~DS_CTL_MASK;
 	on = off | DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
 	all = on | DEBUGCTLMSR_BTINT;
 	if (boot_cpu_has(X86_FEATURE_DSCPL))
 		all |= DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR;
-	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, all))
+	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, all))
 		return DS_FAULT_REFUSED;
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, off);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, off);
 	c->end = ds->bts_buffer_base;
 	memset((void *)c->end, 0, ds->bts_absolute_maximum - c->end);
 
