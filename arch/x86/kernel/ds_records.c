@@ -68,15 +68,27 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
+/* The index may be at the maximum: a CPU may wrap at the next record. */
+static unsigned int ds_next_slot(const struct debug_store *ds)
+{
+	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
+
+	return in / sizeof(struct ds_bts_record) % ds_slots(ds);
+}
+
 /* Is the slot at the index one that was filled? */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
-	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 
-	/* The index may be at the maximum: a CPU may wrap at the next record. */
-	rec += in / sizeof(*rec) % ds_slots(ds);
+	rec += ds_next_slot(ds);
 	return READ_ONCE(rec->from) || READ_ONCE(rec->to);
+}
+
+/* Is anything in the buffer? */
+bool ds_has_records(const struct debug_store *ds)
+{
+	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base || ds_has_wrapped(ds);
 }
 
 /**
@@ -99,10 +111,9 @@ void ds_slice(const struct debug_store *ds, u64 end, bool circular,
 		batch->full = !circular && nr >= slots;
 		return;
 	}
-	nr %= slots;
-	oldest = (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) / sizeof(*rec);
-	oldest = oldest % slots + 1;
 	batch->wrapped = true;
+	nr %= slots;
+	oldest = ds_next_slot(ds) + 1;
 	if (oldest <= nr) {
 		/* What was stored late has wrapped. */
 		batch->slice[0] = (struct ds_bts_slice){ rec + oldest, nr - oldest };
@@ -112,13 +123,11 @@ void ds_slice(const struct debug_store *ds, u64 end, bool circular,
 	batch->slice[1] = (struct ds_bts_slice){ rec, nr };
 }
 
-static const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch,
-					  unsigned int i)
+const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch, unsigned int i)
 {
 	unsigned int first = batch->slice[0].nr;
 
-	return i < first ? &batch->slice[0].rec[i] :
-			   &batch->slice[1].rec[i - first];
+	return i < first ? &batch->slice[0].rec[i] : &batch->slice[1].rec[i - first];
 }
 
 /* How many of the first records are the way out of the last drain. */
@@ -183,7 +192,7 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch,
 	for (i = tail; i > head; i--) {
 		if (ds_is_own(ds_rec(batch, i - 1)))
 			tail = i - 1;
-		else if (!ways->amid || tail - i >= DS_NMI_RECORDS)
+		else if (!ways->interrupted || tail - i >= DS_NMI_RECORDS)
 			break;
 	}
 	return tail;
@@ -269,7 +278,3 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		ctl |= DEBUGCTLMSR_BTS_OFF_USR;
 	return ctl;
 }
-
-#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
-#include "ds_kunit.c"
-#endif
