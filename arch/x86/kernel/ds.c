@@ -56,7 +56,6 @@
 /* Written under ds_bts_mutex, read by ds_bts_ask(). */
 unsigned int ds_bts_threshold = DS_BTS_THRESHOLD;
 
-/* Protects @ds_bts_claimed against a second claim; not taken while tracing. */
 static DEFINE_MUTEX(ds_bts_mutex);
 static bool ds_bts_claimed;
 static enum cpuhp_state ds_online_state;
@@ -109,79 +108,42 @@ void ds_bts_flush_all(void)
 	on_each_cpu_cond(ds_must_flush, ds_run, &job, true);
 }
 
-/**
- * ds_bts_running - is a CPU recording right now?
- * @cpu:	the CPU
- *
- * Context: Any. The answer may be stale when it arrives.
- */
-bool ds_bts_running(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
-}
-
-/**
- * ds_bts_traits - what has a CPU shown of what the manual leaves open?
- * @cpu:	the CPU
- *
- * Context: Any.
- * Return: DS_TRAIT_*, 0 if nothing is known.
- */
-unsigned int ds_bts_traits(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
-}
-
 /* --- Crash -------------------------------------------------------------------------- */
 
 /* How long a crash waits for the other CPUs' records, in ms. */
 #define DS_CRASH_WAIT_MS	10
 
-/*
- * Two CPUs may crash at once, and then ask each other. One that does not answer
- * in time still will, with the next NMI it takes.
- * Context: as ds_bts_crash().
- */
-static void ds_crash_others(void)
-{
-	int cpu, this_cpu = smp_processor_id();
-	unsigned int ms = 0;
-
-	for_each_online_cpu(cpu) {
-		if (cpu == this_cpu)
-			continue;
-		WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).nmi_due, true);
-		WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash, true);
-	}
-	apic_send_IPI_allbutself(NMI_VECTOR);
-	for_each_online_cpu(cpu) {
-		/* Pairs with ds_bts_on(): the CPU has written its records. */
-		while (cpu != this_cpu && ms++ < DS_CRASH_WAIT_MS &&
-		       smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash))
-			mdelay(1);
-	}
-}
-
-static void ds_pause(struct ds_bts_cpu *c)
-{
-	WRITE_ONCE(c->ctl, 0);
-}
-
 /**
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
  * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until bts_mode() is called again.
+ * any more until bts_mode() is called again. Two CPUs may crash at once, and then ask
+ * each other. One that does not answer in time still will, with the next NMI it takes.
  *
  * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No
  * lock, no allocation; waits up to 10 ms for the others. BTS is claimed.
  */
 void ds_bts_crash(void)
 {
-	struct ds_job job = { DS_DRAIN_CRASH, ds_pause };
+	struct ds_job job = { DS_DRAIN_CRASH };
+	unsigned int ms = 0;
+	int cpu;
 
+	for_each_online_cpu(cpu) {
+		struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
+
+		if (cpu != smp_processor_id())
+			WRITE_ONCE(c->nmi_due, true);
+		WRITE_ONCE(c->crash, true);
+	}
 	ds_run(&job);
-	ds_crash_others();
+	apic_send_IPI_allbutself(NMI_VECTOR);
+	for_each_online_cpu(cpu) {
+		/* Pairs with ds_bts_on(): the CPU has written its records. */
+		while (smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) &&
+		       ms++ < DS_CRASH_WAIT_MS)
+			mdelay(1);
+	}
 }
 
 /* --- Lives of CPUs ------------------------------------------------------------------ */
@@ -193,11 +155,7 @@ static const char * const ds_faults[] = {
 	[DS_FAULT_NO_INTERRUPT]	= "there is no interrupt at the threshold",
 };
 
-/*
- * A CPU that comes online and fails is left out. The tracer shows this, in the trace
- * of that CPU.
- * Context: this CPU, BTS off.
- */
+/* A CPU that comes online and fails is left out: a row of its trace says so. */
 static void ds_start(struct ds_bts_cpu *c)
 {
 	struct ds_bts_batch batch = { .cause = DS_DRAIN_FLUSH, .dead = true };
@@ -215,9 +173,8 @@ static void ds_start(struct ds_bts_cpu *c)
 }
 
 /*
- * During a claim a CPU that fails makes that fail. Hotplug comes here also with a CPU
- * that was to go offline and stays.
- * Context: hotplug's ONLINE section, on @cpu.
+ * A CPU that fails makes the claim fail. One that was to go offline, and stays, comes
+ * here as well. Context: hotplug's ONLINE section, on @cpu.
  */
 static int ds_cpu_online(unsigned int cpu)
 {
@@ -248,10 +205,7 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
-/*
- * Suspend and hibernation: the CPU forgets DEBUGCTL.
- * Context: the last CPU, interrupts off.
- */
+/* The CPU forgets DEBUGCTL. Context: the last CPU, interrupts off. */
 static int ds_suspend(void *unused)
 {
 	return ds_cpu_dying(smp_processor_id());
@@ -263,11 +217,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/*
- * CPUs that wait for the reboot, or for the next kernel, still take an NMI, and that
- * kernel has something else where the buffers are.
- * Context: interrupts on.
- */
+/* The next kernel has something else where the buffers are. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	struct ds_job job = { DS_DRAIN_OFFLINE, ds_stop };
@@ -287,10 +237,7 @@ static struct syscore ds_syscore = {
 
 /* --- Claim and release -------------------------------------------------------------- */
 
-/*
- * AAJ122 and its like on the models that follow: after a change of the power
- * state the first record's "from" may be wrong.
- */
+/* AAJ122, and its like on the models that follow. */
 static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	X86_MATCH_VFM(INTEL_NEHALEM, NULL),
 	X86_MATCH_VFM(INTEL_NEHALEM_G, NULL),
@@ -310,30 +257,6 @@ static void ds_tell_erratum(void)
 {
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
-}
-
-static int ds_register_nmi_handlers(void)
-{
-	int ret;
-
-	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_last, 0, "bts_last");
-	if (ret)
-		return ret;
-	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_first, NMI_FLAG_FIRST, "bts");
-	if (ret) {
-		unregister_nmi_handler(NMI_LOCAL, "bts_last");
-		return ret;
-	}
-	static_branch_enable(&ds_bts_key);
-	return 0;
-}
-
-/* No CPU records any more. */
-static void ds_unregister_nmi_handlers(void)
-{
-	static_branch_disable(&ds_bts_key);
-	unregister_nmi_handler(NMI_LOCAL, "bts");
-	unregister_nmi_handler(NMI_LOCAL, "bts_last");
 }
 
 /* Context: process context, ds_bts_mutex held; the NMI handlers are registered. */
@@ -366,9 +289,7 @@ static int ds_start_cpus(int *cpu, enum ds_fault *fault)
 
 /**
  * ds_bts_set_threshold - how many records are there to be for an interrupt?
- * @records:	how many, DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD
- *
- * Holds on all CPUs when this returns, also for later claims.
+ * @records:	DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD; also for later claims
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINVAL.
@@ -386,23 +307,7 @@ int ds_bts_set_threshold(unsigned int records)
 	return 0;
 }
 
-/**
- * ds_bts_get_threshold - how many records are there for an interrupt?
- *
- * Context: Any.
- * Return: what ds_bts_set_threshold() has set.
- */
-unsigned int ds_bts_get_threshold(void)
-{
-	return READ_ONCE(ds_bts_threshold);
-}
-
-/**
- * ds_bts_available - does this machine have BTS, in the 64-bit format?
- *
- * Context: Any, once perf has looked at the CPU (early_initcall()).
- * Return: true if ds_bts_claim() may succeed.
- */
+/* Can ds_bts_claim() succeed? Context: any, after early_initcall(). */
 bool ds_bts_available(void)
 {
 	return intel_ds_has_bts();

@@ -10,11 +10,9 @@
  *	 | rec | rec | ... | rec |            |    (room)        |
  *	                         ^ the CPU writes here
  *
- * For a flight recorder (DS_BTS_CIRCULAR) the CPU wraps in the buffer without
- * interrupts instead, see ds_records.c.
- *
- * A drain switches BTS off, hands the records to the tracer, overwrites them with
- * zeroes, puts the index back to base and switches BTS on again:
+ * A flight recorder (DS_BTS_CIRCULAR) wraps in the buffer without interrupts instead,
+ * see ds_records.c. A drain hands the records to the tracer, overwrites them with zeroes
+ * and puts the index back to base:
  *
  *	ds_bts_off()			in .text..ds, clears TR
  *	  ds_bts_drain(cause)		records -> bts_records()
@@ -23,30 +21,25 @@
  *
  * A CPU drains when it switches to another task, for a reader or a change of options
  * or targets (by IPI), when a mapping is shown, when it goes offline, when the kernel
- * crashes, and in the PMI:
+ * crashes, and in the PMI. Perf's handler is not recorded then; what is stored of such
+ * an NMI is a dozen branches at each end, on any kernel:
  *
  *	exc_nmi()
  *	  ds_bts_nmi_enter()		BTS goes off; mostly nothing is to be done
- *	  default_do_nmi()
  *	    ds_bts_nmi_first()		drains
  *	    perf's handler		unmasks the PMI's entry of the local APIC
  *	    ds_bts_nmi_last()		looks at the index once more
  *	  ds_bts_nmi_leave()		BTS goes on
  *
- * So perf's handler is not recorded in an NMI that drains, and what is stored of
- * such an NMI is a dozen branches at each end, on any kernel.
- *
  * The hardware is perf's, see ds.c. Of MSR_IA32_DEBUGCTLMSR, which is shared with
  * block stepping and perf, only TR, BTS, BTINT and BTS_OFF_* are changed. The APIC
- * masks the PMI's entry when it delivers, and perf's handler unmasks it. If another
- * PMI was lost in between, the index is above the threshold when ds_bts_nmi_last()
- * looks, or the buffer is full at another drain, which then unmasks the entry.
+ * masks the PMI's entry when it delivers. If another PMI is lost until perf unmasks, the
+ * index is above the threshold when ds_bts_nmi_last() looks, or the buffer is full at
+ * another drain, which then unmasks the entry.
  *
- * What the hardware may do differently, and the driver does not rely on: raise the
- * PMI for each record above the threshold, or late; store records after TR was
- * cleared (the driver's own, left out); read the index while TR is clear only;
- * clear TR by itself (a machine check does: the next drain notices, because it reads
- * DEBUGCTL).
+ * The hardware may raise the PMI for each record above the threshold, or late; store
+ * records after TR was cleared (the driver's own, left out); read the index while TR is
+ * clear only; clear TR by itself, as a machine check does (the next drain notices).
  *
  * Concurrency. A CPU's struct ds_bts_cpu, DS area and DEBUGCTL are touched by that
  * CPU alone, with interrupts off. Another CPU sets @crash and @nmi_due, and reads
@@ -54,11 +47,11 @@
  *
  *	- @busy is set from the beginning of ds_bts_off() until the index is back at
  *	  base in ds_bts_on(). An NMI that finds it set leaves the buffer alone. It
- *	  switches BTS off, if the interrupted drain has not yet done so: all
- *	  branches of the NMI would be stored else.
+ *	  switches BTS off if the interrupted drain has not done so yet: else all
+ *	  branches of the NMI would be stored.
  *	- @off is true while DEBUGCTL need not be what @ctl says.
  *	- A drain outside the NMI that finds the index above the threshold knows that
- *	  a PMI is on its way: with @nmi_due the NMI handler claims it, so that it does
+ *	  a PMI is on its way. With @nmi_due the NMI handler claims it, so that it does
  *	  not become an unknown NMI. @pmi_seen: it came before.
  *
  * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own; what a
@@ -94,11 +87,6 @@ DEFINE_STATIC_KEY_FALSE(ds_bts_key);
  * inline in each configuration.
  */
 
-static __always_inline void ds_write_ctl(u64 ctl)
-{
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
-}
-
 /* With @off set, BTS went off or is about to go on: nothing follows from DEBUGCTL. */
 static __always_inline void ds_disable(struct ds_bts_cpu *c)
 {
@@ -106,7 +94,7 @@ static __always_inline void ds_disable(struct ds_bts_cpu *c)
 	u64 found = ctl & DS_CTL_MASK;
 
 	c->others = ctl & ~DS_CTL_MASK;
-	ds_write_ctl(c->others);
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
 	if (found || !c->off)
 		c->end = READ_ONCE(c->ds->bts_index);
 	if (!c->off)
@@ -138,9 +126,8 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Forget what the buffer holds. What is above @c->end was not handed over. The
- * buffer is mapped in the user page tables (KPTI), so nothing is left there.
- * Context: busy; TR is clear.
+ * Forget what the buffer holds, and count what is above @c->end. Nothing is left in the
+ * buffer: it is mapped in the user page tables (KPTI). Context: busy; TR is clear.
  */
 static void ds_empty(struct ds_bts_cpu *c)
 {
@@ -192,20 +179,16 @@ __ds_text void ds_bts_on(void)
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
-		ds_write_ctl(c->others | ctl);
+		native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others | ctl);
 		/* A crash's NMI in between found nothing to switch off. */
 		if (READ_ONCE(c->ctl) != ctl)
-			ds_write_ctl(c->others);
+			native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
 	}
 	barrier();
 	c->off = false;
 }
 
-/**
- * __ds_bts_nmi_enter - an NMI that drains, or interrupts a drain
- *
- * Context: NMI, before RCU and lockdep know of it.
- */
+/* An NMI that drains, or interrupts a drain. Context: NMI, RCU does not watch yet. */
 __ds_text void __ds_bts_nmi_enter(void)
 {
 	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
@@ -219,39 +202,31 @@ __ds_text void __ds_bts_nmi_enter(void)
 	}
 }
 
-/**
- * __ds_bts_nmi_leave - the NMI that has drained ends
- * @ip: where it returns to
- *
- * Context: NMI, after RCU and lockdep know of its end.
- */
+/* The NMI that has drained returns to @ip. Context: NMI, RCU watches no more. */
 __ds_text void __ds_bts_nmi_leave(unsigned long ip)
 {
 	raw_cpu_write(ds_bts_cpu.back, ip);
 	ds_bts_on();
 }
 
-static noinline void ds_do(const struct ds_job *job)
-{
-	ds_bts_drain(job->cause);
-	if (job->then)
-		job->then(this_cpu_ptr(&ds_bts_cpu));
-}
-
 /**
  * ds_run - drain, and do something more while BTS is off
- * @job: a struct ds_job
+ * @data: a struct ds_job
  *
- * Does nothing in the midst of another drain.
+ * Does nothing in the midst of another drain. An IPI's function.
  *
- * Context: Interrupts off; up to NMI. An IPI's function.
+ * Context: Interrupts off; up to NMI.
  */
-__ds_text void ds_run(void *job)
+__ds_text void ds_run(void *data)
 {
-	if (ds_bts_off()) {
-		ds_do(job);
-		ds_bts_on();
-	}
+	struct ds_job *job = data;
+
+	if (!ds_bts_off())
+		return;
+	ds_bts_drain(job->cause);
+	if (job->then)
+		job->then(raw_cpu_ptr(&ds_bts_cpu));
+	ds_bts_on();
 }
 
 /* Context: this CPU, interrupts off. */
@@ -286,10 +261,7 @@ VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 		WRITE_ONCE(c->nmi_due, false);
 }
 
-/*
- * Interrupt after interrupt has found nothing but own records, so something raises
- * them that this driver does not know: better no record than no progress.
- */
+/* Interrupt after interrupt has found own records only: better no record than no progress. */
 static bool ds_must_stop(struct ds_bts_cpu *c, const struct ds_bts_batch *batch)
 {
 	if (batch->cause != DS_DRAIN_INTERRUPT)
@@ -303,9 +275,8 @@ static bool ds_must_stop(struct ds_bts_cpu *c, const struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over what the buffer holds and empty it.
- * Context: busy; in the NMI that interrupted @ip, or elsewhere (DS_NOWHERE). Bounded by
- * the size of the buffer.
+ * Hand over what the buffer holds and empty it. Context: busy; in the NMI that
+ * interrupted @ip, or elsewhere (DS_NOWHERE). Bounded by the size of the buffer.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -345,10 +316,8 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over what this CPU has recorded
- * @cause: why
- *
- * A flush calls bts_records() also if nothing is recorded: the tracer may hold
- * something.
+ * @cause: why; in a flush the tracer gets an empty batch as well, because it may hold
+ *	   something
  *
  * Context: Between ds_bts_off() and ds_bts_on(); bts_records() is called from here.
  */
@@ -394,15 +363,8 @@ void ds_bts_ask(struct task_struct *task)
 		   ds->bts_absolute_maximum + size);
 }
 
-/**
- * ds_bts_nmi_first - the PMI, one of several sources of one NMI
- * @type: NMI_LOCAL
- * @regs: what the NMI interrupted
- *
- * Context: NMI. Runs before perf's handler.
- * Return: NMI_HANDLED if the NMI is one of this driver's.
- */
-int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
+/* The PMI is one of several sources of an NMI. Context: NMI, before perf's handler. */
+static int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	bool over = c->ds && ds_bts_over(c->ds);
@@ -419,18 +381,12 @@ int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs)
 	return over || due ? NMI_HANDLED : NMI_DONE;
 }
 
-/**
- * ds_bts_nmi_last - has an interrupt been missed?
- * @type: NMI_LOCAL
- * @regs: what the NMI interrupted
- *
- * What perf's handler did was recorded, and may have filled the buffer. Perf may unmask
- * the PMI's entry late: an interrupt that fell due before is lost.
- *
- * Context: NMI. Runs after perf's handler.
- * Return: NMI_DONE.
+/*
+ * What perf's handler did was recorded, and may have reached the threshold. Perf may
+ * unmask the PMI's entry late: an interrupt that fell due before is lost.
+ * Context: NMI, after perf's handler.
  */
-int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs)
+static int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
@@ -438,6 +394,31 @@ int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs)
 	if (!c->busy && c->ctl && ds_bts_over(c->ds))
 		ds_run(&job);
 	return NMI_DONE;
+}
+
+/* Context: process context. */
+int ds_register_nmi_handlers(void)
+{
+	int ret;
+
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_last, 0, "bts_last");
+	if (ret)
+		return ret;
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_first, NMI_FLAG_FIRST, "bts");
+	if (ret) {
+		unregister_nmi_handler(NMI_LOCAL, "bts_last");
+		return ret;
+	}
+	static_branch_enable(&ds_bts_key);
+	return 0;
+}
+
+/* Context: process context; no CPU records any more. */
+void ds_unregister_nmi_handlers(void)
+{
+	static_branch_disable(&ds_bts_key);
+	unregister_nmi_handler(NMI_LOCAL, "bts");
+	unregister_nmi_handler(NMI_LOCAL, "bts_last");
 }
 
 /* --- Trust is checked: does the hardware do what it says? -------------------------- */
@@ -451,10 +432,7 @@ int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs)
 #define DS_PROBE_WAIT_US	100
 #define DS_PROBE_LATE		64
 
-/*
- * Store one jump, whose ends are returned. Nothing else branches between the two
- * writes of DEBUGCTL, but an NMI.
- */
+/* Only the jump branches between the two writes of DEBUGCTL, and an NMI. */
 static __ds_text bool ds_probe_jump(struct ds_bts_cpu *c, u64 on)
 {
 	const struct ds_bts_record *rec = (void *)c->ds->bts_buffer_base;
@@ -513,10 +491,10 @@ static __ds_text void ds_probe_loop(struct ds_bts_cpu *c, u64 on)
 {
 	unsigned int i;
 
-	ds_write_ctl(on);
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, on);
 	for (i = 0; i < DS_PROBE_BRANCHES && !READ_ONCE(c->pmi_seen); i++)
 		barrier();
-	ds_write_ctl(c->others);
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
 }
 
 /* Again and again, because an NMI of another kind switches BTS off. */
@@ -536,8 +514,8 @@ static bool ds_probe_interrupt(struct ds_bts_cpu *c, u64 on)
  * ds_probe - does this CPU's BTS work?
  * @c: the CPU's
  *
- * A known branch must give just its record, and crossing the threshold a PMI. Notes
- * whether the CPU raises another PMI for a record above the threshold.
+ * A known branch must give just its record, and crossing the threshold a PMI. Whether
+ * the CPU raises another PMI for a record above the threshold goes into @traits.
  *
  * Context: This CPU, which is online, busy; the NMI handlers are registered.
  * Return: DS_FAULT_*. The driver has BTS if that is _NONE, until ds_put_back().

@@ -58,11 +58,9 @@ struct ds_job {
 };
 
 /* ds_cpu.c: a CPU's hardware state */
-extern unsigned int ds_bts_threshold;
-
 void ds_run(void *job);
-int ds_bts_nmi_first(unsigned int type, struct pt_regs *regs);
-int ds_bts_nmi_last(unsigned int type, struct pt_regs *regs);
+int ds_register_nmi_handlers(void);
+void ds_unregister_nmi_handlers(void);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);
 void ds_put_back(struct ds_bts_cpu *c);
 

@@ -156,10 +156,7 @@ void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 int ds_bts_set_threshold(unsigned int records);
-unsigned int ds_bts_get_threshold(void);
 void ds_bts_crash(void);
-bool ds_bts_running(int cpu);
-unsigned int ds_bts_traits(int cpu);
 
 /*
  * The tracer's part, in kernel/trace/trace_bts.c:
@@ -231,6 +228,26 @@ struct ds_bts_cpu {
 
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
 DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
+extern unsigned int ds_bts_threshold;
+
+/* How many records are there for an interrupt? Context: any. */
+static inline unsigned int ds_bts_get_threshold(void)
+{
+	return READ_ONCE(ds_bts_threshold);
+}
+
+/* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
+static inline bool ds_bts_running(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
+}
+
+/* DS_TRAIT_* that are known of a CPU. Context: any. */
+static inline unsigned int ds_bts_traits(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
+}
+
 void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
