@@ -163,7 +163,7 @@ __ds_text void ds_bts_on(void)
 
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
-		/* Pairs with ds_crash_others(): this drain's records are written. */
+		/* Pairs with ds_bts_crash(): this CPU's records are written. */
 		smp_store_release(&c->crash, false);
 	}
 	ctl = c->ctl;
