@@ -331,7 +331,7 @@ static noinline void bts_take_pid(pid_t old)
 	/* What the thread did so far, under its old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	for_each_bts_instance(b) {
-		if (!(b->tr->trace_flags & TRACE_ITER_FUNC_FORK))
+		if (!(b->tr->trace_flags & TRACE_ITER(FUNC_FORK)))
 			continue;
 		bts_list_pid(rcu_dereference_sched(b->tr->function_pids), old);
 		bts_list_pid(rcu_dereference_sched(b->tr->function_no_pids), old);
@@ -361,35 +361,32 @@ static bool bts_is_chosen(struct trace_array *tr)
 /* What is recorded so far is handed over by the old flags: see bts_turn(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	struct tracer_flags *flags = tracer_flags_of(tr, &bts_tracer);
 	bool chosen = bts_is_chosen(tr);
 	int ret;
 
-	if (!flags)
-		return -ENOMEM;
 	if (set && bit == BTS_OPT_PACK) {
 		ret = bts_prepare_dump() ?: bts_alloc_packers();
 		if (ret)
 			return ret;
 	}
-	if (chosen && bit == BTS_OPT_BLOCK) {
+	if (!chosen)
+		return 0;
+	if (bit == BTS_OPT_BLOCK) {
 		ret = bts_set_blocking(tr->bts, set);
 		if (ret)
 			return ret;
 	}
 
-	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
-	if (chosen) {
-		ds_bts_update_all(DS_DRAIN_FLUSH);
-		ds_bts_flush_all();
-	}
+	WRITE_ONCE(tr->current_trace_flags->val, set ? old_flags | bit : old_flags & ~bit);
+	ds_bts_update_all(DS_DRAIN_FLUSH);
+	ds_bts_flush_all();
 	return 0;
 }
 
 /* A ring buffer that overwrites has always room, and no task would wait. */
-static int bts_flag_changed(struct trace_array *tr, u32 mask, int set)
+static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
-	if (mask == TRACE_ITER_OVERWRITE && set && tr->bts->blocking)
+	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
 		return -EINVAL;
 	return 0;
 }
@@ -454,9 +451,8 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	if (!b)
 		return NULL;
 	b->tr = tr;
-	b->flags = tracer_flags_of(tr, &bts_tracer);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	if (b->flags && b->cpu)
+	if (b->cpu)
 		return b;
 	bts_free(b);
 	return NULL;
@@ -481,6 +477,8 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 		/* A reader of the counters finds them set up. */
 		smp_store_release(&tr->bts, bts_alloc(tr));
 	}
+	if (tr->bts)
+		tr->bts->flags = tr->current_trace_flags;
 	return tr->bts;
 }
 
@@ -609,7 +607,7 @@ static struct tracer bts_tracer __read_mostly = {
 	.reset		 = bts_reset,
 	.sync		 = bts_sync,
 	.print_header	 = bts_print_header,
-	.flags		 = &bts_flags,
+	.default_flags	 = &bts_flags,
 	.set_flag	 = bts_set_flag,
 #ifdef CONFIG_FTRACE_STARTUP_TEST
 	.selftest	 = trace_selftest_startup_bts,
@@ -617,7 +615,6 @@ static struct tracer bts_tracer __read_mostly = {
 	.flag_changed	 = bts_flag_changed,
 	.reader		 = bts_reader,
 	.allow_instances = true,
-	.instance_flags	 = true,
 };
 
 static int __init bts_register(void)

@@ -274,9 +274,7 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 /* Has the user switched off the ring buffer, or its part of @cpu? */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
-	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, cpu);
-
-	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
+	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
 /* Is anything recorded, and that option set? */

@@ -42,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
-		return ftrace_trace_task(tr);
+		return this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid) != FTRACE_PID_IGNORE;
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
