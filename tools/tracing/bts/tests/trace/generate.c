@@ -2,12 +2,16 @@
 /*
  * Makes a long trace of a recorded one: its branches, again and again.
  *
- *	generate IN OUT TIMES [entries|packs] [zstd|none] [N]
+ *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
  *
  * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
  * are written once, those of departures and arrivals each time; times go on. Formats,
  * symbols and names are those of IN. With N each Nth pack is left out, as if the ring
- * buffer had gone round.
+ * buffer had gone round; or, with addresses, of the branches from these each Nth, with no
+ * trace of it, as if the hardware had lost it. How many is printed then.
+ *
+ * With BTS_SHIFT=HEX in the environment, addresses of a program that is not relocated are
+ * that much higher: as if it were part of the kernel; BTS_KALLSYMS=FILE has its symbols.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,6 +59,12 @@ struct out {
 	uint64_t	seq;
 	unsigned long	drop;
 	unsigned long	made;
+	char		**from;
+	int		nr_from;
+	unsigned long	met;
+	unsigned long	left_out;
+	uint64_t	shift;
+	char		*kallsyms;
 	struct bts_coder coder;
 };
 
@@ -179,9 +189,61 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 		memcpy(entry + 24, &o->coder.to, 8);
 		memcpy(entry + 32, &o->coder.nr, 4);
 		o->seq += o->coder.nr;
-		if (!o->drop || ++o->made % o->drop)
+		if (!o->drop || o->nr_from || ++o->made % o->drop)
 			put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);
 	}
+}
+
+static bool is_wanted(struct out *o, uint64_t from)
+{
+	for (int i = 0; i < o->nr_from; i++)
+		if (from == strtoull(o->from[i], NULL, 16))
+			return ++o->met % o->drop;
+	return true;
+}
+
+/* Takes the branches out that are to be left out. */
+static void thin(struct out *o, struct batch *b)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (!is_wanted(o, b->branch[i].from))
+			continue;
+		b->times[nr] = b->times[i];
+		b->branch[nr++] = b->branch[i];
+	}
+	o->left_out += b->nr - nr;
+	b->nr = nr;
+}
+
+/* As if the program were the kernel. */
+static void lift(struct out *o, struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (!(b->branch[i].from >> 32))
+			b->branch[i].from += o->shift;
+		if (!(b->branch[i].to >> 32))
+			b->branch[i].to += o->shift;
+	}
+}
+
+/* More symbols, before those that are there. */
+static char *more_symbols(const char *path, const struct dat *dat)
+{
+	char *text = NULL, *all;
+	size_t size = 0;
+	FILE *f;
+
+	if (!path)
+		return NULL;
+	f = fopen(path, "r");
+	if (!f || getdelim(&text, &size, 0, f) < 0)
+		exit(bts_errno("read", path));
+	fclose(f);
+	all = bts_format("%s%.*s", text, (int)dat->kallsyms.size, dat->kallsyms.text);
+	free(text);
+	return all;
 }
 
 /* All of a CPU, once; returns the time of the last row. */
@@ -197,6 +259,10 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	while ((b = cpustream_peek(&s))) {
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
+			if (o->nr_from)
+				thin(o, b);
+			if (o->shift)
+				lift(o, b);
 			if (o->packs)
 				put_packs(o, b, shift);
 			else
@@ -230,7 +296,7 @@ static void sized_text(FILE *m, const struct dat_text *t, const char *text, unsi
 		put(m, text ? text : t->text, size);
 }
 
-static void put_formats(FILE *f, struct dat *dat, bool has_packs)
+static void put_formats(FILE *f, struct dat *dat, bool has_packs, const char *kallsyms)
 {
 	uint32_t nr = dat->nr_formats + !has_packs;
 	char *bytes;
@@ -255,7 +321,7 @@ static void put_formats(FILE *f, struct dat *dat, bool has_packs)
 	section(f, 17, bytes, size, 0);
 	free(bytes);
 	m = open_memstream(&bytes, &size);
-	sized_text(m, &dat->kallsyms, NULL, 4);
+	sized_text(m, &dat->kallsyms, kallsyms, 4);
 	fclose(m);
 	section(f, 19, bytes, size, 0);
 	free(bytes);
@@ -352,7 +418,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	put(f, "", 1);
 	options_field = ftell(f);
 	put(f, &zero, 8);
-	put_formats(f, dat, o->pack_id != PACK_ID);
+	put_formats(f, dat, o->pack_id != PACK_ID, o->kallsyms);
 	data_at = ftello(f);
 	section(f, 3, NULL, 0, o->zstd);
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
@@ -381,7 +447,7 @@ int main(int argc, char **argv)
 	struct dat *dat;
 
 	if (argc < 4)
-		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N]");
+		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]");
 	dat = dat_open(argv[1]);
 	if (!dat)
 		return 1;
@@ -391,6 +457,10 @@ int main(int argc, char **argv)
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
+	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
+	o->from = argv + 7;
+	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
 	o->branch_id = layout.branch_id;
 	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
 	o->chunk = bts_alloc(CHUNK);
@@ -398,5 +468,7 @@ int main(int argc, char **argv)
 	if (!o->file)
 		return bts_errno("write", argv[2]);
 	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
+	if (o->nr_from)
+		printf("%lu left out\n", o->left_out);
 	return fclose(o->file) ? bts_errno("write", argv[2]) : 0;
 }
