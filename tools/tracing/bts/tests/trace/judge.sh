@@ -206,8 +206,12 @@ judge_chrome() {
 			    if e["ph"] == "X":
 			        ns = [round(1000 * e[key]) for key in ("ts", "dur")]
 			        last[e["tid"]].append((ns[0], -ns[1]))
-			# Calls of a task lie within each other, or beside each other.
+			# Calls of a task lie within each other, or beside each other; and no two begin
+			# or end at the same time, else speedscope draws them all on top of each other.
 			for events in last.values():
+			    times = [time for ts, dur in events for time in (ts, ts - dur)]
+			    if len(times) != len(set(times)):
+			        sys.exit(1)
 			    stack = []
 			    for ts, dur in sorted(events):
 			        while stack and stack[-1] <= ts:
