@@ -16,9 +16,13 @@
 #	make tool	the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	just the Debian packages that building and testing need
 #
+# BASE=mainline: the newest kernel of Debian's backports in place of 6.12, in build/mainline.
 # KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
 
-export KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
+export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
+ifeq ($(BASE),mainline)
+export BTS_BUILD ?= $(CURDIR)/build/mainline
+endif
 
 MACHINE := $(CURDIR)/machine
 
@@ -47,6 +51,8 @@ test-full: all
 	@$(MACHINE)/tree/deps test
 	@$(MACHINE)/tree/build kernel-plain kernel-upstream
 	@$(MACHINE)/tests/run --full
+	@BASE=mainline $(MACHINE)/tree/build
+	@BASE=mainline $(MACHINE)/tests/run
 
 mutants: all
 	@$(MACHINE)/tree/deps test

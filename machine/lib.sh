@@ -4,9 +4,21 @@
 # What the scripts of machine/ share: where things are, and how a step is shown.
 # The caller has set $top.
 
-# build is the work directory; $BTS_BUILD moves it. The cache outlives `make clean` and
-# serves every clone.
+# base is the kernel that the patches go onto: $BASE, either 6.12, Debian 12's own, or
+# mainline, the newest that Debian backports.
+base=${BASE:-6.12}
+# build is the work directory, of its own for each base; $BTS_BUILD moves it, and is how
+# other scripts find it. What does not depend on the kernel is in $common, with links to it
+# in $build. The cache outlives `make clean` and serves every clone.
 build=${BTS_BUILD:-$top/build}
+# shellcheck disable=SC2034
+common=$build
+if [ "$base" = mainline ]; then
+	[ -n "${BTS_BUILD:-}" ] || build=$top/build/mainline
+	# shellcheck disable=SC2034
+	common=${build%/mainline}
+	export BTS_BUILD="$build"
+fi
 # shellcheck disable=SC2034
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 log=$build/log
@@ -20,6 +32,11 @@ die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
+
+case $base in
+6.12 | mainline) ;;
+*) die "BASE=$base: 6.12 or mainline" ;;
+esac
 
 # A lock over the whole work directory: two builds at once would tread on each other.
 # The descriptor is closed with the script, however that ends.
