@@ -75,7 +75,8 @@ static bool is_wanted(const struct graph *g, const struct sym *sym)
 	return sym && !strcmp(sym->name, g->arcs.wanted);
 }
 
-static void print(const struct graph *g)
+/* False if the function is not in the trace. */
+static bool print(const struct graph *g)
 {
 	struct tally_entry *list = tally_sorted(&g->arcs.tally, by_insns), total = {};
 	size_t nr = g->arcs.tally.nr;
@@ -102,6 +103,7 @@ static void print(const struct graph *g)
 		if (is_wanted(g, list[i].key.b))
 			print_row(g, "callee", list[i].key.a, &list[i]);
 	free(list);
+	return sym;
 }
 
 static int run(void *ctx, const struct bts_options *options)
@@ -115,7 +117,8 @@ static int run(void *ctx, const struct bts_options *options)
 		return BTS_FAILURE;
 	status = bts_pipe_run(&g->pipe);
 	arcs_end(&g->arcs);
-	print(g);
+	if (!print(g))
+		status = bts_error("graph", g->arcs.wanted, "no such function in the trace");
 	tally_free(&g->arcs.tally);
 	if (g->json)
 		bts_pipe_bill_json(&g->pipe, stdout);

@@ -161,7 +161,9 @@ judge_annotate() {
 		callgrind_annotate "$work/out" >"$work/text" 2>"$work/log" || return 1
 	[ -s "$work/log" ] && return 1
 	[ "$(awk '/PROGRAM TOTALS/ { gsub(",", "", $1); print $1 }' "$work/text")" = \
-	  "$(total calls.dat)" ]
+	  "$(total calls.dat)" ] &&
+		[ "$(awk '/:fib / { gsub(",", "", $1); print $1; exit }' "$work/text")" = \
+		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
 }
 
 judge_folded() {
