@@ -381,7 +381,7 @@ TEST(remapped, "a buffer page that is remapped between two branches")
 	return NULL;
 }
 
-/* By bts-fault-stop=on. Whether the machine ended is for the host to see. */
+/* By x-bts-fault-stop=on. Whether the machine ended is for the host to see. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
