@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: claim it from perf, and see it through the lives of CPUs
+ * Branch Trace Store: claim it from perf, and follow the lives of CPUs
  *
  * perf owns the Debug Store (DS): the DS area, of which PEBS uses the other half,
  * the counters, and the PMI's vector. A claim asks perf for the BTS half
@@ -10,19 +10,19 @@
  * that come online later. A claim counts as an active event, so that perf's PMI
  * handler goes on to unmask the PMI's entry of the local APIC.
  *
- *	claim    probe each CPU, then start each
- *	hotplug  perf sets DS_AREA -> ds_cpu_starting() ... ds_cpu_online()
- *	         ds_cpu_dying() -> perf clears DS_AREA
- *	sleep    ds_suspend(), ds_resume() on the last CPU
+ *	claim    ds_cpu_online() on each CPU
+ *	hotplug  perf sets DS_AREA ... ds_cpu_online(): probe, start
+ *	         ds_cpu_dying(): stop -> perf clears DS_AREA
+ *	sleep    the same two, on the last CPU
  *	crash    ds_bts_crash(): all CPUs, by NMI on the others
- *	release  stop each CPU, zero its buffer, give BTS back
+ *	release  ds_cpu_dying() on each CPU, then give BTS back
  *
  * How a CPU records and drains is in ds_cpu.c.
  *
- * Concurrency. Claim, release and the threshold are serialized by ds_bts_mutex. CPUs
- * join and leave in the STARTING section of CPU hotplug, with interrupts off on the
- * CPU in question. A CPU that comes online throws NMIs away until it is in
- * cpu_online_mask: its interrupt is probed in the ONLINE section.
+ * Concurrency. Claim, release and the threshold are serialized by ds_bts_mutex. A CPU
+ * leaves in the STARTING section of CPU hotplug, after its last task, with interrupts
+ * off. It joins in the ONLINE section, before its first task: a CPU throws NMIs away
+ * until it is in cpu_online_mask, so its interrupt cannot be probed earlier.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -32,7 +32,6 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/irqflags.h>
-#include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/nmi.h>
 #include <linux/sched.h>
@@ -41,8 +40,6 @@
 
 #include <asm/apic.h>
 #include <asm/cpu_device_id.h>
-#include <asm/cpu_entry_area.h>
-#include <asm/debugreg.h>
 #include <asm/perf_event.h>
 
 #include "ds_internal.h"
@@ -56,36 +53,22 @@
  */
 #define DS_BTS_THRESHOLD	256
 
-/* Written under ds_bts_mutex, read by ds_prepare(). */
+/* Written under ds_bts_mutex, read by ds_bts_ask(). */
 unsigned int ds_bts_threshold = DS_BTS_THRESHOLD;
 
-/* Protects @ds_bts_claimed against a second claim; not taken while tracing. */
 static DEFINE_MUTEX(ds_bts_mutex);
 static bool ds_bts_claimed;
 static enum cpuhp_state ds_online_state;
 
 /* --- Asking the CPUs ---------------------------------------------------------------- */
 
-static __ds_text void ds_ipi_ask(void *cause)
+/* A CPU that has stopped gets another chance. Context: this CPU, BTS off. */
+static void ds_ask(struct ds_bts_cpu *c)
 {
-	if (ds_bts_off()) {
-		ds_bts_drain((uintptr_t)cause);
-		ds_bts_ask(current);
-		ds_bts_on();
-	}
+	c->stopped = false;
+	c->idle_pmis = 0;
+	ds_bts_ask(current);
 }
-
-NOKPROBE_SYMBOL(ds_ipi_ask);
-
-static __ds_text void ds_ipi_flush(void *unused)
-{
-	if (ds_bts_off()) {
-		ds_bts_drain(DS_DRAIN_FLUSH);
-		ds_bts_on();
-	}
-}
-
-NOKPROBE_SYMBOL(ds_ipi_flush);
 
 /**
  * ds_bts_update_all - have every CPU ask the tracer anew what to record
@@ -98,22 +81,17 @@ NOKPROBE_SYMBOL(ds_ipi_flush);
  */
 void ds_bts_update_all(enum ds_drain_cause cause)
 {
-	on_each_cpu(ds_ipi_ask, (void *)(uintptr_t)cause, true);
+	struct ds_job job = { cause, ds_ask };
+
+	on_each_cpu(ds_run, &job, true);
 }
 
-static bool ds_has_records(int cpu, void *unused)
+/* perf's buffers stay while BTS is claimed, and so does @ds. */
+static bool ds_must_flush(int cpu, void *unused)
 {
-	struct debug_store *ds = READ_ONCE(per_cpu(ds_bts_nmi, cpu).ds);
-	u64 ctl = READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
+	struct debug_store *ds = READ_ONCE(per_cpu(ds_bts_cpu, cpu).ds);
 
-	if (bts_pending(cpu))
-		return true;
-	/* perf's buffers stay while BTS is claimed, and so does @ds. */
-	if (!ds || !ctl)
-		return false;
-	if (!(ctl & DEBUGCTLMSR_BTINT) && ds_has_wrapped(ds))
-		return true;
-	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base;
+	return bts_pending(cpu) || (ds && ds_bts_running(cpu) && ds_has_records(ds));
 }
 
 /**
@@ -125,30 +103,9 @@ static bool ds_has_records(int cpu, void *unused)
  */
 void ds_bts_flush_all(void)
 {
-	on_each_cpu_cond(ds_has_records, ds_ipi_flush, NULL, true);
-}
+	struct ds_job job = { DS_DRAIN_FLUSH };
 
-/**
- * ds_bts_running - is a CPU recording right now?
- * @cpu:	the CPU
- *
- * Context: Any. The answer may be stale when it arrives.
- */
-bool ds_bts_running(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
-}
-
-/**
- * ds_bts_traits - what has a CPU shown of what the manual leaves open?
- * @cpu:	the CPU
- *
- * Context: Any.
- * Return: DS_TRAIT_*, 0 if nothing is known.
- */
-unsigned int ds_bts_traits(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
+	on_each_cpu_cond(ds_must_flush, ds_run, &job, true);
 }
 
 /* --- Crash -------------------------------------------------------------------------- */
@@ -156,72 +113,38 @@ unsigned int ds_bts_traits(int cpu)
 /* How long a crash waits for the other CPUs' records, in ms. */
 #define DS_CRASH_WAIT_MS	10
 
-/* Context: as ds_bts_crash(). */
-static bool ds_crash_is_awaited(void)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		if (cpu == smp_processor_id())
-			continue;
-		/* Pairs with ds_bts_nmi_first(): the CPU has written its records. */
-		if (smp_load_acquire(&per_cpu(ds_bts_nmi, cpu).crash))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Two CPUs may crash at once, and then ask each other. One that does not answer
- * in time still will, with the next NMI it takes.
- * Context: as ds_bts_crash().
- */
-static void ds_crash_others(void)
-{
-	int this_cpu = smp_processor_id();
-	unsigned int i;
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		if (cpu == this_cpu)
-			continue;
-		WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash_nmi_due, true);
-		WRITE_ONCE(per_cpu(ds_bts_nmi, cpu).crash, true);
-	}
-	apic_send_IPI_allbutself(NMI_VECTOR);
-	for (i = 0; i < DS_CRASH_WAIT_MS && ds_crash_is_awaited(); i++)
-		mdelay(1);
-}
-
-/* Context: as ds_bts_crash(), BTS off; @drain: this CPU's buffer is not in use. */
-static noinline void ds_crash(bool drain)
-{
-	if (drain) {
-		ds_bts_drain(DS_DRAIN_CRASH);
-		ds_set_mode(this_cpu_ptr(&ds_bts_cpu), NULL, DS_BTS_OFF);
-	}
-	ds_crash_others();
-}
-
 /**
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
  * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until bts_mode() is called again.
+ * any more until bts_mode() is called again. Two CPUs may crash at once, and then ask
+ * each other. One that does not answer in time still will, with the next NMI it takes.
  *
  * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No
  * lock, no allocation; waits up to 10 ms for the others. BTS is claimed.
  */
-__ds_text void ds_bts_crash(void)
+void ds_bts_crash(void)
 {
-	bool drain = ds_bts_off();
+	struct ds_job job = { DS_DRAIN_CRASH };
+	unsigned int ms = 0;
+	int cpu;
 
-	ds_crash(drain);
-	if (drain)
-		ds_bts_on();
+	for_each_online_cpu(cpu) {
+		struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
+
+		if (cpu != smp_processor_id())
+			WRITE_ONCE(c->nmi_due, true);
+		WRITE_ONCE(c->crash, true);
+	}
+	ds_run(&job);
+	apic_send_IPI_allbutself(NMI_VECTOR);
+	for_each_online_cpu(cpu) {
+		/* Pairs with ds_bts_on(): the CPU has written its records. */
+		while (smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) &&
+		       ms++ < DS_CRASH_WAIT_MS)
+			mdelay(1);
+	}
 }
-
-NOKPROBE_SYMBOL(ds_bts_crash);
 
 /* --- Lives of CPUs ------------------------------------------------------------------ */
 
@@ -232,174 +155,74 @@ static const char * const ds_faults[] = {
 	[DS_FAULT_NO_INTERRUPT]	= "there is no interrupt at the threshold",
 };
 
-/* Did perf set this CPU up? Context: the CPU in question, interrupts off. */
-static struct debug_store *ds_of_this_cpu(void)
-{
-	struct debug_store *ds;
-	u64 area;
-
-	ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
-	rdmsrq(MSR_IA32_DS_AREA, area);
-	if (area != (unsigned long)ds || !ds->bts_buffer_base)
-		return NULL;
-	return ds;
-}
-
-/* A CPU is left out. The tracer shows it, in the trace of that CPU. */
-static void ds_leave_out(enum ds_fault fault)
+/* A CPU that comes online and fails is left out: a row of its trace says so. */
+static void ds_start(struct ds_bts_cpu *c)
 {
 	struct ds_bts_batch batch = { .cause = DS_DRAIN_FLUSH, .dead = true };
 
+	c->fault = ds_probe(c);
+	if (!c->fault) {
+		ds_ask(c);
+		return;
+	}
+	if (!READ_ONCE(ds_bts_claimed))
+		return;
 	pr_warn("CPU %d: %s, its branches are not recorded\n", smp_processor_id(),
-		ds_faults[fault]);
-	WRITE_ONCE(this_cpu_ptr(&ds_bts_nmi)->ds, NULL);
+		ds_faults[c->fault]);
 	bts_records(&batch);
 }
 
 /*
- * Whether this CPU raises interrupts is asked in ds_cpu_online(): a CPU that is not
- * online throws NMIs away, and the PMI's entry would stay masked.
- * Context: hotplug's STARTING section, interrupts off, on @cpu.
+ * A CPU that fails makes the claim fail. One that was to go offline, and stays, comes
+ * here as well. Context: hotplug's ONLINE section, on @cpu.
  */
-static int ds_cpu_starting(unsigned int cpu)
-{
-	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	struct debug_store *ds = ds_of_this_cpu();
-	enum ds_fault fault;
-
-	*c = (struct ds_bts_cpu){
-		.back	= DS_NOWHERE,
-		.strays	= c->strays,
-		.traits	= cpu_online(cpu) ? c->traits : c->traits & DS_TRAIT_CPL,
-	};
-	if (!cpu_online(cpu))
-		*this_cpu_ptr(&ds_bts_nmi) = (struct ds_bts_nmi){ };
-	fault = ds ? DS_FAULT_NONE : DS_FAULT_NO_AREA;
-	if (!fault && !cpu_online(cpu))
-		fault = ds_probe_record(ds);
-	if (fault) {
-		ds_leave_out(fault);
-		return 0;
-	}
-	c->threshold = ds->bts_interrupt_threshold;
-	c->end = ds->bts_buffer_base;
-	WRITE_ONCE(this_cpu_ptr(&ds_bts_nmi)->ds, ds);
-	return 0;
-}
-
-/* Context: interrupts off, BTS off. */
-static noinline void ds_probe_online(void)
-{
-	struct debug_store *ds = this_cpu_read(ds_bts_nmi.ds);
-	enum ds_fault fault;
-
-	ds_bts_drain(DS_DRAIN_FLUSH);
-	if (!ds)
-		return;
-	fault = ds_probe_interrupt(ds);
-	if (fault) {
-		ds->bts_interrupt_threshold = this_cpu_read(ds_bts_cpu.threshold);
-		ds_leave_out(fault);
-	}
-	ds_bts_ask(current);
-}
-
-static __ds_text void ds_ipi_probe_online(void *unused)
-{
-	if (ds_bts_off()) {
-		ds_probe_online();
-		ds_bts_on();
-	}
-}
-
-NOKPROBE_SYMBOL(ds_ipi_probe_online);
-
-/* Context: hotplug's ONLINE section, on @cpu. Is it probed already, by the claim? */
 static int ds_cpu_online(unsigned int cpu)
 {
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+	struct ds_job job = { DS_DRAIN_FLUSH, ds_start };
 	unsigned long flags;
 
-	if (this_cpu_read(ds_bts_cpu.traits) &
-	    (DS_TRAIT_PMI_ONCE | DS_TRAIT_PMI_REPEATS))
+	if (c->ds)
 		return 0;
 	local_irq_save(flags);
-	ds_ipi_probe_online(NULL);
+	ds_run(&job);
 	local_irq_restore(flags);
-	return 0;
+	return c->fault && !READ_ONCE(ds_bts_claimed) ? -EIO : 0;
 }
 
-/*
- * The last of BTS on this CPU. Whatever else may have put the driver's bits back
- * into DEBUGCTL, a hypervisor that restores what it saved for instance: from here
- * on nothing is stored, because the buffer may go away.
- */
-static noinline void ds_stop_cpu(struct debug_store *ds)
+static void ds_stop(struct ds_bts_cpu *c)
 {
-	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	u64 base = ds->bts_buffer_base;
-
-	ds_bts_drain(DS_DRAIN_OFFLINE);
-	ds_set_mode(c, NULL, DS_BTS_OFF);
-	update_debugctlmsr(get_debugctlmsr() & ~DS_CTL_MASK);
-	memset((void *)base, 0, ds->bts_absolute_maximum - base);
-	WRITE_ONCE(ds->bts_index, base);
-	ds->bts_interrupt_threshold = c->threshold;
-	WRITE_ONCE(this_cpu_ptr(&ds_bts_nmi)->ds, NULL);
-
-	/* A PMI that came after perf's last event has left the entry masked. */
-	if (apic_read(APIC_LVTPC) & APIC_LVT_MASKED)
-		apic_write(APIC_LVTPC, APIC_DM_NMI);
+	if (c->ds)
+		ds_put_back(c);
 }
 
 /* Context: hotplug's STARTING section, interrupts off, on @cpu. */
-static __ds_text int ds_cpu_dying(unsigned int cpu)
+static int ds_cpu_dying(unsigned int cpu)
 {
-	struct debug_store *ds = raw_cpu_read(ds_bts_nmi.ds);
+	struct ds_job job = { DS_DRAIN_OFFLINE, ds_stop };
 
-	if (ds && ds_bts_off()) {
-		ds_stop_cpu(ds);
-		ds_bts_on();
-	}
+	ds_run(&job);
 	return 0;
 }
 
-NOKPROBE_SYMBOL(ds_cpu_dying);
-
-/*
- * Suspend and hibernation: the CPU forgets DEBUGCTL.
- * Context: the last CPU, interrupts off.
- */
-static __ds_text int ds_suspend(void *unused)
+/* The CPU forgets DEBUGCTL. Context: the last CPU, interrupts off. */
+static int ds_suspend(void *unused)
 {
-	if (ds_bts_off()) {
-		ds_bts_drain(DS_DRAIN_OFFLINE);
-		ds_set_mode(raw_cpu_ptr(&ds_bts_cpu), NULL, DS_BTS_OFF);
-		ds_bts_on();
-	}
-	return 0;
+	return ds_cpu_dying(smp_processor_id());
 }
 
-NOKPROBE_SYMBOL(ds_suspend);
-
-static void ds_shutdown_cpu(void *unused)
-{
-	ds_cpu_dying(smp_processor_id());
-}
-
-/*
- * CPUs that wait for the reboot, or for the next kernel, still take an NMI, and that
- * kernel has something else where the buffers are.
- * Context: interrupts on.
- */
-static void ds_shutdown(void *unused)
-{
-	on_each_cpu(ds_shutdown_cpu, NULL, 1);
-}
-
-/* perf has restored DS_AREA. Context: the only CPU, interrupts off. */
+/* perf has restored DS_AREA. Context: as ds_suspend(). */
 static void ds_resume(void *unused)
 {
-	ds_ipi_ask((void *)DS_DRAIN_FLUSH);
+	ds_cpu_online(smp_processor_id());
+}
+
+/* The next kernel has something else where the buffers are. Context: interrupts on. */
+static void ds_shutdown(void *unused)
+{
+	struct ds_job job = { DS_DRAIN_OFFLINE, ds_stop };
+
+	on_each_cpu(ds_run, &job, true);
 }
 
 static const struct syscore_ops ds_syscore_ops = {
@@ -414,10 +237,7 @@ static struct syscore ds_syscore = {
 
 /* --- Claim and release -------------------------------------------------------------- */
 
-/*
- * AAJ122 and its like on the models that follow: after a change of the power
- * state the first record's "from" may be wrong.
- */
+/* AAJ122, and its like on the models that follow. */
 static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	X86_MATCH_VFM(INTEL_NEHALEM, NULL),
 	X86_MATCH_VFM(INTEL_NEHALEM_G, NULL),
@@ -439,108 +259,37 @@ static void ds_tell_erratum(void)
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 }
 
-static int ds_register_nmi_handlers(void)
-{
-	int ret;
-
-	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_last, 0, "bts_last");
-	if (ret)
-		return ret;
-	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi_first, NMI_FLAG_FIRST, "bts");
-	if (ret) {
-		unregister_nmi_handler(NMI_LOCAL, "bts_last");
-		return ret;
-	}
-	static_branch_enable(&ds_bts_key);
-	return 0;
-}
-
-/* No CPU records any more. */
-static void ds_unregister_nmi_handlers(void)
-{
-	static_branch_disable(&ds_bts_key);
-	unregister_nmi_handler(NMI_LOCAL, "bts");
-	unregister_nmi_handler(NMI_LOCAL, "bts_last");
-}
-
-/**
- * struct ds_probe - the CPUs' answers to ds_probe_cpu()
- * @cpu:	one that failed; valid if there is a @fault
- * @fault:	what it failed with, of enum ds_fault
- */
-struct ds_probe {
-	int		cpu;
-	atomic_t	fault;
-};
-
-static void ds_probe_cpu(void *data)
-{
-	struct debug_store *ds = ds_of_this_cpu();
-	struct ds_probe *probe = data;
-	enum ds_fault fault;
-
-	*this_cpu_ptr(&ds_bts_cpu) = (struct ds_bts_cpu){ .back = DS_NOWHERE };
-	*this_cpu_ptr(&ds_bts_nmi) = (struct ds_bts_nmi){ };
-	fault = ds ? ds_probe_record(ds) : DS_FAULT_NO_AREA;
-	if (!fault)
-		fault = ds_probe_interrupt(ds);
-	if (fault && !atomic_cmpxchg(&probe->fault, DS_FAULT_NONE, fault))
-		WRITE_ONCE(probe->cpu, smp_processor_id());
-}
-
 /* Context: process context, ds_bts_mutex held; the NMI handlers are registered. */
 static int ds_start_cpus(int *cpu, enum ds_fault *fault)
 {
-	struct ds_probe probe = { };
-	int ret;
+	int i, ret;
 
-	cpus_read_lock();
-	on_each_cpu(ds_probe_cpu, &probe, 1);
-	*cpu = probe.cpu;
-	*fault = atomic_read(&probe.fault);
-	ret = *fault ? -EIO :
-	      cpuhp_setup_state_cpuslocked(CPUHP_AP_X86_DS_STARTING, "x86/ds:starting",
-					   ds_cpu_starting, ds_cpu_dying);
+	guard(cpus_read_lock)();
+
+	ret = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_X86_DS_STARTING,
+						   "x86/ds:starting", NULL, ds_cpu_dying);
 	if (ret)
-		goto out;
-
+		return ret;
 	ret = cpuhp_setup_state_cpuslocked(CPUHP_AP_ONLINE_DYN, "x86/ds:online",
 					   ds_cpu_online, NULL);
-	if (ret < 0)
-		__cpuhp_remove_state_cpuslocked(CPUHP_AP_X86_DS_STARTING, true);
-	else
+	if (ret >= 0) {
 		ds_online_state = ret;
-out:
-	cpus_read_unlock();
-	return min(ret, 0);
-}
-
-/* A CPU that has stopped gets another chance. Context: BTS off. */
-static noinline void ds_new_threshold(void)
-{
-	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-
-	ds_bts_drain(DS_DRAIN_FLUSH);
-	c->stopped = false;
-	c->idle_pmis = 0;
-	ds_bts_ask(current);
-}
-
-static __ds_text void ds_ipi_threshold(void *unused)
-{
-	if (ds_bts_off()) {
-		ds_new_threshold();
-		ds_bts_on();
+		WRITE_ONCE(ds_bts_claimed, true);
+		return 0;
 	}
+	for_each_online_cpu(i) {
+		*fault = per_cpu(ds_bts_cpu, i).fault;
+		*cpu = i;
+		if (*fault)
+			break;
+	}
+	__cpuhp_remove_state_cpuslocked(CPUHP_AP_X86_DS_STARTING, true);
+	return ret;
 }
-
-NOKPROBE_SYMBOL(ds_ipi_threshold);
 
 /**
  * ds_bts_set_threshold - how many records are there to be for an interrupt?
- * @records:	how many, DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD
- *
- * Holds on all CPUs when this returns, also for later claims.
+ * @records:	DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD; also for later claims
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINVAL.
@@ -554,27 +303,11 @@ int ds_bts_set_threshold(unsigned int records)
 
 	WRITE_ONCE(ds_bts_threshold, records);
 	if (ds_bts_claimed)
-		on_each_cpu(ds_ipi_threshold, NULL, true);
+		ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 }
 
-/**
- * ds_bts_get_threshold - how many records are there for an interrupt?
- *
- * Context: Any.
- * Return: what ds_bts_set_threshold() has set.
- */
-unsigned int ds_bts_get_threshold(void)
-{
-	return READ_ONCE(ds_bts_threshold);
-}
-
-/**
- * ds_bts_available - does this machine have BTS, in the 64-bit format?
- *
- * Context: Any, once perf has looked at the CPU (early_initcall()).
- * Return: true if ds_bts_claim() may succeed.
- */
+/* Can ds_bts_claim() succeed? Context: any, after early_initcall(). */
 bool ds_bts_available(void)
 {
 	return intel_ds_has_bts();
@@ -616,7 +349,6 @@ int ds_bts_claim(int *cpu, enum ds_fault *fault)
 	if (ret)
 		goto err_handlers;
 
-	ds_bts_claimed = true;
 	register_syscore(&ds_syscore);
 	ds_tell_erratum();
 	return 0;
@@ -643,6 +375,6 @@ void ds_bts_release(void)
 	cpuhp_remove_state_nocalls(ds_online_state);
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
 	ds_unregister_nmi_handlers();
-	ds_bts_claimed = false;
+	WRITE_ONCE(ds_bts_claimed, false);
 	intel_ds_release_bts();
 }

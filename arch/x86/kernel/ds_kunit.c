@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of ds_records.c, at whose end this file is included.
+ * KUnit tests of the BTS driver: ds_records.c, and what of ds_cpu.c a made-up CPU reaches
  *
  * A Debug Store made up here is filled by a model of the hardware: record n is the
  * branch from 1000 + n to 2000 + n in kernel space, so that its number is known
@@ -8,6 +8,12 @@
  */
 
 #include <kunit/test.h>
+#include <linux/irqflags.h>
+#include <linux/slab.h>
+
+#include <asm/apic.h>
+
+#include "ds_internal.h"
 
 /* Not perf's number. */
 #define DS_TEST_SLOTS	1001U
@@ -403,22 +409,22 @@ static void ds_test_nmi_head(struct kunit *test)
 }
 
 /* An NMI between the way into the section and the end of storing. */
-static void ds_test_amid(struct kunit *test)
+static void ds_test_interrupted(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
-	int amid;
+	int interrupted;
 
-	for (amid = 0; amid < 2; amid++) {
+	for (interrupted = 0; interrupted < 2; interrupted++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->ways.amid = amid;
+		t->ways.interrupted = interrupted;
 		ds_test_store_nr(t, 50);
 		ds_test_enter(t);
 		ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
 		ds_test_store_nr(t, 9);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), amid ? 50 : 61);
-		KUNIT_EXPECT_EQ(test, t->batch.own, amid ? 12 : 1);
+		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), interrupted ? 50 : 61);
+		KUNIT_EXPECT_EQ(test, t->batch.own, interrupted ? 12 : 1);
 	}
 }
 
@@ -487,6 +493,83 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
+/*
+ * A PMI that comes after its records were drained is the driver's; one that came before
+ * is not waited for.
+ */
+static void ds_test_pmi_due(struct kunit *test)
+{
+	struct ds_bts_cpu c = { };
+
+	ds_expect_pmi(&c, false);
+	KUNIT_EXPECT_TRUE(test, c.nmi_due);
+
+	c = (struct ds_bts_cpu){ .pmi_seen = true };
+	ds_expect_pmi(&c, false);
+	KUNIT_EXPECT_FALSE(test, c.nmi_due);
+}
+
+/* If the buffer is full and the entry masked, the PMI was lost, and no other can come. */
+static void ds_test_pmi_masked(struct kunit *test)
+{
+	struct ds_bts_cpu not_full = { }, full = { };
+	u32 before, kept, unmasked;
+	unsigned long flags;
+
+	if (!ds_bts_available())
+		kunit_skip(test, "no BTS, and maybe no APIC");
+
+	local_irq_save(flags);
+	before = apic_read(APIC_LVTPC);
+	apic_write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+	ds_expect_pmi(&not_full, false);
+	kept = apic_read(APIC_LVTPC);
+	ds_expect_pmi(&full, true);
+	unmasked = apic_read(APIC_LVTPC);
+	apic_write(APIC_LVTPC, before);
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_TRUE(test, kept & APIC_LVT_MASKED);
+	KUNIT_EXPECT_TRUE(test, not_full.nmi_due);
+	KUNIT_EXPECT_EQ(test, unmasked, APIC_DM_NMI);
+	KUNIT_EXPECT_FALSE(test, full.nmi_due);
+}
+
+/* A PMI of @more records beside the driver's own; the traced code did not move on. */
+static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
+{
+	ds_test_store_nr(t, more);
+	ds_test_enter(t);
+	c->end = t->ds.bts_index;
+	ds_hand_over(c, DS_DRAIN_INTERRUPT, DS_TEST_IP);
+}
+
+/* Interrupts that find nothing but own records end the recording, if there are many. */
+static void ds_test_stop(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+	struct ds_bts_cpu c = {
+		.ds	= &t->ds,
+		.back	= DS_NOWHERE,
+		.ctl	= ds_ctl(DS_BTS_USER, false),
+	};
+	int i;
+
+	ds_test_start(t, DS_TEST_SLOTS, 0);
+	for (i = 0; i < 3 * DS_IDLE_PMIS; i++)
+		ds_test_idle_pmi(t, &c, i % (DS_IDLE_PMIS - 1) == 0);
+	KUNIT_EXPECT_FALSE(test, c.stopped);
+
+	ds_test_idle_pmi(t, &c, 1);
+	for (i = 0; i < DS_IDLE_PMIS; i++) {
+		KUNIT_EXPECT_FALSE(test, c.stopped);
+		KUNIT_EXPECT_NE(test, c.ctl, 0);
+		ds_test_idle_pmi(t, &c, 0);
+	}
+	KUNIT_EXPECT_TRUE(test, c.stopped);
+	KUNIT_EXPECT_EQ(test, c.ctl, 0);
+}
+
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
 	KUNIT_CASE(ds_test_wrap),
@@ -500,10 +583,13 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_nmi_wrong),
 	KUNIT_CASE(ds_test_nmi_user),
 	KUNIT_CASE(ds_test_nmi_head),
-	KUNIT_CASE(ds_test_amid),
+	KUNIT_CASE(ds_test_interrupted),
 	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_ctl),
 	KUNIT_CASE(ds_test_cpl_trait),
+	KUNIT_CASE(ds_test_pmi_due),
+	KUNIT_CASE(ds_test_pmi_masked),
+	KUNIT_CASE(ds_test_stop),
 	{ }
 };
 

@@ -2,34 +2,29 @@
 /*
  * Branch Trace Store: arithmetic on the records of a drain
  *
- * Nothing here has a state, touches the hardware or depends on the context.
- *
- * A buffer that has not wrapped is one slice, from the base to the index. One that
- * has wrapped is two:
+ * No state, no hardware, any context. A buffer that has not wrapped is one slice, from
+ * the base to the index. One that has wrapped is two:
  *
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
  *
- * The oldest record (x) would have been the next to be overwritten. It is given
- * up, so that a buffer that has wrapped has always lost something, also one that
- * was filled exactly. The hardware does not report that it wraps. But drained records
- * are overwritten with zeroes, so it has wrapped if that slot is not empty.
+ * The oldest record (x) would have been overwritten next. It is given up, so that a
+ * buffer that has wrapped has always lost something, also one that was filled exactly.
+ * The hardware does not report that it wraps. But drained records are overwritten with
+ * zeroes, so it has wrapped if that slot is not empty. What is stored after BTS was
+ * switched off is the driver's own: a batch ends at the index of that moment (@end).
  *
- * Some CPUs may store a few more records after BTS was switched off. Those are the
- * driver's own: the batch ends at the index of that moment (@end).
- *
- * Own records. The driver and the tracer must not show themselves. What they
- * execute while BTS is on lies in one section, so their records are known by place;
- * they stand at the two ends of a batch:
+ * Own records. What the driver and the tracer execute while BTS is on lies in one
+ * section, so their records are known by place. They stand at the ends of a batch:
  *
  *	out of the section | branches of the traced code | into the section
  *
- * From the section code may return by way of a return thunk, whose branch follows
- * one that is own. Where an NMI drains, its entry and exit are own as well: from
- * the branch at the interrupted instruction, and up to the branch back to it, each
- * within DS_NMI_RECORDS. Where that branch is not found, nothing is left out: the
- * records are shown, and counted as unsure. It is not looked for in a full buffer,
- * because the NMI may have begun after the last record.
+ * From the section code may return by way of a return thunk, whose branch follows one
+ * that is own. Where an NMI drains, its entry and exit are own as well: from the branch
+ * at the interrupted instruction, and up to the branch back to it, each within
+ * DS_NMI_RECORDS. Where that branch is not found, the records are shown, and counted as
+ * unsure. It is not looked for in a full buffer: the NMI may have begun after the last
+ * record.
  *
  * SDM vol. 3, "DS Save Area".
  */
@@ -68,15 +63,27 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
+/* The index may be at the maximum: a CPU may wrap at the next record. */
+static unsigned int ds_next_slot(const struct debug_store *ds)
+{
+	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
+
+	return in / sizeof(struct ds_bts_record) % ds_slots(ds);
+}
+
 /* Is the slot at the index one that was filled? */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
-	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 
-	/* The index may be at the maximum: a CPU may wrap at the next record. */
-	rec += in / sizeof(*rec) % ds_slots(ds);
+	rec += ds_next_slot(ds);
 	return READ_ONCE(rec->from) || READ_ONCE(rec->to);
+}
+
+/* Is anything in the buffer? */
+bool ds_has_records(const struct debug_store *ds)
+{
+	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base || ds_has_wrapped(ds);
 }
 
 /**
@@ -92,33 +99,27 @@ void ds_slice(const struct debug_store *ds, u64 end, bool circular,
 	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
 	unsigned int slots = ds_slots(ds);
 	unsigned int nr = (end - ds->bts_buffer_base) / sizeof(*rec);
-	unsigned int oldest;
+	unsigned int first, last;
 
 	if (!circular || !ds_has_wrapped(ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
 		return;
 	}
-	nr %= slots;
-	oldest = (READ_ONCE(ds->bts_index) - ds->bts_buffer_base) / sizeof(*rec);
-	oldest = oldest % slots + 1;
 	batch->wrapped = true;
-	if (oldest <= nr) {
-		/* What was stored late has wrapped. */
-		batch->slice[0] = (struct ds_bts_slice){ rec + oldest, nr - oldest };
-		return;
-	}
-	batch->slice[0] = (struct ds_bts_slice){ rec + oldest, slots - oldest };
-	batch->slice[1] = (struct ds_bts_slice){ rec, nr };
+	nr %= slots;
+	first = ds_next_slot(ds) + 1;
+	/* What was stored late may have wrapped, too. */
+	last = first <= nr ? nr : slots;
+	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
+	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
 }
 
-static const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch,
-					  unsigned int i)
+const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch, unsigned int i)
 {
 	unsigned int first = batch->slice[0].nr;
 
-	return i < first ? &batch->slice[0].rec[i] :
-			   &batch->slice[1].rec[i - first];
+	return i < first ? &batch->slice[0].rec[i] : &batch->slice[1].rec[i - first];
 }
 
 /* How many of the first records are the way out of the last drain. */
@@ -168,10 +169,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch,
 	return nr;
 }
 
-/*
- * Where the way into this drain begins. Interrupts are off in the section, so
- * that nothing but an NMI can have come after the branch into it.
- */
+/* Where the way into this drain begins. Only an NMI can have come after the branch. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch,
 				const struct ds_ways *ways, unsigned int head)
 {
@@ -183,20 +181,10 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch,
 	for (i = tail; i > head; i--) {
 		if (ds_is_own(ds_rec(batch, i - 1)))
 			tail = i - 1;
-		else if (!ways->amid || tail - i >= DS_NMI_RECORDS)
+		else if (!ways->interrupted || tail - i >= DS_NMI_RECORDS)
 			break;
 	}
 	return tail;
-}
-
-/* Leave the first @n records out of @slice; returns how many remain to be. */
-static unsigned int ds_skip(struct ds_bts_slice *slice, unsigned int n)
-{
-	unsigned int here = min(n, slice->nr);
-
-	slice->rec += here;
-	slice->nr -= here;
-	return n - here;
 }
 
 /**
@@ -208,16 +196,18 @@ static unsigned int ds_skip(struct ds_bts_slice *slice, unsigned int n)
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
 {
-	unsigned int nr = ds_bts_nr(batch);
 	unsigned int head = ds_own_head(batch, ways);
 	unsigned int tail = ds_own_tail(batch, ways, head);
-	unsigned int end = nr - tail;
-	unsigned int here = min(end, batch->slice[1].nr);
+	unsigned int end = ds_bts_nr(batch) - tail;
+	struct ds_bts_slice *slice = batch->slice;
+	unsigned int skip = min(head, slice[0].nr);
 
-	batch->slice[1].nr -= here;
-	batch->slice[0].nr -= end - here;
-	ds_skip(&batch->slice[1], ds_skip(&batch->slice[0], head));
 	batch->own += head + end;
+	slice[1].nr -= min(end, slice[1].nr);
+	slice[0].nr = min(tail, slice[0].nr) - skip;
+	slice[0].rec += skip;
+	slice[1].nr -= head - skip;
+	slice[1].rec += head - skip;
 	/* What a full buffer had no room for are own branches as well. */
 	if (end && ways->ip == DS_NOWHERE)
 		batch->full = false;
@@ -225,10 +215,10 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
 
 /**
  * ds_cpl_trait - by which privilege level does this CPU filter?
- * @batch:	records stored with one of BTS_OFF_OS and BTS_OFF_USR set
+ * @batch:	records stored with BTS_OFF_OS set
  *
- * Return: DS_TRAIT_CPL_BEFORE or _AFTER, or 0 if the batch does not begin or end
- * with a branch that crosses the boundary. Taken to be with BTS_OFF_OS.
+ * Return: DS_TRAIT_CPL_BEFORE or _AFTER, or 0 if the batch neither begins nor ends
+ * with a branch that crosses the boundary.
  */
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch)
 {
@@ -269,7 +259,3 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		ctl |= DEBUGCTLMSR_BTS_OFF_USR;
 	return ctl;
 }
-
-#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
-#include "ds_kunit.c"
-#endif

@@ -13,6 +13,9 @@
 
 struct task_struct;
 
+/* The section .text..ds, see __ds_text. */
+extern char __ds_text_start[], __ds_text_end[];
+
 #ifdef CONFIG_BTS_TRACER
 
 /*
@@ -153,10 +156,7 @@ void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 int ds_bts_set_threshold(unsigned int records);
-unsigned int ds_bts_get_threshold(void);
 void ds_bts_crash(void);
-bool ds_bts_running(int cpu);
-unsigned int ds_bts_traits(int cpu);
 
 /*
  * The tracer's part, in kernel/trace/trace_bts.c:
@@ -176,25 +176,78 @@ void bts_records(const struct ds_bts_batch *batch);
 unsigned int bts_mode(struct task_struct *task);
 bool bts_pending(int cpu);
 
+/* Which drain has the buffer; an NMI leaves the buffer of another drain alone. */
+enum ds_busy {
+	DS_FREE,
+	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
+	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
+};
+
 /**
- * struct ds_bts_nmi - what exc_nmi() looks at, private to this CPU and its NMIs
+ * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
  * @ds:		the DS area, while BTS on this CPU is the driver's
- * @busy:	a drain has the buffer, from ds_bts_off() to ds_bts_on(); an NMI
- *		leaves the buffer alone
- * @drains:	the NMI is the drain
- * @pmi_due:	a PMI is on its way for records that are drained already
- * @crash:	another CPU crashes and asks for the records. Written there
+ * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
+ * @others:	the other bits, as read when BTS went off
+ * @end:	the index when BTS went off; what is above was stored late
+ * @back:	where the last NMI that drained returned to, or DS_NOWHERE
+ * @busy:	which drain has the buffer
+ * @off:	@others is valid: BTS went off, or is about to go on
+ * @interrupted: an NMI came between ds_bts_off() and the end of storing
+ * @cleared:	DEBUGCTL was found without @ctl
+ * @nmi_due:	an NMI is on its way for which nothing is left to be done. Another
+ *		CPU that crashes sets this as well
+ * @pmi_seen:	a PMI came while another drain, or a probe, had the buffer
+ * @crash:	another CPU crashes and asks for the records. Set by that CPU
+ * @stopped:	nothing is recorded before the next ds_bts_update_all()
+ * @idle_pmis:	PMIs in a row that found nothing but own records
+ * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
+ * @traits:	DS_TRAIT_*
+ * @fault:	why this CPU is left out
+ * @threshold:	perf's interrupt threshold, put back when BTS is given back
  */
-struct ds_bts_nmi {
+struct ds_bts_cpu {
 	struct debug_store	*ds;
-	bool			busy;
-	bool			drains;
-	bool			pmi_due;
+	u64			ctl;
+	u64			others;
+	u64			end;
+	unsigned long		back;
+	enum ds_busy		busy;
+	bool			off;
+	bool			interrupted;
+	bool			cleared;
+	bool			nmi_due;
+	bool			pmi_seen;
 	bool			crash;
+	bool			stopped;
+	unsigned int		idle_pmis;
+	unsigned int		strays;
+	unsigned int		traits;
+	enum ds_fault		fault;
+	u64			threshold;
 };
 
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
-DECLARE_PER_CPU(struct ds_bts_nmi, ds_bts_nmi);
+DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
+extern unsigned int ds_bts_threshold;
+
+/* How many records are there for an interrupt? Context: any. */
+static inline unsigned int ds_bts_get_threshold(void)
+{
+	return READ_ONCE(ds_bts_threshold);
+}
+
+/* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
+static inline bool ds_bts_running(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
+}
+
+/* DS_TRAIT_* that are known of a CPU. Context: any. */
+static inline unsigned int ds_bts_traits(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
+}
+
 void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
@@ -205,10 +258,10 @@ static __always_inline bool ds_bts_over(const struct debug_store *ds)
 
 static __always_inline bool ds_bts_nmi_is_ours(void)
 {
-	struct debug_store *ds = raw_cpu_read(ds_bts_nmi.ds);
+	struct debug_store *ds = raw_cpu_read(ds_bts_cpu.ds);
 
-	return raw_cpu_read(ds_bts_nmi.busy) || raw_cpu_read(ds_bts_nmi.crash) ||
-	       raw_cpu_read(ds_bts_nmi.pmi_due) || (ds && ds_bts_over(ds));
+	return raw_cpu_read(ds_bts_cpu.busy) || raw_cpu_read(ds_bts_cpu.crash) ||
+	       raw_cpu_read(ds_bts_cpu.nmi_due) || (ds && ds_bts_over(ds));
 }
 
 /*
@@ -229,7 +282,8 @@ static __always_inline void ds_bts_nmi_enter(void)
 /* The NMI from @ip ends: if it has drained, BTS goes on. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
-	if (static_branch_unlikely(&ds_bts_key) && raw_cpu_read(ds_bts_nmi.drains)) {
+	if (static_branch_unlikely(&ds_bts_key) &&
+	    raw_cpu_read(ds_bts_cpu.busy) == DS_BUSY_NMI) {
 		instrumentation_begin();
 		__ds_bts_nmi_leave(ip);
 		instrumentation_end();
