@@ -13,7 +13,7 @@
 # Its exit status: 0 all passed, 1 not; or that of a machine that did not come to its end.
 # The caller has set $top.
 
-# shellcheck source=machine/lib.sh
+# shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"
 # shellcheck source=machine/vm/machine.sh
 . "$top/machine/vm/machine.sh"
@@ -22,6 +22,7 @@
 
 out=${BTS_OUT:-$build/test/${0##*/}}
 selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
+# shellcheck disable=SC2034
 cases=$selftests/test.d/bts
 guests=$top/machine/tests/guest
 # What the guests have in their environment, too.

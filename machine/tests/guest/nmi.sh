@@ -5,7 +5,7 @@
 # CPU reports one; KTAP lines.
 
 out=$1
-cd /sys/kernel/tracing
+cd /sys/kernel/tracing || exit
 unknown() {
 	dmesg | grep -c "Uhhuh. NMI received for unknown reason"
 }
