@@ -16,9 +16,10 @@
 #	make tool	the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	just the Debian packages that building and testing need
 #
+# BASE=mainline: the newest kernel of Debian's backports in place of 6.12, in build/mainline.
 # KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
 
-export KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
+export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
 
 MACHINE := $(CURDIR)/machine
 
@@ -27,66 +28,68 @@ MACHINE := $(CURDIR)/machine
 .NOTPARALLEL:
 
 all:
-	@$(MACHINE)/deps build run tool
-	@$(MACHINE)/build
+	@$(MACHINE)/tree/deps build run tool
+	@$(MACHINE)/tree/build
 
 demo: all
 	@$(MACHINE)/demo/run
 
 test: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/test
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tests/run
 
 test-debug: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/build kernel-debug
-	@$(MACHINE)/test --debug
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tree/build kernel-debug
+	@$(MACHINE)/tests/run --debug
 
 # Some of the judges want a kernel that is not ours.
 test-full: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/build kernel-plain kernel-upstream
-	@$(MACHINE)/test --full
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tree/build kernel-plain kernel-upstream
+	@$(MACHINE)/tests/run --full
+	@BASE=mainline $(MACHINE)/tree/build
+	@BASE=mainline $(MACHINE)/tests/run
 
 mutants: all
-	@$(MACHINE)/deps test
-	@$(MACHINE)/mutate
+	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tests/mutate
 
 bench: all
-	@$(MACHINE)/bench-branch
-	@$(MACHINE)/bench-switch
-	@$(MACHINE)/bench-store
-	@$(MACHINE)/bench-tool
-	@$(MACHINE)/bench
+	@$(MACHINE)/bench/branch
+	@$(MACHINE)/bench/switch
+	@$(MACHINE)/bench/store
+	@$(MACHINE)/bench/tool
+	@$(MACHINE)/bench/patches
 
 check:
-	@$(MACHINE)/deps build check
-	@$(MACHINE)/check
+	@$(MACHINE)/tree/deps build check
+	@$(MACHINE)/tree/check
 
 shell: all
-	@$(MACHINE)/run --tty -- "$${SHELL:-/bin/bash}"
+	@$(MACHINE)/vm/run --tty -- "$${SHELL:-/bin/bash}"
 
 run: all
-	@$(MACHINE)/run -- sh -c '$(subst ','\'',$(CMD))'
+	@$(MACHINE)/vm/run -- sh -c '$(subst ','\'',$(CMD))'
 
 series:
-	@$(MACHINE)/deps build deb
-	@$(MACHINE)/series
+	@$(MACHINE)/tree/deps build deb
+	@$(MACHINE)/tree/series
 
 deb:
-	@$(MACHINE)/deps build deb
-	@$(MACHINE)/deb
+	@$(MACHINE)/tree/deps build deb
+	@$(MACHINE)/tree/deb
 
 tool:
-	@$(MACHINE)/deps build tool
-	@$(MACHINE)/build tool
+	@$(MACHINE)/tree/deps build tool
+	@$(MACHINE)/tree/build tool
 
 # PREFIX is /usr/local; DESTDIR stands before it.
 tool-install: tool
-	@$(MACHINE)/tool-install
+	@$(MACHINE)/tree/tool-install
 
 deps:
-	@$(MACHINE)/deps build run test tool
+	@$(MACHINE)/tree/deps build run test tool
 
 # Keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
 clean:

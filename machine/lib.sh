@@ -4,9 +4,15 @@
 # What the scripts of machine/ share: where things are, and how a step is shown.
 # The caller has set $top.
 
-# build is the work directory; $BTS_BUILD moves it. The cache outlives `make clean` and
-# serves every clone.
-build=${BTS_BUILD:-$top/build}
+# base is the kernel that the patches go onto: $BASE, either 6.12, Debian 12's own, or
+# mainline, the newest that Debian backports.
+base=${BASE:-6.12}
+# build is the work directory, one for each base; $BTS_BUILD moves it. What does not depend
+# on the kernel is in $common, and $build has links to it. The cache outlives `make clean`
+# and serves every clone.
+common=${BTS_BUILD:-$top/build}
+build=$common
+[ "$base" = 6.12 ] || build=$common/$base
 # shellcheck disable=SC2034
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 log=$build/log
@@ -20,6 +26,11 @@ die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
+
+case $base in
+6.12 | mainline) ;;
+*) die "BASE=$base: 6.12 or mainline" ;;
+esac
 
 # A lock over the whole work directory: two builds at once would tread on each other.
 # The descriptor is closed with the script, however that ends.
@@ -92,8 +103,8 @@ put_text() {
 	mv "$1.new" "$1"
 }
 
-# machine_options NAME: the machines that cases run in, as machine/run's options. Their time
-# counts instructions: with the host's time, a busy host means more ticks for each
+# machine_options NAME: the machines that cases run in, as machine/vm/run's options. Their
+# time counts instructions: with the host's time, a busy host means more ticks for each
 # instruction, so more branches and fuller buffers.
 machine_options() {
 	case $1 in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the store costs: the time of a program, untraced, into a circular buffer, and
- * with threshold PMIs. The numbers are for machine/bench-store; what is tested is that
+ * with threshold PMIs. The numbers are for machine/bench/store; what is tested is that
  * each branch was stored, far more of them than elsewhere.
  */
 #include "bare.h"

@@ -4,7 +4,7 @@
  *
  * Two processes on one CPU give it to each other with sched_yield(), so that each call
  * is one switch; real-time ones, so that nobody else comes in between. In a machine
- * whose time counts instructions (machine/run --icount) the number is that of the
+ * whose time counts instructions (machine/vm/run --icount) the number is that of the
  * instructions for the call and the switch together. SLEEPERS threads only exist.
  */
 

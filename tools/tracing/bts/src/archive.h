@@ -5,8 +5,10 @@
  *	.build-id/XX/YYYY	binaries, by build ID
  *	root/PATH		those without one
  *	vdso.so			the vDSO of 64-bit tasks
- *	kcore			the code of the kernel and its modules as it was when recorded:
- *				an ELF core file, a PT_LOAD for each piece, at its address
+ *	kcore			the code of the kernel and its modules when tracing ended: an
+ *				ELF core file, a PT_LOAD for each piece, at its address
+ *	kcore.before		the pages of it that were others when tracing began
+ *	kcore.later		in place of both: as it was when bts archive was called
  *	perf-PID.map		what a JIT compiler says about its code
  *
  * bts record puts there what would change or go, bts archive the binaries. (The kernel's
@@ -27,9 +29,7 @@ char *archive_file(const char *trace, const char *name);
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
 int archive_copy(const char *trace, const char *name, const char *from);
 
-/* The kernel's code, now. Warns and goes on: the trace itself is whole. */
-void archive_kernel(const char *trace);
-/* What else would go: the vDSO, and what JIT compilers say about tasks' code. */
+/* What would go: the vDSO, and what JIT compilers say about tasks' code. */
 void archive_tasks(const char *trace, const struct names *names);
 /* Removes what an earlier recording of that name had left. */
 void archive_clear(const char *trace);

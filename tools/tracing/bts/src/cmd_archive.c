@@ -18,6 +18,7 @@
 #include "archive.h"
 #include "bill.h"
 #include "bts.h"
+#include "kernel_code.h"
 #include "names.h"
 #include "pipeline.h"
 
@@ -114,7 +115,7 @@ static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
 	uname(&uts);
 	if (access(there, F_OK) && !geteuid() && pipe->objects.uname &&
 	    strstr(pipe->objects.uname, uts.release))
-		archive_kernel(all->trace);
+		kernel_code_save(all->trace, NULL);
 	free(there);
 }
 

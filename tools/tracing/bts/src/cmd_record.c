@@ -33,6 +33,7 @@
 #include "bts.h"
 #include "bytes.h"
 #include "datwrite.h"
+#include "kernel_code.h"
 #include "record.h"
 #include "stream.h"
 #include "instance.h"
@@ -51,6 +52,7 @@ struct record {
 	struct datw		*dat;
 	char			*path;
 	char			*about;		/* who, when, how */
+	struct kernel_code	*code;		/* before tracing went on */
 	int			signals;
 	unsigned int		nr_written;
 	struct timespec		start;
@@ -118,6 +120,8 @@ static int prepare(struct record *rec)
 	    targets_write(&rec->targets, rec->inst, options))
 		return -1;
 	rec->about = record_describe(rec->inst, options);
+	if (options->kernel)
+		rec->code = kernel_code_take();
 	return open_file(rec);
 }
 
@@ -340,8 +344,8 @@ static int finish_file(struct record *rec, const struct stream_counts *counts, c
 	ret = datw_finish(rec->dat, names, clock ? clock : "", cpus, nr_cpus, info);
 	if (!ret)
 		archive_clear(rec->path);
-	if (!ret && rec->options.kernel)
-		archive_kernel(rec->path);
+	if (!ret && rec->code)
+		kernel_code_save(rec->path, rec->code);
 	if (!ret)
 		archive_tasks(rec->path, &counts->names);
 	if (!ret)
@@ -436,6 +440,7 @@ static void clean_up(struct record *rec)
 		datw_free(rec->dat);
 	if (rec->inst)
 		instance_remove(rec->inst);
+	kernel_code_free(rec->code);
 	free(rec->options.pids);
 	free(rec->options.events);
 	free(rec->about);

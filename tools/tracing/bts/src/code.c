@@ -139,11 +139,15 @@ uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64
 	return length;
 }
 
-/* Where the file has a call of __fentry__, the kernel has had a nop since it booted. */
-static bool is_nop(struct object *o, enum insn_kind kind, uint64_t target)
+bool code_patchable(struct object *o, uint64_t addr)
 {
-	return o->kernel && kind == INSN_CALL &&
-	       !strcmp(object_sym(o, target)->name, "__fentry__");
+	static const uint8_t nop2[] = { 0x66, 0x90 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = object_bytes(o, addr, &size);
+	return bytes && ((size >= sizeof(nop2) && !memcmp(bytes, nop2, sizeof(nop2))) ||
+			 (size >= sizeof(nop5) && !memcmp(bytes, nop5, sizeof(nop5))));
 }
 
 static void decode_block(struct object *o, uint64_t addr, struct block *b)
@@ -160,8 +164,7 @@ static void decode_block(struct object *o, uint64_t addr, struct block *b)
 		length = decode(o->code, bytes + b->size, size - b->size, &kind, &offset);
 		if (!length)
 			return;
-		if (kind != INSN_OTHER &&
-		    !is_nop(o, kind, addr + b->size + length + offset)) {
+		if (kind != INSN_OTHER) {
 			b->kind = kind;
 			b->length = length;
 			if (has_target(kind))
@@ -262,8 +265,12 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 {
 	if (b->kind == INSN_COND)
 		return true;
-	/* In the kernel a jump of now may have been a nop then (static keys). */
-	return o->kernel && (b->kind == INSN_JUMP || calls_tracer(o, addr, b));
+	if (!o->kernel)
+		return false;
+	/* A jump of now may have been a nop then (static keys), a call one, too (ftrace). */
+	return calls_tracer(o, addr, b) ||
+	       ((b->kind == INSN_JUMP || b->kind == INSN_CALL) &&
+		object_changed(o, addr + b->size, b->length));
 }
 
 enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct run *run)

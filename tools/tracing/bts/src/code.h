@@ -51,6 +51,12 @@ enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct
 void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx);
 
+/*
+ * Is there one of the nops that the kernel puts in place of a jump (static keys) or a call
+ * (ftrace, static calls)?
+ */
+bool code_patchable(struct object *o, uint64_t addr);
+
 /* Length and kind of the instruction at the address; 0 if it is not known. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 

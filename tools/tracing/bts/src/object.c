@@ -15,6 +15,8 @@
  *	.build-id/XX/YYYY	files by build ID
  *	vdso.so			the vDSO
  *	kcore			the kernel's code: an ELF file with segments at their addresses
+ *	kcore.before		its pages that were others when recording began
+ *	kcore.later		the kernel's code at another time
  *	perf-PID.map		names of a JIT compiler
  */
 #include <stdio.h>
@@ -63,9 +65,18 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	return o;
 }
 
+static bool read_kernel(const struct objects *all, struct object *o, const char *name)
+{
+	char *path = bts_format("%s/%s", all->archive, name);
+	bool done = elf_read(o, path, NULL);
+
+	free(path);
+	return done;
+}
+
 void objects_init(struct objects *all, const char *trace, const char *uname)
 {
-	char *kcore;
+	struct object *before;
 
 	*all = (struct objects) { .uname = uname };
 	all->archive = bts_format("%s.archive", trace);
@@ -78,9 +89,14 @@ void objects_init(struct objects *all, const char *trace, const char *uname)
 	all->kernel->kernel = true;
 	if (!all->archive)
 		return;
-	kcore = bts_format("%s/kcore", all->archive);
-	elf_read(all->kernel, kcore, NULL);
-	free(kcore);
+	all->kernel->as_run = read_kernel(all, all->kernel, "kcore");
+	if (!all->kernel->as_run) {
+		read_kernel(all, all->kernel, "kcore.later");
+		return;
+	}
+	before = object_new(all, "[kernel]", "[kernel]");
+	if (read_kernel(all, before, "kcore.before"))
+		all->kernel->before = before;
 }
 
 void objects_free(struct objects *all)
@@ -240,19 +256,44 @@ struct sym *object_sym(struct object *o, uint64_t addr)
 	return &o->whole;
 }
 
-const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)
+static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
-	const struct object *code = o->code;
-
-	for (size_t i = 0; i < code->nr_segments; i++) {
-		const struct segment *s = &code->segments[i];
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct segment *s = &o->segments[i];
 
 		if (addr < s->vaddr || addr - s->vaddr >= s->size)
 			continue;
 		*size = s->size - (addr - s->vaddr);
-		return code->file + s->offset + (addr - s->vaddr);
+		return o->file + s->offset + (addr - s->vaddr);
 	}
 	return NULL;
+}
+
+const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)
+{
+	const uint8_t *bytes = own_bytes(o->code, addr, size);
+
+	/* A module that has gone meanwhile. */
+	if (!bytes && o->code->before)
+		bytes = own_bytes(o->code->before, addr, size);
+	return bytes;
+}
+
+bool object_changed(const struct object *o, uint64_t addr, size_t size)
+{
+	const uint8_t *old, *new;
+	size_t old_size, new_size;
+
+	o = o->code;
+	if (!o->kernel)
+		return false;
+	if (!o->as_run)
+		return true;
+	if (!o->before)
+		return false;
+	old = own_bytes(o->before, addr, &old_size);
+	new = own_bytes(o, addr, &new_size);
+	return old && new && (old_size < size || new_size < size || memcmp(old, new, size));
 }
 
 uint64_t object_addr(const struct object *o, uint64_t offset)

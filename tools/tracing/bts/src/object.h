@@ -59,6 +59,8 @@ struct line;
  * @bits32:	its code is 32-bit code
  * @is_file:	its addresses are those of a file, wherever that is mapped
  * @other:	the file at the path is another build; nothing is known then
+ * @as_run:	of the kernel: @file was read when recording ended, not at another time
+ * @before:	of the kernel: the pages that were others when recording began, or NULL
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
  */
@@ -84,6 +86,8 @@ struct object {
 	bool		kernel;
 	bool		other;
 	bool		is_file;
+	bool		as_run;
+	struct object	*before;
 	struct block	*blocks;
 	size_t		blocks_room;
 	size_t		nr_blocks;
@@ -123,6 +127,11 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 struct sym *object_sym(struct object *o, uint64_t addr);
 /* The bytes at the address, up to the end of what the file has there. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
+/*
+ * May other bytes than those have been executed there? Of the kernel, which changes its own
+ * code: where it did so during the recording, or anywhere, if the code is of another time.
+ */
+bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* The address of the byte at an offset of the file. */
 uint64_t object_addr(const struct object *o, uint64_t offset);
 

@@ -135,19 +135,33 @@ uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind)
 	return length;
 }
 
-/* Where the CPU goes for an interrupt or exception, by the kernel's names. */
+static bool begins_with(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Where the CPU goes for an interrupt or exception, by the kernel's names: a function, or,
+ * for devices' interrupts, an entry of a table.
+ */
 static bool is_gate(const struct bts_place *to)
 {
 	static const char *const names[] = {
 		"asm_exc_", "asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
-		"irq_entries_start", "spurious_entries_start", "asm_fred_", "xen_asm_exc_",
-		"early_idt_handler_array",
+		"asm_fred_", "xen_asm_exc_",
 	};
+	static const char *const tables[] = {
+		"irq_entries_start", "spurious_entries_start", "early_idt_handler_array",
+	};
+	uint64_t offset = to->addr - to->sym->addr;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(to->sym->name, names[i], strlen(names[i])))
-			return true;
-	return false;
+	if (!offset)
+		return begins_with(to->sym->name, names, ARRAY_SIZE(names)) ||
+		       begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
+	return offset % 8 == 0 && begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
 }
 
 static enum bts_kind kind_without_code(const struct bts_step *s)
@@ -156,8 +170,7 @@ static enum bts_kind kind_without_code(const struct bts_step *s)
 		return is_gate(&s->at_to) ? BTS_INTERRUPT : BTS_SYSCALL;
 	if (BTS_KERNEL(s->from) && !BTS_KERNEL(s->to))
 		return BTS_EXIT;
-	if (BTS_KERNEL(s->from) && is_gate(&s->at_to) &&
-	    s->at_to.addr == s->at_to.sym->addr && s->at_from.sym != s->at_to.sym)
+	if (BTS_KERNEL(s->from) && is_gate(&s->at_to) && s->at_from.sym != s->at_to.sym)
 		return BTS_INTERRUPT;
 	/* A branch to a function's first byte from another one's midst. */
 	if (s->at_to.sym != s->at_from.sym && s->at_to.sym->object->nr_syms &&
@@ -166,49 +179,70 @@ static enum bts_kind kind_without_code(const struct bts_step *s)
 	return BTS_UNKNOWN;
 }
 
-/*
- * The kernel patches its text while it runs: where the code at hand has a nop, there may
- * have been a jump or a call, and the other way round.
- */
+/* There was another instruction: a jump or a call in place of a nop, or the other way round. */
 static enum bts_kind kind_patched(struct bts_step *s)
 {
 	s->length = 5;
 	return s->at_to.addr == s->at_to.sym->addr ? BTS_CALL : BTS_JUMP;
 }
 
+/* Does the instruction lead elsewhere, or nowhere? */
+static bool leads_elsewhere(const struct bts_step *s, const struct run *run)
+{
+	int64_t bias = s->from - s->at_from.addr;
+
+	if (run->target)
+		return run->target + bias != s->to;
+	return run->kind == INSN_OTHER;
+}
+
 /* What the branch is, by its instruction, and by whether that leads where it went. */
 static enum bts_kind kind_with_code(struct bts_step *s, const struct run *run)
 {
 	enum bts_kind kind = kinds[run->kind];
-	int64_t bias = s->from - s->at_from.addr;
 	bool gate;
 
 	s->length = run->length;
-	if (!BTS_KERNEL(s->to) || (run->target && run->target + bias == s->to))
+	if (!BTS_KERNEL(s->to) || (run->target && !leads_elsewhere(s, run)))
 		return kind;
 	gate = is_gate(&s->at_to);
 	if (!BTS_KERNEL(s->from))
 		return kind == BTS_SYSCALL && !gate ? kind : BTS_INTERRUPT;
-	if (gate && s->at_to.addr == s->at_to.sym->addr)
+	if (gate)
 		return BTS_INTERRUPT;
-	if (!run->target && kind != BTS_INTERRUPT)
+	if (!leads_elsewhere(s, run))
 		return kind;
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BTS_INTERRUPT;
 }
 
+/* A call that the kernel directs anew while it runs: a tracepoint's, another static call. */
+static bool is_static_call(const struct bts_step *s, const struct run *run)
+{
+	const char *name;
+
+	if (run->kind != INSN_CALL && run->kind != INSN_JUMP)
+		return false;
+	name = object_sym(s->at_from.sym->object, run->target)->name;
+	return s->at_to.addr == s->at_to.sym->addr &&
+	       (!strncmp(name, "__traceiter_", 12) || !strncmp(name, "__SCT__", 7));
+}
+
 /*
- * A branch of user code to user code whose instruction says something else: the code is
- * not the one that ran, or the record is wrong.
+ * A branch whose instruction says something else: the code is not the one that ran, or the
+ * record is wrong. Of the kernel's code it may be the first, where that has changed, or may
+ * have: no branch comes from a nop, so that was a jump or a call for a while.
  */
 static bool contradicts(const struct bts_step *s, const struct run *run)
 {
-	int64_t bias = s->from - s->at_from.addr;
+	struct object *o = s->at_from.sym->object;
 
-	if (BTS_KERNEL(s->to))
+	if (!BTS_KERNEL(s->to))
+		return leads_elsewhere(s, run);
+	if (!BTS_KERNEL(s->from) || s->kind == BTS_INTERRUPT)
 		return false;
-	if (run->kind == INSN_OTHER)
-		return true;
-	return run->target && run->target + bias != s->to;
+	return leads_elsewhere(s, run) && !code_patchable(o, s->at_from.addr) &&
+	       !is_static_call(s, run) &&
+	       !object_changed(o, s->at_from.addr, run->length);
 }
 
 /* The run from start to from, or, if there is no such, from alone. */

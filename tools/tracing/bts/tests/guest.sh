@@ -115,7 +115,7 @@ check "record: both sides, each branch begins where the one before led" both_sid
 kernel_code() {
 	bts report --no-lines k.dat | tail -n 1 >bill
 	cat bill
-	[ -s k.dat.archive/kcore ] && not grep -q 'without code' bill
+	[ -s k.dat.archive/kcore ] && not grep -q 'without code' bill && grep ' 0 gaps' bill
 }
 [ ! -e /proc/kcore ] || check "record: the kernel's code is saved" kernel_code
 

@@ -4,6 +4,8 @@
  *
  *	kcore DIR	DIR/kcore, DIR/kallsyms and DIR/t.archive are written there
  *
+ * It is taken, then a page of the text changes and a module goes, then it is saved.
+ *
  * The kernel: its text, 3 pages at an address that kcore has, of which the last one ends
  * early; a module whose two functions lie in neighbouring pages; a BPF program where kcore
  * has nothing. Each page begins with its own address, so that a page at a wrong place
@@ -20,7 +22,7 @@ static char kcore_path[256], kallsyms_path[256];
 
 #define KCORE		kcore_path
 #define KALLSYMS	kallsyms_path
-#include "../../src/archive.c"
+#include "../../src/kernel_code.c"
 
 #define TEXT	0xffffffff81000000ull
 #define MODULE	0xffffffffc0000000ull
@@ -35,7 +37,7 @@ static void ok(int good, const char *name)
 }
 
 /* What the kernel's own kcore looks like: headers, then the segments. */
-static void write_kcore(void)
+static void write_kcore(uint64_t patch)
 {
 	Elf64_Ehdr head = { .e_phoff = sizeof(head), .e_phnum = 2 };
 	Elf64_Phdr loads[2] = {
@@ -51,6 +53,8 @@ static void write_kcore(void)
 		for (uint64_t at = 0; at < loads[i].p_memsz; at += PAGE) {
 			uint64_t addr = loads[i].p_vaddr + at;
 
+			if (addr == TEXT + 0x1000)
+				addr += patch;
 			if (pwrite(fd, &addr, sizeof(addr), loads[i].p_offset + at) < 0)
 				failed = 1;
 		}
@@ -60,15 +64,17 @@ static void write_kcore(void)
 	close(fd);
 }
 
-static void write_kallsyms(void)
+static void write_kallsyms(int module)
 {
 	FILE *file = fopen(kallsyms_path, "w");
 
 	fprintf(file, "0000000000000000 A fixed_percpu_data\n");
 	fprintf(file, "%llx T _stext\n%llx t helper\n%llx T _etext\n", TEXT, TEXT + 0x20,
 		TEXT + 0x2f00);
-	fprintf(file, "%llx t second\t[mod]\n%llx t first\t[mod]\n%llx d data\t[mod]\n",
-		MODULE + 0x1010, MODULE + 0x10, MODULE + 0x7000);
+	if (module)
+		if (module)
+		fprintf(file, "%llx t second\t[mod]\n%llx t first\t[mod]\n%llx d data\t[mod]\n",
+			MODULE + 0x1010, MODULE + 0x10, MODULE + 0x7000);
 	fprintf(file, "%llx t bpf_prog_1\t[bpf]\n", BPF + 0x123);
 	fclose(file);
 }
@@ -97,28 +103,53 @@ static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
 	return word;
 }
 
+static char *in(char *path, const char *dir, const char *name)
+{
+	snprintf(path, 256, "%s/%s", dir, name);
+	return path;
+}
+
 int main(int argc, char **argv)
 {
-	char trace[256], saved[256];
+	char trace[256], saved[256], before[256], later[256];
+	struct kernel_code *code;
 	uint64_t size;
 
 	if (argc != 2)
 		return 2;
-	snprintf(kcore_path, sizeof(kcore_path), "%s/kcore", argv[1]);
-	snprintf(kallsyms_path, sizeof(kallsyms_path), "%s/kallsyms", argv[1]);
-	snprintf(trace, sizeof(trace), "%s/t", argv[1]);
-	snprintf(saved, sizeof(saved), "%s/t.archive/kcore", argv[1]);
-	write_kcore();
-	write_kallsyms();
-	puts("TAP version 13\n1..6");
-	archive_kernel(trace);
+	in(kcore_path, argv[1], "kcore");
+	in(kallsyms_path, argv[1], "kallsyms");
+	in(trace, argv[1], "t");
+	in(saved, argv[1], "t.archive/kcore");
+	in(before, argv[1], "t.archive/kcore.before");
+	in(later, argv[1], "t.archive/kcore.later");
+	archive_clear(trace);
+	write_kcore(0);
+	write_kallsyms(1);
+	puts("TAP version 13\n1..11");
+	kernel_code_save(trace, NULL);
+	ok(word_at(later, TEXT + 0x1000, &size) == TEXT + 0x1000 && access(saved, F_OK),
+	   "not taken before: it has another name");
+	code = kernel_code_take();
+	kernel_code_save(trace, code);
 	ok(word_at(saved, TEXT, &size) == TEXT && size == 0x3000, "the kernel's text");
 	ok(word_at(saved, TEXT + 0x2000, &size) == TEXT + 0x2000, "its last page");
 	ok(word_at(saved, MODULE + 0x1000, &size) == MODULE + 0x1000 && size == 0x5000,
 	   "a module's functions, in one piece");
 	ok(word_at(saved, MODULE + 0x7000, &size) == UINT64_MAX, "not its data");
 	ok(word_at(saved, BPF, &size) == 0 && size, "what cannot be read is 0");
+	ok(access(before, F_OK), "nothing has changed: nothing of before");
+	write_kcore(7);
+	write_kallsyms(0);
+	kernel_code_save(trace, code);
+	kernel_code_free(code);
+	ok(word_at(saved, TEXT + 0x1000, &size) == TEXT + 0x1007, "a page that has changed");
+	ok(word_at(before, TEXT + 0x1000, &size) == TEXT + 0x1000 && size == PAGE &&
+	   word_at(before, TEXT, &size) == UINT64_MAX, "and that page as it was, alone");
+	ok(word_at(before, MODULE + 0x1000, &size) == MODULE + 0x1000,
+	   "a module that has gone as it was");
 	archive_clear(trace);
-	ok(access(saved, F_OK), "an older one is removed");
+	ok(access(saved, F_OK) && access(before, F_OK) && access(later, F_OK),
+	   "older ones are removed");
 	return failed;
 }

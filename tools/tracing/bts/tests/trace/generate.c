@@ -2,12 +2,13 @@
 /*
  * Makes a long trace of a recorded one: its branches, again and again.
  *
- *	generate IN OUT TIMES [entries|packs] [zstd|none] [N]
+ *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
  *
  * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
  * are written once, those of departures and arrivals each time; times go on. Formats,
  * symbols and names are those of IN. With N each Nth pack is left out, as if the ring
- * buffer had gone round.
+ * buffer had gone round; or, with addresses, of the branches from these each Nth, with no
+ * trace of it, as if the hardware had lost it. How many is printed then.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,6 +56,10 @@ struct out {
 	uint64_t	seq;
 	unsigned long	drop;
 	unsigned long	made;
+	char		**from;
+	int		nr_from;
+	unsigned long	met;
+	unsigned long	left_out;
 	struct bts_coder coder;
 };
 
@@ -179,9 +184,32 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 		memcpy(entry + 24, &o->coder.to, 8);
 		memcpy(entry + 32, &o->coder.nr, 4);
 		o->seq += o->coder.nr;
-		if (!o->drop || ++o->made % o->drop)
+		if (!o->drop || o->nr_from || ++o->made % o->drop)
 			put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);
 	}
+}
+
+static bool is_wanted(struct out *o, uint64_t from)
+{
+	for (int i = 0; i < o->nr_from; i++)
+		if (from == strtoull(o->from[i], NULL, 16))
+			return ++o->met % o->drop;
+	return true;
+}
+
+/* Takes the branches out that are to be left out. */
+static void thin(struct out *o, struct batch *b)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (!is_wanted(o, b->branch[i].from))
+			continue;
+		b->times[nr] = b->times[i];
+		b->branch[nr++] = b->branch[i];
+	}
+	o->left_out += b->nr - nr;
+	b->nr = nr;
 }
 
 /* All of a CPU, once; returns the time of the last row. */
@@ -197,6 +225,8 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	while ((b = cpustream_peek(&s))) {
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
+			if (o->nr_from)
+				thin(o, b);
 			if (o->packs)
 				put_packs(o, b, shift);
 			else
@@ -381,7 +411,7 @@ int main(int argc, char **argv)
 	struct dat *dat;
 
 	if (argc < 4)
-		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N]");
+		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]");
 	dat = dat_open(argv[1]);
 	if (!dat)
 		return 1;
@@ -391,6 +421,8 @@ int main(int argc, char **argv)
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+	o->from = argv + 7;
+	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
 	o->branch_id = layout.branch_id;
 	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
 	o->chunk = bts_alloc(CHUNK);
@@ -398,5 +430,7 @@ int main(int argc, char **argv)
 	if (!o->file)
 		return bts_errno("write", argv[2]);
 	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
+	if (o->nr_from)
+		printf("%lu left out\n", o->left_out);
 	return fclose(o->file) ? bts_errno("write", argv[2]) : 0;
 }

@@ -206,9 +206,8 @@ judge_diff() {
 	     END { exit bad || n != 1 }' "$work/text"
 }
 
-# Of a trace with each Nth pack left out: what is there and what is missing are the whole,
-# but for the last packs of the two CPUs, after which nothing says that they are missing.
-judge_losses() {
+# The program that leaves parts of a trace out.
+build_generate() {
 	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
 	src=$tree/tools/tracing/bts/src
 	kernel=$tree/kernel/trace
@@ -217,7 +216,13 @@ judge_losses() {
 		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
 		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
 		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
-		-lzstd -lpthread || return 1
+		-lzstd -lpthread
+}
+
+# Of a trace with each Nth pack left out: what is there and what is missing are the whole,
+# but for the last packs of the two CPUs, after which nothing says that they are missing.
+judge_losses() {
+	build_generate || return 1
 	for trace in calls throws; do
 		whole=$("$bts" top "$trace.dat" | awk 'END { print $2 }')
 		for nth in 2 3 7 13; do
@@ -237,6 +242,26 @@ judge_losses() {
 	done
 }
 
+# Of the kernel's jumps ahead, some records are left out with no trace of it: for each there
+# is a gap. (After a jump back the code may have gone the way that remains.)
+judge_missing() {
+	build_generate || return 1
+	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
+		$5 ~ /^0xffff/ && $9 == "jmp" && $7 "" > $5 "" &&
+			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
+	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
+	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
+	# Never two in a row, so that each is a gap of its own.
+	for nth in 2 3 5; do
+		# shellcheck disable=SC2046 # addresses
+		out=$("$work/generate" kernel.dat "$work/thin.dat" 1 packs none $nth \
+			$(cat "$work/from")) || return 1
+		gaps=$("$bts" top -n 0 "$work/thin.dat" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
+		echo "# each ${nth}th: $out, $gaps gaps"
+		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
+	done
+}
+
 # No trace has a gap: each run is one that the code can have taken.
 judge_gaps() {
 	for trace in *.dat; do
@@ -248,7 +273,7 @@ judge_gaps() {
 }
 
 echo "TAP version 13"
-echo "1..18"
+echo "1..20"
 if has valgrind; then
 	judge_callgrind calls 12
 	result $? "callgrind: instructions of each function of calls"
@@ -304,6 +329,10 @@ else
 fi
 judge_losses
 result $? "what is there and what is lost are the whole"
+judge_missing
+result $? "a record of the kernel that is missing is a gap"
+[ -s kernel.dat.archive/kcore.before ]
+result $? "the kernel's code that has changed is there as it was before"
 judge_gaps
 result $? "no trace has a gap or a loss"
 "$bts" diff calls.dat calls.dat >/dev/null

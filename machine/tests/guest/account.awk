@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Is each record accounted for?	awk -f machine/tests/guest/account.awk [-v least=N] bts_stats
+#
+# An instance's records = delivered + filtered + own + held + everything dropped, whatever
+# the causes are called, and they are at least N.
+
+BEGIN {
+	FS = ": "
+}
+
+$1 == "records" {
+	records = $2
+}
+
+/^(delivered|filtered|own|held|dropped_[a-z_]*): / {
+	sum += $2
+}
+
+END {
+	print "# records " records ", accounted for " sum
+	exit records != sum || records + 0 < least + 0
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waits until it is told to go on, makes a few system calls, says so, and waits again:
+ * what it does in between is logged by the emulator, instruction by instruction.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+int main(void)
+{
+	char c, text[512];
+	int fd;
+
+	if (read(0, &c, 1) != 1)
+		return 1;
+	fd = open("/proc/self/status", O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text)) <= 0)
+		return 1;
+	close(fd);
+	getppid();
+	if (write(1, "+\n", 2) != 2)
+		return 1;
+	return read(0, &c, 1) == 1;
+}
