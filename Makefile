@@ -20,6 +20,9 @@
 # KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
+ifeq ($(BASE),mainline)
+export BTS_BUILD ?= $(CURDIR)/build/mainline
+endif
 
 MACHINE := $(CURDIR)/machine
 

@@ -7,12 +7,18 @@
 # base is the kernel that the patches go onto: $BASE, either 6.12, Debian 12's own, or
 # mainline, the newest that Debian backports.
 base=${BASE:-6.12}
-# build is the work directory, one for each base; $BTS_BUILD moves it. What does not depend
-# on the kernel is in $common, and $build has links to it. The cache outlives `make clean`
-# and serves every clone.
-common=${BTS_BUILD:-$top/build}
-build=$common
-[ "$base" = 6.12 ] || build=$common/$base
+# build is the work directory, of its own for each base; $BTS_BUILD moves it, and is how
+# other scripts find it. What does not depend on the kernel is in $common, with links to it
+# in $build. The cache outlives `make clean` and serves every clone.
+build=${BTS_BUILD:-$top/build}
+# shellcheck disable=SC2034
+common=$build
+if [ "$base" = mainline ]; then
+	[ -n "${BTS_BUILD:-}" ] || build=$top/build/mainline
+	# shellcheck disable=SC2034
+	common=${build%/mainline}
+	export BTS_BUILD="$build"
+fi
 # shellcheck disable=SC2034
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 log=$build/log

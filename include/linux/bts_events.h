@@ -10,8 +10,7 @@
 
 /*
  * What the events of trace/events/bts.h and trace/events/bts_map.h record, and the
- * hooks of bts_map and of execve(): a no-op each while neither the event nor the tracer
- * is on.
+ * tracer's hook on the way to user mode.
  */
 
 struct task_struct;
@@ -58,59 +57,29 @@ struct bts_map {
 
 #ifdef CONFIG_BTS_TRACER
 
-DECLARE_STATIC_KEY_FALSE(bts_active_key);
-DECLARE_STATIC_KEY_FALSE(bts_map_key);
+DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
 /* The current task is to call __bts_resume_user(). */
 DECLARE_PER_CPU(bool, bts_resume_asked);
 
-void __bts_pid_taken(pid_t old);
-void __bts_task_maps(struct vm_area_struct *vma);
+void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
-/*
- * A thread that calls execve() has taken the PID of its leader.
- * Context: interrupts off.
- */
-static __always_inline void bts_pid_taken(pid_t old)
-{
-	if (static_branch_unlikely(&bts_active_key))
-		__bts_pid_taken(old);
-}
-
-/* What __bts_resume_user() returns when none is left, or there is nobody to be told. */
+/* What __bts_resume_user() returns when none is left, or no instance wants any. */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
 #define BTS_MAPS_NONE	ULONG_MAX
 
 /*
+ * A bounded number of mappings at a time; in between the task may be preempted.
  * The tracer's own branches are those between the call and the return. So no
  * interrupt must come at the call, nor before the return.
- * Context: mmap_lock held, for @vma is new, or has new rights or another size;
- * interrupts on.
  */
-static __always_inline void bts_task_maps(struct vm_area_struct *vma)
-{
-	if (static_branch_unlikely(&bts_map_key) && (vma->vm_flags & VM_EXEC)) {
-		raw_local_irq_disable();
-		__bts_task_maps(vma);
-		raw_local_irq_enable();
-	}
-}
-
-/*
- * A bounded number of mappings at a time; in between the task may be preempted.
- * Context: about to return to user space; no lock held, interrupts on but for
- * the calls, as in bts_task_maps().
- */
-static __always_inline void bts_resume_user(void)
+static __always_inline void bts_resume_maps(void)
 {
 	unsigned long at;
 
-	if (!static_branch_unlikely(&bts_resume_key) ||
-	    likely(!this_cpu_read(bts_resume_asked)))
-		return;
 	raw_local_irq_disable();
 	at = __bts_resume_user(0, false);
 	raw_local_irq_enable();
@@ -121,15 +90,22 @@ static __always_inline void bts_resume_user(void)
 	}
 }
 
+/*
+ * A task that is traced may have to show its mappings first, and to wait until its trace
+ * has been read.
+ * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
+ * no lock held, interrupts on.
+ */
+static __always_inline void bts_resume_user(void)
+{
+	if (static_branch_unlikely(&bts_block_key))
+		bts_block_task();
+	if (static_branch_unlikely(&bts_resume_key) &&
+	    unlikely(this_cpu_read(bts_resume_asked)))
+		bts_resume_maps();
+}
+
 #else /* CONFIG_BTS_TRACER */
-
-static inline void bts_pid_taken(pid_t old)
-{
-}
-
-static inline void bts_task_maps(struct vm_area_struct *vma)
-{
-}
 
 static inline void bts_resume_user(void)
 {

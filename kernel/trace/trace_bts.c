@@ -85,9 +85,6 @@
 
 LIST_HEAD(bts_instances);
 
-/* In how many instances that is, for what others do while it is in none. */
-DEFINE_STATIC_KEY_FALSE(bts_active_key);
-
 static struct tracer bts_tracer;
 
 /* The hardware is there, and ftrace has taken the tracer. */
@@ -155,7 +152,7 @@ static bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
-		return ftrace_trace_task(tr);
+		return this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid) != FTRACE_PID_IGNORE;
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
@@ -417,7 +414,7 @@ static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
 	trace_pid_list_clear(pids, old);
 }
 
-/* Context: as __bts_pid_taken(), BTS off. */
+/* Context: as bts_probe_exec_pid(), BTS off. */
 static noinline void bts_take_pid(pid_t old)
 {
 	struct bts_instance *b;
@@ -425,7 +422,7 @@ static noinline void bts_take_pid(pid_t old)
 	/* What the thread did so far, under its old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	for_each_bts_instance(b) {
-		if (!(b->tr->trace_flags & TRACE_ITER_FUNC_FORK))
+		if (!(b->tr->trace_flags & TRACE_ITER(FUNC_FORK)))
 			continue;
 		bts_list_pid(rcu_dereference_sched(b->tr->function_pids), old);
 		bts_list_pid(rcu_dereference_sched(b->tr->function_no_pids), old);
@@ -433,21 +430,17 @@ static noinline void bts_take_pid(pid_t old)
 	ds_bts_ask(current);
 }
 
-/**
- * __bts_pid_taken - the current task has another PID
- * @old: the one that it had
- *
- * Context: interrupts off, tasklist_lock held.
- */
-__ds_text void __bts_pid_taken(pid_t old)
+/* Context: as sched_exec_pid_tp has it: interrupts off, tasklist_lock held. */
+static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
+					 pid_t old_pid)
 {
 	if (ds_bts_off()) {
-		bts_take_pid(old);
+		bts_take_pid(old_pid);
 		ds_bts_on();
 	}
 }
 
-NOKPROBE_SYMBOL(__bts_pid_taken);
+NOKPROBE_SYMBOL(bts_probe_exec_pid);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 
@@ -466,116 +459,35 @@ bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-static void bts_start(struct trace_array *tr)
-{
-	bts_map_forget(tr->bts);
-	WRITE_ONCE(tr->bts->tracing, true);
-	ds_bts_update_all(DS_DRAIN_FLUSH);
-}
-
-/* The other CPUs, behind bts_turned_on(). Context: process context. */
-static void bts_start_all(struct work_struct *work)
-{
-	guard(mutex)(&trace_types_lock);
-
-	if (!list_empty(&bts_instances))
-		ds_bts_update_all(DS_DRAIN_FLUSH);
-}
-
-static DECLARE_WORK(bts_start_work, bts_start_all);
-
-/* Context: as bts_start_here(), BTS off. */
-static noinline void bts_start_current(void)
-{
-	ds_bts_drain(DS_DRAIN_FLUSH);
-	ds_bts_ask(current);
-	schedule_work(&bts_start_work);
-}
-
-/*
- * Context: hard interrupt, as soon as interrupts are on: not amid a task switch, then,
- * so that current is the task that the CPU's records belong to.
- */
-static __ds_text void bts_start_here(struct irq_work *work)
-{
-	if (ds_bts_off()) {
-		bts_start_current();
-		ds_bts_on();
-	}
-}
-
-NOKPROBE_SYMBOL(bts_start_here);
-
-static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
-	IRQ_WORK_INIT_HARD(bts_start_here);
-
-/*
- * A trigger, a function probe or tracing_on(). What follows on this CPU is what
- * is wanted: the task that runs here goes first, the other CPUs a moment later.
- * Behind a traceoff the hardware is on, but there may be mappings to be told.
- * Context: any; the tracer may be left meanwhile, and then nobody looks at @tracing.
- */
-static void bts_turned_on(struct trace_array *tr)
-{
-	struct bts_instance *b = tr->bts;
-
-	if (READ_ONCE(b->tracing) && !READ_ONCE(b->untold))
-		return;
-	WRITE_ONCE(b->untold, false);
-	WRITE_ONCE(b->tracing, true);
-	guard(preempt_notrace)();
-	irq_work_queue(this_cpu_ptr(&bts_start_irq));
-}
-
-/* The ring buffer is still on, so that what is drained now goes into it. */
-static void bts_stop(struct trace_array *tr)
-{
-	WRITE_ONCE(tr->bts->tracing, false);
-	ds_bts_update_all(DS_DRAIN_STOP);
-	/* What is held comes to its end now, one way or the other. */
-	ds_bts_flush_all();
-	/* Who turns tracing on again may be in no state to do this. */
-	bts_map_forget(tr->bts);
-}
-
-static void bts_targets_changed(struct trace_array *tr)
-{
-	ds_bts_update_all(DS_DRAIN_FLUSH);
-	bts_look_again();
-}
-
 /* What is recorded so far is handed over by the old flags: see bts_mode(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	struct tracer_flags *flags = tracer_flags_of(tr, &bts_tracer);
 	bool chosen = bts_is_chosen(tr);
 	int ret;
 
-	if (!flags)
-		return -ENOMEM;
 	if (set && bit == BTS_OPT_PACK) {
 		ret = bts_prepare_dump() ?: bts_alloc_packers();
 		if (ret)
 			return ret;
 	}
-	if (chosen && bit == BTS_OPT_BLOCK) {
+	if (!chosen)
+		return 0;
+	if (bit == BTS_OPT_BLOCK) {
 		ret = bts_set_blocking(tr->bts, set);
 		if (ret)
 			return ret;
 	}
 
-	WRITE_ONCE(flags->val, set ? old_flags | bit : old_flags & ~bit);
-	if (chosen) {
-		ds_bts_update_all(DS_DRAIN_FLUSH);
-		ds_bts_flush_all();
-	}
+	WRITE_ONCE(tr->current_trace_flags->val, set ? old_flags | bit : old_flags & ~bit);
+	ds_bts_update_all(DS_DRAIN_FLUSH);
+	ds_bts_flush_all();
 	return 0;
 }
 
 /* A ring buffer that overwrites has always room, and nobody would wait. */
-static int bts_flag_changed(struct trace_array *tr, u32 mask, int set)
+static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
-	if (mask == TRACE_ITER_OVERWRITE && set && tr->bts->blocking)
+	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
 		return -EINVAL;
 	return 0;
 }
@@ -640,7 +552,7 @@ static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
 static void bts_free(struct bts_instance *b)
 {
 	bts_pids_free(&b->mapped);
-	bts_pids_free(&b->telling);
+	bts_pids_free(&b->showing);
 	free_percpu(b->cpu);
 	kfree(b);
 }
@@ -652,9 +564,8 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	if (!b)
 		return NULL;
 	b->tr = tr;
-	b->flags = tracer_flags_of(tr, &bts_tracer);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	if (b->flags && b->cpu)
+	if (b->cpu)
 		return b;
 	bts_free(b);
 	return NULL;
@@ -679,6 +590,8 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 		/* A reader of the counters finds them set up. */
 		smp_store_release(&tr->bts, bts_alloc(tr));
 	}
+	if (tr->bts)
+		tr->bts->flags = tr->current_trace_flags;
 	return tr->bts;
 }
 
@@ -724,8 +637,14 @@ static int bts_claim(struct trace_array *tr)
 					       TRACEPOINT_DEFAULT_PRIO - 1);
 	if (ret)
 		goto err_claim;
+	ret = register_trace_sched_exec_pid_tp(bts_probe_exec_pid, NULL);
+	if (ret)
+		goto err_switch;
 	return 0;
 
+err_switch:
+	unregister_trace_sched_switch(bts_probe_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
 err_claim:
 	ds_bts_release();
 err_map:
@@ -740,6 +659,7 @@ static void bts_release(void)
 		synchronize_rcu();
 		return;
 	}
+	unregister_trace_sched_exec_pid_tp(bts_probe_exec_pid, NULL);
 	unregister_trace_sched_switch(bts_probe_sched_switch, NULL);
 	tracepoint_synchronize_unregister();
 	ds_bts_release();
@@ -762,7 +682,7 @@ static int bts_init(struct trace_array *tr)
 
 	bts_prepare(tr);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
-	static_branch_inc(&bts_active_key);
+	static_branch_inc(&tracer_sync_key);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	return 0;
 
@@ -793,69 +713,13 @@ static void bts_drop_offline(struct bts_instance *b)
 
 static void bts_reset(struct trace_array *tr)
 {
-	bts_stop(tr);
-	static_branch_dec(&bts_active_key);
+	bts_stop(tr->bts);
+	static_branch_dec(&tracer_sync_key);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
 	bts_release();
 	bts_drop_offline(tr->bts);
 	bts_free_backlogs(tr->bts);
-}
-
-/* Context: process context; the tracer is chosen and stays so. */
-static void bts_flush(struct trace_array *tr)
-{
-	ds_bts_flush_all();
-}
-
-/* Context: interrupts off, up to NMI. */
-static __ds_text void bts_flush_here(void)
-{
-	if (ds_bts_off()) {
-		ds_bts_drain(DS_DRAIN_FLUSH);
-		ds_bts_on();
-	}
-}
-
-NOKPROBE_SYMBOL(bts_flush_here);
-
-/* The ring buffer is about to go off, or to be a snapshot. Context: any. */
-void bts_flush_cpu(struct trace_array *tr)
-{
-	unsigned long flags;
-
-	raw_local_irq_save(flags);
-	bts_flush_here();
-	raw_local_irq_restore(flags);
-}
-
-/**
- * bts_crash - an oops or a panic: end the trace of each instance that has bts
- *
- * What the CPUs have recorded goes into the ring buffers, which then go off. The list
- * is all that is looked at: no instance without bts, and no lock. An instance that
- * leaves meanwhile is freed a grace period later.
- *
- * Context: Any.
- */
-void bts_crash(void)
-{
-	struct bts_instance *b;
-	unsigned long flags;
-	bool tracing = false;
-
-	/* RCU's read lock; a crash where RCU does not watch needs no warning of it. */
-	guard(preempt_notrace)();
-	list_for_each_entry_rcu(b, &bts_instances, list, true) {
-		tracing |= READ_ONCE(b->tracing);
-		WRITE_ONCE(b->tracing, false);
-	}
-	raw_local_irq_save(flags);
-	if (tracing)
-		ds_bts_crash();
-	raw_local_irq_restore(flags);
-	list_for_each_entry_rcu(b, &bts_instances, list, true)
-		tracer_tracing_off(b->tr);
 }
 
 static void bts_print_header(struct seq_file *m)
@@ -868,22 +732,16 @@ static struct tracer bts_tracer __read_mostly = {
 	.name		 = "bts",
 	.init		 = bts_init,
 	.reset		 = bts_reset,
-	.start		 = bts_start,
-	.stop		 = bts_stop,
-	.turned_on	 = bts_turned_on,
-	.targets_changed = bts_targets_changed,
-	.flush		 = bts_flush,
-	.flush_cpu	 = bts_flush_cpu,
+	.sync		 = bts_sync,
 	.print_header	 = bts_print_header,
-	.flags		 = &bts_flags,
+	.default_flags	 = &bts_flags,
 	.set_flag	 = bts_set_flag,
-#ifdef CONFIG_FTRACE_SELFTEST
+#ifdef CONFIG_FTRACE_STARTUP_TEST
 	.selftest	 = trace_selftest_startup_bts,
 #endif
 	.flag_changed	 = bts_flag_changed,
 	.reader		 = bts_reader,
 	.allow_instances = true,
-	.instance_flags	 = true,
 };
 
 static int __init bts_register(void)
@@ -893,6 +751,8 @@ static int __init bts_register(void)
 	ret = bts_register_events();
 	if (ret)
 		return ret;
+	/* events/ftrace/bts_branch/filter: see bts_filter(). */
+	event_bts_branch.flags |= TRACE_EVENT_FL_TRACER_FILTERS;
 
 	if (!ds_bts_available()) {
 		pr_info("no Branch Trace Store in this machine: no bts tracer\n");

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* What the files of the branch tracer share; trace_bts.c tells how it works. */
+/* What the files of the branch tracer share; trace_bts.c explains how it works. */
 
 #include <linux/bts_events.h>
 #include <linux/kfifo.h>
@@ -13,6 +13,18 @@
 #include <asm/ds.h>
 
 #include "trace.h"
+
+/* Why branches are missing from the trace: the cause of a bts_lost entry. */
+enum bts_lost_cause {
+	BTS_LOST_RING_BUFFER,	/* the ring buffer had no room */
+	BTS_LOST_DS_BUFFER,	/* the hardware's buffer had no room */
+	BTS_LOST_OVERWRITTEN,	/* the hardware's buffer, circular, has wrapped */
+	BTS_LOST_PAUSED,	/* the ring buffer was not recording */
+	BTS_LOST_CLEARED,	/* something has switched BTS off */
+	BTS_LOST_STOPPED,	/* interrupts without records: recording stops */
+	BTS_LOST_DEAD,		/* a CPU came online whose BTS does not work */
+	BTS_LOST_CAUSES
+};
 
 /**
  * union bts_entry - a branch, many of them, or a loss, on its way to the ring buffer
@@ -161,11 +173,11 @@ struct bts_cpu {
  * @turn:	the last one that a batch has got: what has a lower one, on whichever
  *		CPU, came earlier
  * @readers:	who reads the ring buffer of all CPUs
- * @mapped:	PIDs of the processes whose mappings it was told of,
- * @telling:	and of the tasks that are telling it
- * @untold:	one found the ring buffer off
+ * @mapped:	PIDs of the processes whose mappings were shown,
+ * @showing:	and of the tasks that are showing theirs
+ * @maps_missed: a mapping found the ring buffer off
  * @polled:	a reader has found nothing and did not sleep in read(); see
- *		bts_sync_reader()
+ *		bts_sync_poll()
  */
 struct bts_instance {
 	struct list_head		list;
@@ -178,8 +190,8 @@ struct bts_instance {
 	atomic64_t			turn;
 	struct bts_readers		readers;
 	struct bts_pids			mapped;
-	struct bts_pids			telling;
-	bool				untold;
+	struct bts_pids			showing;
+	bool				maps_missed;
 	bool				polled;
 };
 
@@ -257,17 +269,14 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->backlog_nr);
 }
 
-/* Is it because it was told to that the ring buffer takes nothing on @cpu? */
+/* Has the user switched off the ring buffer, or its part of @cpu? */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
-	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, cpu);
-
-	return !tracer_tracing_is_on(tr) || atomic_read(&data->disabled);
+	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
 /* trace_bts.c */
 bool bts_is_chosen(struct trace_array *tr);
-void bts_flush_cpu(struct trace_array *tr);
 
 /* trace_bts_write.c */
 extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
@@ -294,6 +303,10 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_free_backlogs(struct bts_instance *b);
 void bts_look_again(void);
+
+/* trace_bts_event.c */
+int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
+		  int (*update)(void));
 
 /* trace_bts_sched.c */
 void bts_departs_of(struct bts_departs *d, bool preempt,
@@ -328,10 +341,14 @@ void bts_map_existing_row(const struct bts_map *m);
 void bts_map_row(const struct bts_map *m);
 
 /* trace_bts_sync.c */
-void bts_sync_reader(struct bts_instance *b);
+void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
+void bts_stop(struct bts_instance *b);
 
 /* trace_bts_output.c */
 int bts_prepare_dump(void);
 int bts_register_events(void);
+
+/* trace_bts_selftest.c */
+int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_H */

@@ -450,9 +450,6 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
 			bts_set_reader(readers, NULL);
 		break;
-	case TRACE_READER_WAIT:
-		bts_sync_reader(b);
-		break;
 	}
 	if (bts_any_held(b))
 		ds_bts_flush_all();
@@ -509,8 +506,8 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		ret = bts_alloc_backlogs(b);
 		if (ret)
 			return ret;
-		b->overwrite = b->tr->trace_flags & TRACE_ITER_OVERWRITE;
-		ret = set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 0);
+		b->overwrite = b->tr->trace_flags & TRACE_ITER(OVERWRITE);
+		ret = set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 0);
 		if (ret)
 			return ret;
 		static_branch_inc(&bts_block_key);
@@ -520,7 +517,7 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	static_branch_dec(&bts_block_key);
 	b->blocking = false;
 	/* While blocking it cannot be set, and so it need not be cleared here. */
-	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER_OVERWRITE, 1) : 0;
+	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }
 
 /* Whoever waits may be free to go: the targets or the options have changed. */

@@ -90,12 +90,15 @@ static void bts_test_off(struct kunit *test)
 	struct trace_array *tr = bts_test_array(test);
 	int cpu, other;
 
+	KUNIT_ASSERT_TRUE(test, alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL));
+	cpumask_setall(tr->tracing_cpumask);
 	for_each_possible_cpu(cpu) {
-		atomic_inc(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+		cpumask_clear_cpu(cpu, tr->tracing_cpumask);
 		for_each_possible_cpu(other)
 			KUNIT_EXPECT_EQ(test, bts_is_off(tr, other), other == cpu);
-		atomic_dec(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+		cpumask_set_cpu(cpu, tr->tracing_cpumask);
 	}
+	free_cpumask_var(tr->tracing_cpumask);
 	free_percpu(tr->array_buffer.data);
 }
 

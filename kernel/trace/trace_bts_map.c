@@ -14,7 +14,7 @@
  *	__bts_resume_user()	before the task is in user space again: a row for
  *	    |			each of its mappings, and into .mapped
  *	    v
- *	__bts_task_maps()	from now on a row for each new one
+ *	bts_probe_mmap_exec()	from now on a row for each new one
  *
  * A process, not a task: a mapping that one thread makes is where the others go.
  * .mapped has a bit for each PID, so that a task switch takes no lock to look there, and
@@ -24,7 +24,7 @@
  * A row stands between the last branch before the mapping and the first one
  * after: the hardware's buffer is drained first, and nothing is recorded while
  * the row is made, so that the tracer does not show itself. That is why both
- * hooks keep interrupts off. What they call does not sleep: the path is written
+ * are called with interrupts off. What they call does not sleep: the path is written
  * into a buffer of the CPU, and the build ID is that of the page cache, where the
  * beginning of a file is that is just being mapped. A process may have 65,530
  * mappings, so that __bts_resume_user() looks at BTS_VMAS of them and returns, to be
@@ -51,12 +51,13 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
+#include <trace/events/mmap.h>
+
 #define CREATE_TRACE_POINTS
 #include <trace/events/bts_map.h>
 
 #include "trace_bts.h"
 
-DEFINE_STATIC_KEY_FALSE(bts_map_key);
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_resume_asked);
 
@@ -74,61 +75,22 @@ struct bts_path {
 };
 
 /*
- * Protects the number of users. Without one there are no bts_paths, for the hooks
- * to see: one of them may be on its way when the static keys are changed already.
+ * The probe is there while the event is on, and the tracer in use: these are its users,
+ * protected by the mutex. Paths are there while the probe is.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
-/* Context: interrupts off, as long as it is in use. NULL if nobody is to be told. */
+/*
+ * Context: interrupts off, as long as it is in use. NULL if there are no users: a task
+ * may be on its way here when the static key is off already.
+ */
 static struct bts_path *bts_path_here(void)
 {
 	struct bts_path __percpu *paths = READ_ONCE(bts_paths);
 
 	return paths ? this_cpu_ptr(paths) : NULL;
-}
-
-static int bts_map_get(void)
-{
-	guard(mutex)(&bts_map_mutex);
-
-	if (!bts_map_users) {
-		struct bts_path __percpu *paths = alloc_percpu(struct bts_path);
-
-		if (!paths)
-			return -ENOMEM;
-		WRITE_ONCE(bts_paths, paths);
-	}
-	bts_map_users++;
-	static_branch_inc(&bts_map_key);
-	return 0;
-}
-
-static void bts_map_put(void)
-{
-	struct bts_path __percpu *paths;
-
-	guard(mutex)(&bts_map_mutex);
-
-	static_branch_dec(&bts_map_key);
-	if (--bts_map_users)
-		return;
-	paths = bts_paths;
-	WRITE_ONCE(bts_paths, NULL);
-	/* The hooks use it with interrupts off. */
-	synchronize_rcu();
-	free_percpu(paths);
-}
-
-int bts_map_reg(void)
-{
-	return bts_map_get();
-}
-
-void bts_map_unreg(void)
-{
-	bts_map_put();
 }
 
 /* As perf names it, and /proc/PID/maps for the most part. */
@@ -175,29 +137,20 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Context: as the hooks, BTS off. Lockdep has not been told that interrupts are off. */
-static void bts_map_enter(void)
-{
-	trace_hardirqs_off();
-	ds_bts_drain(DS_DRAIN_FLUSH);
-}
-
 /* The tracer is asked what it wants; @again: it may ask for mappings as well. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
-	trace_hardirqs_on();
 	if (!again)
 		this_cpu_write(bts_resume_asked, false);
 }
 
-/* Context: as __bts_task_maps(), BTS off. */
+/* Context: as bts_probe_mmap_exec(), BTS off. */
 static noinline void bts_map_new(struct vm_area_struct *vma)
 {
-	struct bts_path *path;
+	struct bts_path *path = bts_path_here();
 
-	bts_map_enter();
-	path = bts_path_here();
+	ds_bts_drain(DS_DRAIN_FLUSH);
 
 	/* Another task's stack grows: it has been executable before. */
 	if (path && vma->vm_mm == current->mm) {
@@ -212,14 +165,11 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 	bts_map_leave(true);
 }
 
-/**
- * __bts_task_maps - a task maps something to be executed
- * @vma: the mapping
- *
- * Context: mmap_lock of the mapping's owner held, maybe an anon_vma's as well;
- * interrupts off.
+/*
+ * Context: as mmap_exec_tp has it: interrupts off; mmap_lock of the mapping's owner held,
+ * maybe an anon_vma's as well.
  */
-__ds_text void __bts_task_maps(struct vm_area_struct *vma)
+static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
 {
 	if (ds_bts_off()) {
 		bts_map_new(vma);
@@ -227,7 +177,7 @@ __ds_text void __bts_task_maps(struct vm_area_struct *vma)
 	}
 }
 
-NOKPROBE_SYMBOL(__bts_task_maps);
+NOKPROBE_SYMBOL(bts_probe_mmap_exec);
 
 /*
  * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
@@ -261,7 +211,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* At 0 nobody was told yet. */
+	/* At 0 no instance was asked yet. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else
@@ -275,9 +225,12 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 /* Context: as __bts_resume_user(), BTS off. */
 static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
-	bts_map_enter();
+	/* The caller's raw_local_irq_disable() is not known to lockdep. */
+	trace_hardirqs_off();
+	ds_bts_drain(DS_DRAIN_FLUSH);
 	at = bts_map_go(at, locked);
 	bts_map_leave(at != BTS_MAPS_NONE);
+	trace_hardirqs_on();
 	return at;
 }
 
@@ -316,11 +269,57 @@ int bts_resume_lock(void)
 	return mmap_read_lock_killable(current->mm);
 }
 
+static void bts_map_free_paths(void)
+{
+	struct bts_path __percpu *paths = bts_paths;
+
+	WRITE_ONCE(bts_paths, NULL);
+	/* They are used with interrupts off. */
+	synchronize_rcu();
+	free_percpu(paths);
+}
+
+static int bts_map_get(void)
+{
+	struct bts_path __percpu *paths;
+	int ret;
+
+	guard(mutex)(&bts_map_mutex);
+
+	if (bts_map_users++)
+		return 0;
+	ret = -ENOMEM;
+	paths = alloc_percpu(struct bts_path);
+	if (!paths)
+		goto err;
+	WRITE_ONCE(bts_paths, paths);
+	ret = register_trace_mmap_exec_tp(bts_probe_mmap_exec, NULL);
+	if (ret)
+		goto err_paths;
+	return 0;
+
+err_paths:
+	bts_map_free_paths();
+err:
+	bts_map_users--;
+	return ret;
+}
+
+static void bts_map_put(void)
+{
+	guard(mutex)(&bts_map_mutex);
+
+	if (--bts_map_users)
+		return;
+	unregister_trace_mmap_exec_tp(bts_probe_mmap_exec, NULL);
+	bts_map_free_paths();
+}
+
 /**
- * bts_map_attach - the tracer wants __bts_task_maps() and __bts_resume_user()
+ * bts_map_attach - the tracer wants the mappings of the tasks that it traces
  *
  * Context: Process context.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or an error.
  */
 int bts_map_attach(void)
 {
@@ -341,6 +340,42 @@ void bts_map_detach(void)
 	static_branch_dec(&bts_resume_key);
 	bts_map_put();
 }
+
+/* The event is a user while it is on. Context: process context, event_mutex held. */
+static int bts_map_update_probe(void)
+{
+	static bool used;
+	bool on = trace_bts_map_enabled();
+	int ret = 0;
+
+	lockdep_assert_held(&event_mutex);
+
+	if (on == used)
+		return 0;
+	if (on)
+		ret = bts_map_get();
+	else
+		bts_map_put();
+	if (!ret)
+		used = on;
+	return ret;
+}
+
+static int bts_map_event_reg(struct trace_event_call *call, enum trace_reg type,
+			     void *data)
+{
+	return bts_event_reg(call, type, data, bts_map_update_probe);
+}
+
+/* An event of the kernel's command line is on already. */
+static int __init bts_map_init(void)
+{
+	guard(mutex)(&event_mutex);
+
+	event_class_bts_map.reg = bts_map_event_reg;
+	return bts_map_update_probe();
+}
+core_initcall(bts_map_init);
 
 /**
  * bts_write_map - a mapping as a row of the tracer's

@@ -191,12 +191,12 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 	if (!bts_is_user(addr)) {
 		seq_print_ip_sym(s, bts_text_here(iter->tr, addr),
-				 flags | TRACE_ITER_SYM_OFFSET);
+				 flags | TRACE_ITER(SYM_OFFSET));
 		return;
 	}
 	if (!mm || !bts_print_file(s, mm, addr))
 		trace_seq_printf(s, "0x%lx", addr);
-	else if (flags & TRACE_ITER_SYM_ADDR)
+	else if (flags & TRACE_ITER(SYM_ADDR))
 		trace_seq_printf(s, " <0x%lx>", addr);
 }
 
@@ -322,7 +322,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 	struct trace_seq *s = &iter->seq;
 	struct mm_struct *mm = NULL;
 
-	if (iter->tr->trace_flags & TRACE_ITER_SYM_USEROBJ)
+	if (iter->tr->trace_flags & TRACE_ITER(SYM_USEROBJ))
 		mm = bts_get_mm(iter);
 
 	bts_print_addr(iter, mm, branch->from, flags);

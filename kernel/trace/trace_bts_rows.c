@@ -225,37 +225,38 @@ void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
  */
 void bts_map_forget(struct bts_instance *b)
 {
-	bts_pids_clear(&b->telling);
+	bts_pids_clear(&b->showing);
 	bts_pids_clear(&b->mapped);
-	WRITE_ONCE(b->untold, false);
+	WRITE_ONCE(b->maps_missed, false);
 }
 
 /* Context: as bts_map_begin(). The current task's mappings, from the first one on. */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
-	/* A task of this PID may have been killed amid its mappings. */
-	bts_pids_remove(&b->telling, current->pid);
+	/* A task of this PID may have been killed before bts_map_end(). */
+	bts_pids_remove(&b->showing, current->pid);
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    bts_pids_has(&b->mapped, current->tgid))
 		return false;
 	if (bts_is_off(b->tr, smp_processor_id())) {
-		WRITE_ONCE(b->untold, true);
+		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
 	/* Without memory for them, the next time that the task gets a CPU. */
-	if (bts_pids_add(&b->telling, current->pid))
+	if (bts_pids_add(&b->showing, current->pid))
 		return false;
 	if (!bts_pids_add(&b->mapped, current->tgid))
 		return true;
-	bts_pids_remove(&b->telling, current->pid);
+	bts_pids_remove(&b->showing, current->pid);
 	return false;
 }
 
 /**
  * bts_map_begin - which instances are to know the current task's mappings?
  *
- * They are those that this task tells until bts_map_end(), unless they begin
- * anew in between. Who wants to know later has to wait, for the first one is over.
+ * They are those that the task shows them to until bts_map_end(), unless they begin
+ * anew in between. What begins later
+ * waits for the next time that the process is looked at.
  *
  * Context: Interrupts off.
  * Return: false if there is none.
@@ -280,11 +281,11 @@ void bts_map_end(void)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		bts_pids_remove(&b->telling, current->pid);
+		bts_pids_remove(&b->showing, current->pid);
 }
 
 /*
- * Where the ring buffer is off, or this CPU's part of it, the process is to tell all
+ * Where the ring buffer is off, or this CPU's part of it, the process is to show all
  * of its mappings when it is next traced.
  * Context: interrupts off, and the hardware as well.
  */
@@ -298,8 +299,8 @@ static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
 	bts_count_row(b, c, written);
 	if (!written && bts_is_off(b->tr, smp_processor_id())) {
-		WRITE_ONCE(b->untold, true);
-		bts_pids_remove(&b->telling, current->pid);
+		WRITE_ONCE(b->maps_missed, true);
+		bts_pids_remove(&b->showing, current->pid);
 		bts_pids_remove(&b->mapped, current->tgid);
 	}
 }
@@ -315,7 +316,7 @@ void bts_map_existing_row(const struct bts_map *m)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (bts_pids_has(&b->telling, current->pid))
+		if (bts_pids_has(&b->showing, current->pid))
 			bts_map_write(b, m);
 	}
 }

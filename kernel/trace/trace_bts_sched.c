@@ -20,11 +20,7 @@
  *	  0		set_event_pid		verdict on next
  *	  -1		bts_probe_arrives()
  *
- * A probe is there while its event is on, in any instance or for perf. That is done in
- * the events' class: the reg function of a TRACE_EVENT_FN is called with
- * tracepoints_mutex held, under which no probe can be registered. A program of BPF
- * that is attached to the tracepoint itself, and not to the event, is not seen there:
- * it is called while the event is on for another reason.
+ * A probe is there while its event is on: see trace_bts_event.c.
  *
  * Nothing is kept of a task. How long it was away, and where it was before, are the
  * differences of two rows; see the histogram in Documentation/trace/bts.rst.
@@ -246,36 +242,10 @@ static int bts_update_probes(void)
 	return bts_set_probe(&arrives, trace_bts_arrives_enabled());
 }
 
-/* An event of the two goes on or off. Context: process context, event_mutex held. */
-static int bts_event_reg(struct trace_event_call *call, enum trace_reg type,
-			 void *data)
+static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg type,
+			       void *data)
 {
-	enum trace_reg undo;
-	int ret;
-
-	ret = trace_event_reg(call, type, data);
-	if (ret)
-		return ret;
-
-	switch (type) {
-	case TRACE_REG_REGISTER:
-		undo = TRACE_REG_UNREGISTER;
-		break;
-	case TRACE_REG_PERF_REGISTER:
-		undo = TRACE_REG_PERF_UNREGISTER;
-		break;
-	case TRACE_REG_UNREGISTER:
-	case TRACE_REG_PERF_UNREGISTER:
-		return bts_update_probes();
-	default:
-		/* Of perf, when a task of its events is switched: in any context. */
-		return 0;
-	}
-
-	ret = bts_update_probes();
-	if (ret)
-		trace_event_reg(call, undo, data);
-	return ret;
+	return bts_event_reg(call, type, data, bts_update_probes);
 }
 
 /* Events of the kernel's command line are on already. */
@@ -284,8 +254,8 @@ static int __init bts_sched_init(void)
 	guard(mutex)(&event_mutex);
 
 	bts_find_helpers();
-	event_class_bts_departs.reg = bts_event_reg;
-	event_class_bts_arrives.reg = bts_event_reg;
+	event_class_bts_departs.reg = bts_sched_event_reg;
+	event_class_bts_arrives.reg = bts_sched_event_reg;
 	return bts_update_probes();
 }
 core_initcall(bts_sched_init);

@@ -83,7 +83,7 @@ DEFINE_STATIC_KEY_FALSE(ds_bts_key);
 
 /*
  * What is in .text..ds before BTS is off, or after it is on, must not branch out of
- * that section. So it uses __rdmsr(), native_wrmsrl() and raw_cpu_ptr(), which are
+ * that section. So it uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are
  * inline in each configuration.
  */
 
@@ -94,7 +94,7 @@ static __always_inline void ds_disable(struct ds_bts_cpu *c)
 	u64 found = ctl & DS_CTL_MASK;
 
 	c->others = ctl & ~DS_CTL_MASK;
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
+	native_wrmsrq(MSR_IA32_DEBUGCTLMSR, c->others);
 	if (found || !c->off)
 		c->end = READ_ONCE(c->ds->bts_index);
 	if (!c->off)
@@ -179,10 +179,10 @@ __ds_text void ds_bts_on(void)
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
-		native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others | ctl);
+		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, c->others | ctl);
 		/* A crash's NMI in between found nothing to switch off. */
 		if (READ_ONCE(c->ctl) != ctl)
-			native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
+			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, c->others);
 	}
 	barrier();
 	c->off = false;
@@ -491,10 +491,10 @@ static __ds_text void ds_probe_loop(struct ds_bts_cpu *c, u64 on)
 {
 	unsigned int i;
 
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, on);
+	native_wrmsrq(MSR_IA32_DEBUGCTLMSR, on);
 	for (i = 0; i < DS_PROBE_BRANCHES && !READ_ONCE(c->pmi_seen); i++)
 		barrier();
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
+	native_wrmsrq(MSR_IA32_DEBUGCTLMSR, c->others);
 }
 
 /* Again and again, because an NMI of another kind switches BTS off. */
@@ -526,10 +526,10 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	enum ds_fault fault = DS_FAULT_REFUSED;
 	u64 area, ctl, on, all;
 
-	rdmsrl(MSR_IA32_DS_AREA, area);
+	rdmsrq(MSR_IA32_DS_AREA, area);
 	if (area != (unsigned long)ds || !ds->bts_buffer_base)
 		return DS_FAULT_NO_AREA;
-	if (rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &ctl))
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &ctl))
 		return DS_FAULT_REFUSED;
 	/* In ds_bts_nmi_enter() and _first(), this is a drain. */
 	c->others = ctl & ~DS_CTL_MASK;
@@ -544,9 +544,9 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	on = c->others | DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
 	all = boot_cpu_has(X86_FEATURE_DSCPL) ? DS_CTL_MASK :
 	      DS_CTL_MASK & ~(DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR);
-	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, c->others | all))
+	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, c->others | all))
 		goto out;
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, c->others);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, c->others);
 
 	ds_zero(ds);
 	fault = DS_FAULT_NO_RECORD;

@@ -17,10 +17,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
-int bts_map_reg(void);
-void bts_map_unreg(void);
-
-TRACE_EVENT_FN(bts_map,
+TRACE_EVENT(bts_map,
 
 	TP_PROTO(struct task_struct *p, const struct bts_map *m),
 
@@ -58,9 +55,7 @@ TRACE_EVENT_FN(bts_map,
 		  __entry->pid, __entry->tgid, __entry->addr, __entry->len,
 		  __entry->offset, __entry->maj, __entry->min, __entry->inode,
 		  __print_hex_str(__entry->build_id, __entry->build_id_size),
-		  __get_str(path)),
-
-	bts_map_reg, bts_map_unreg
+		  __get_str(path))
 );
 
 #endif /* _TRACE_BTS_MAP_H */

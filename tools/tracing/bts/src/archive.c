@@ -92,7 +92,8 @@ void archive_clear(const char *trace)
 	while (stream && (entry = readdir(stream))) {
 		const char *name = entry->d_name;
 
-		if (!strncmp(name, "kcore", 5) || !strcmp(name, "vdso.so") ||
+		if (!strncmp(name, "kcore", 5) || !strcmp(name, "notes") ||
+		    !strcmp(name, "vdso.so") ||
 		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")))
 			unlinkat(dirfd(stream), name, 0);
 	}

@@ -9,6 +9,7 @@
  *				ELF core file, a PT_LOAD for each piece, at its address
  *	kcore.before		the pages of it that were others when tracing began
  *	kcore.later		in place of both: as it was when bts archive was called
+ *	notes			/sys/kernel/notes: the kernel's build ID
  *	perf-PID.map		what a JIT compiler says about its code
  *
  * bts record puts there what would change or go, bts archive the binaries. (The kernel's

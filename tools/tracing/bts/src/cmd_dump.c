@@ -13,7 +13,8 @@ static const struct format_row {
 	int		(*run)(struct dump *d);
 	const char	*help;
 } formats[] = {
-	{ "folded",	dump_folded,	"stacks with instructions, for flame graphs" },
+	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },
+	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser" },
 	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate" },
 	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope" },
 	{ "perfetto",	dump_chrome,	"the same, for ui.perfetto.dev" },
@@ -32,7 +33,7 @@ static void print_usage(void)
 		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
 	command_usage("\n"
 		      "  -o, --output FILE  where to; - for standard output (the default)\n"
-		      "  -b, --branches     count branches, not instructions (folded)\n"
+		      "  -b, --branches     count branches, not instructions (flame, folded)\n"
 		      "  -h, --help         this text\n");
 }
 

@@ -4,21 +4,28 @@
  *
  *	trace -> trees of calls, sums (tui_tree.c) -> screen (tui_screen.c, tui_source.c)
  */
+#include <unistd.h>
+
 #include "tui.h"
 
 static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n\n"
 	"Browse calls, functions and source in a terminal.\n\n"
 	"  -h, --help         this text\n\n"
-	"Keys: arrows and page keys move, Enter folds and unfolds, e and c open and close all,\n"
-	"/ searches and n goes on, l goes to the next loss, Tab to the next task, t shows\n"
-	"functions, r calls, s the source of the chosen function, q leaves.\n";
+	"Keys: arrows, page keys, Home and End move, Enter folds and unfolds, as do left and\n"
+	"right, e and c open and close all, / searches and n goes on, l goes to the next loss,\n"
+	"Tab to the next task, t shows functions, r calls, s the source of the chosen function,\n"
+	"q leaves.\n";
 
 static int run(const struct bts_options *options)
 {
 	struct tui t = {};
 	int status, closed;
 
+	/* Before the trace is read, which may take a while. */
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return bts_error("open the terminal", isatty(STDIN_FILENO) ?
+				 "standard output" : "standard input", "not a terminal");
 	status = tui_read(&t, options);
 	if (!t.pipe.private)
 		return status;

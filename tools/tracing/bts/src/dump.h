@@ -21,6 +21,7 @@ struct dump {
 
 /* Each runs the pipe, and writes. What bts_pipe_run() returns. */
 int dump_folded(struct dump *d);
+int dump_flame(struct dump *d);
 int dump_callgrind(struct dump *d);
 int dump_chrome(struct dump *d);
 int dump_bolt(struct dump *d);

@@ -59,7 +59,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 	return bytes;
 }
 
-static uint32_t notes_build_id(const uint8_t *at, uint64_t size, uint8_t *id)
+uint32_t elf_notes_id(const uint8_t *at, uint64_t size, uint8_t *id)
 {
 	uint32_t head[3];
 
@@ -94,7 +94,7 @@ static uint32_t build_id_of(Elf *elf, const uint8_t *file, size_t file_size, uin
 
 		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_NOTE && p.p_offset < file_size &&
 		    p.p_filesz <= file_size - p.p_offset)
-			size = notes_build_id(file + p.p_offset, p.p_filesz, id);
+			size = elf_notes_id(file + p.p_offset, p.p_filesz, id);
 	}
 	return size;
 }
@@ -107,19 +107,62 @@ static Elf *open_elf(const char *path, uint8_t **file, size_t *size)
 	return *file ? elf_memory((char *)*file, *size) : NULL;
 }
 
+/* Not read whole: a vmlinux may be half a gigabyte. */
+static Elf *map_elf(const char *path, int *fd)
+{
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	elf_version(EV_CURRENT);
+	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ_MMAP, NULL);
+}
+
+static void unmap_elf(Elf *elf, int fd)
+{
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+}
+
 uint32_t elf_build_id(const char *path, uint8_t *id)
 {
 	uint32_t found = 0;
-	uint8_t *file;
 	size_t size;
-	Elf *elf;
+	int fd;
+	Elf *elf = map_elf(path, &fd);
 
-	elf = open_elf(path, &file, &size);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		found = build_id_of(elf, file, size, id);
-	elf_end(elf);
-	free(file);
+		found = build_id_of(elf, (const uint8_t *)elf_rawfile(elf, &size), size, id);
+	unmap_elf(elf, fd);
 	return found;
+}
+
+static uint64_t value_of(Elf *elf, Elf_Scn *scn, const char *name)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Shdr sh;
+	GElf_Sym sym;
+
+	if (!data || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB)
+		return 0;
+	for (size_t i = 0; gelf_getsym(data, i, &sym); i++) {
+		const char *is = elf_strptr(elf, sh.sh_link, sym.st_name);
+
+		if (is && !strcmp(is, name))
+			return sym.st_value;
+	}
+	return 0;
+}
+
+uint64_t elf_symbol(const char *path, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t addr = 0;
+	int fd;
+	Elf *elf = map_elf(path, &fd);
+
+	while (elf && !addr && (scn = elf_nextscn(elf, scn)))
+		addr = value_of(elf, scn, name);
+	unmap_elf(elf, fd);
+	return addr;
 }
 
 static void read_segments(struct object *o, Elf *elf)

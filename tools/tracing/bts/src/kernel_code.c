@@ -11,7 +11,8 @@
  *
  * Where both are the same, and that is nearly everywhere, it is what has been executed: a
  * run that it cannot have taken is a gap. What is saved later, by bts archive, is another
- * kernel's word; kcore.later says so by its name.
+ * kernel's word; kcore.later says so by its name. The kernel's notes
+ * go with it: the build ID that its vmlinux has.
  *
  * Its pieces are [_stext, _etext) and, for modules, BPF programs and trampolines, the
  * pages with symbols of text in /proc/kallsyms.
@@ -34,6 +35,7 @@
 #define KCORE		"/proc/kcore"
 #define KALLSYMS	"/proc/kallsyms"
 #endif
+#define NOTES		"/sys/kernel/notes"
 
 enum {
 	PAGE		= 4096,
@@ -276,6 +278,8 @@ void kernel_code_save(const char *trace, const struct kernel_code *before)
 {
 	struct kernel_code *now = kernel_code_take(), *old;
 
+	if (!access(NOTES, R_OK))
+		archive_copy(trace, "notes", NOTES);
 	if (!now)
 		return;
 	save_as(trace, before ? "kcore" : "kcore.later", now);

@@ -52,9 +52,9 @@ static void read_unit(struct object *o, Dwarf_Die *die)
 			continue;
 		name = dwarf_linesrc(line, NULL, NULL);
 		if (end || !name)
-			add_line(o, addr, NULL, 0);
+			add_line(o, addr + o->debug_bias, NULL, 0);
 		else
-			add_line(o, addr, file_name(o, name, &last), number);
+			add_line(o, addr + o->debug_bias, file_name(o, name, &last), number);
 	}
 }
 

@@ -63,6 +63,8 @@ struct line;
  * @before:	of the kernel: the pages that were others when recording began, or NULL
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
+ * @debug_path:	the file with the debug information
+ * @debug_bias:	what is to be added to its addresses
  */
 struct object {
 	char		*name;
@@ -95,6 +97,7 @@ struct object {
 	size_t		nr_lines;
 	bool		lines_read;
 	char		*debug_path;
+	uint64_t	debug_bias;
 	struct object	*next;
 	void		*priv;
 };
@@ -118,6 +121,8 @@ struct objects {
 };
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
+/* The file that has the kernel's lines: @path, or NULL for where distributions put it. */
+bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms);
 void objects_free(struct objects *all);
 struct object *object_get(struct objects *all, const struct object_key *key);
 /* A new one, without file or symbols. */
@@ -139,6 +144,10 @@ uint64_t object_addr(const struct object *o, uint64_t offset);
 bool elf_read(struct object *o, const char *path, const struct object_key *key);
 /* More symbols, and lines, from the file that has the debug information. */
 void elf_debug(struct object *o, const char *path);
+/* The address of a symbol; 0 if there is none, or no such file. */
+uint64_t elf_symbol(const char *path, const char *name);
+/* The build ID that is in notes, as /sys/kernel/notes has them; its size, or 0. */
+uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 /* Where the build ID is in the file's notes; its size, 0 if there is none. */
 uint32_t elf_build_id(const char *path, uint8_t *id);
 

@@ -37,6 +37,10 @@ bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_option
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;
+	if (!objects_vmlinux(&p->objects, options->vmlinux, v->dat->kallsyms.text)) {
+		bts_pipe_close(p);
+		return false;
+	}
 	comms_read(v);
 	v->streams = bts_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
 	if (layout_find(&v->layout, &v->formats, v->dat)) {

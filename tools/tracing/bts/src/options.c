@@ -23,7 +23,8 @@ const char bts_options_help[] =
 	"  --dso NAME         only branches with an end in this file, or in [kernel]\n"
 	"  --from WHERE       only branches that begin in this function, or at this address\n"
 	"  --to WHERE         only branches that lead there\n"
-	"  --head N           only so many rows\n";
+	"  --head N           only so many rows\n"
+	"  --vmlinux FILE     the recorded kernel, with debug information: lines\n";
 
 static bool parse_pids(struct bts_options *o, const char *text)
 {
@@ -123,11 +124,14 @@ static bool set_option(struct bts_options *o, const char *name, const char *valu
 		return parse_cpus(o, value);
 	if (!strcmp(name, "--time"))
 		return parse_time(o, value);
+	if (!strcmp(name, "--vmlinux"))
+		return set_string(&o->vmlinux, value);
 	return parse_head(o, value);
 }
 
 static const char *const with_value[] = {
 	"--input", "--task", "--pid", "--cpu", "--time", "--dso", "--from", "--to", "--head",
+	"--vmlinux",
 };
 
 /* The option that @arg is, and its value if that is in @arg too; or NULL. */
@@ -197,6 +201,7 @@ void bts_options_free(struct bts_options *o)
 	free(o->dso);
 	free(o->from);
 	free(o->to);
+	free(o->vmlinux);
 	free(o->path);
 	*o = (struct bts_options) {};
 }

@@ -204,6 +204,7 @@ struct bts_options {
 	char		*from;
 	char		*to;
 	uint64_t	head;
+	char		*vmlinux;
 	char		*path;
 };
 

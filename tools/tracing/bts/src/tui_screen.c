@@ -5,6 +5,7 @@
  * What is shown is counted from the first line of the screen on, by steps from node to
  * node: so a tree of a million nodes costs what the screen shows.
  */
+#include <limits.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ struct screen {
 };
 
 static const char help[] =
-	"Enter fold  e/c open, close all  / search  n next  l loss  Tab task  t top  r calls  s source  q quit";
+	"q quit  Enter fold  e/c all  / search  n next  l loss  Tab task  t top  r calls  s source";
 
 static struct tree *tree(struct screen *s)
 {
@@ -138,27 +139,33 @@ static void draw(struct screen *s)
 	refresh();
 }
 
-/* The cursor must be on the screen. */
-static void follow_cursor(struct screen *s)
+/* The cursor in the middle of the screen. */
+static void centre(struct screen *s)
 {
-	struct tree *t = tree(s);
-	uint32_t node = s->first;
+	uint32_t node = s->cursor;
 
-	if (s->cursor >= s->first)
-		for (int y = 0; y < rows() && node != NODE_NONE; y++) {
-			if (node == s->cursor)
-				return;
-			node = tree_after(t, node);
-		}
-	node = s->cursor;
 	for (int y = 0; y < rows() / 2; y++) {
-		uint32_t before = tree_before(t, node);
+		uint32_t before = tree_before(tree(s), node);
 
 		if (before == NODE_NONE)
 			break;
 		node = before;
 	}
 	s->first = node;
+}
+
+/* The cursor must be on the screen. */
+static void follow_cursor(struct screen *s)
+{
+	uint32_t node = s->first;
+
+	if (s->cursor >= s->first)
+		for (int y = 0; y < rows() && node != NODE_NONE; y++) {
+			if (node == s->cursor)
+				return;
+			node = tree_after(tree(s), node);
+		}
+	centre(s);
 }
 
 static void move_calls(struct screen *s, int by)
@@ -208,6 +215,7 @@ static void jump(struct screen *s, const char *text)
 	tree_show(t, node);
 	s->cursor = node;
 	s->view = VIEW_CALLS;
+	centre(s);
 }
 
 static void ask_search(struct screen *s)
@@ -255,6 +263,21 @@ static void enter(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
+/* Of what is closed already, to the call around it. */
+static void fold(struct screen *s, bool folded)
+{
+	struct tree *t = tree(s);
+	struct node *n = t && t->nr ? &t->nodes[s->cursor] : NULL;
+	bool leaf = n && n->next == s->cursor + 1;
+
+	if (s->view != VIEW_CALLS || !n)
+		return;
+	if (folded && (leaf || n->folded) && n->parent != NODE_NONE)
+		s->cursor = n->parent;
+	else
+		n->folded = folded && !leaf;
+}
+
 static void next_task(struct screen *s)
 {
 	if (!s->tui->nr_trees)
@@ -281,6 +304,16 @@ static bool move_key(struct screen *s, int key)
 		return true;
 	case KEY_NPAGE:
 		move_by(s, rows());
+		return true;
+	case KEY_HOME:
+		move_by(s, -INT_MAX);
+		return true;
+	case KEY_END:
+		move_by(s, INT_MAX);
+		return true;
+	case KEY_LEFT:
+	case KEY_RIGHT:
+		fold(s, key == KEY_LEFT);
 		return true;
 	}
 	return false;

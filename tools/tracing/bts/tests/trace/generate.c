@@ -9,6 +9,9 @@
  * symbols and names are those of IN. With N each Nth pack is left out, as if the ring
  * buffer had gone round; or, with addresses, of the branches from these each Nth, with no
  * trace of it, as if the hardware had lost it. How many is printed then.
+ *
+ * With BTS_SHIFT=HEX in the environment, addresses of a program that is not relocated are
+ * that much higher: as if it were part of the kernel; BTS_KALLSYMS=FILE has its symbols.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,6 +63,8 @@ struct out {
 	int		nr_from;
 	unsigned long	met;
 	unsigned long	left_out;
+	uint64_t	shift;
+	char		*kallsyms;
 	struct bts_coder coder;
 };
 
@@ -212,6 +217,35 @@ static void thin(struct out *o, struct batch *b)
 	b->nr = nr;
 }
 
+/* As if the program were the kernel. */
+static void lift(struct out *o, struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (!(b->branch[i].from >> 32))
+			b->branch[i].from += o->shift;
+		if (!(b->branch[i].to >> 32))
+			b->branch[i].to += o->shift;
+	}
+}
+
+/* More symbols, before those that are there. */
+static char *more_symbols(const char *path, const struct dat *dat)
+{
+	char *text = NULL, *all;
+	size_t size = 0;
+	FILE *f;
+
+	if (!path)
+		return NULL;
+	f = fopen(path, "r");
+	if (!f || getdelim(&text, &size, 0, f) < 0)
+		exit(bts_errno("read", path));
+	fclose(f);
+	all = bts_format("%s%.*s", text, (int)dat->kallsyms.size, dat->kallsyms.text);
+	free(text);
+	return all;
+}
+
 /* All of a CPU, once; returns the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
@@ -227,6 +261,8 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 			last = b->times[b->nr - 1];
 			if (o->nr_from)
 				thin(o, b);
+			if (o->shift)
+				lift(o, b);
 			if (o->packs)
 				put_packs(o, b, shift);
 			else
@@ -260,7 +296,7 @@ static void sized_text(FILE *m, const struct dat_text *t, const char *text, unsi
 		put(m, text ? text : t->text, size);
 }
 
-static void put_formats(FILE *f, struct dat *dat, bool has_packs)
+static void put_formats(FILE *f, struct dat *dat, bool has_packs, const char *kallsyms)
 {
 	uint32_t nr = dat->nr_formats + !has_packs;
 	char *bytes;
@@ -285,7 +321,7 @@ static void put_formats(FILE *f, struct dat *dat, bool has_packs)
 	section(f, 17, bytes, size, 0);
 	free(bytes);
 	m = open_memstream(&bytes, &size);
-	sized_text(m, &dat->kallsyms, NULL, 4);
+	sized_text(m, &dat->kallsyms, kallsyms, 4);
 	fclose(m);
 	section(f, 19, bytes, size, 0);
 	free(bytes);
@@ -382,7 +418,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	put(f, "", 1);
 	options_field = ftell(f);
 	put(f, &zero, 8);
-	put_formats(f, dat, o->pack_id != PACK_ID);
+	put_formats(f, dat, o->pack_id != PACK_ID, o->kallsyms);
 	data_at = ftello(f);
 	section(f, 3, NULL, 0, o->zstd);
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
@@ -421,6 +457,8 @@ int main(int argc, char **argv)
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
+	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
 	o->from = argv + 7;
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
 	o->branch_id = layout.branch_id;

@@ -3,9 +3,13 @@
 #
 # What others say about the programs that record.sh has recorded: judge.sh DIR BTS
 #
+# BTS_JUDGES names those that are wanted, where not all are.
+#
 # valgrind counts the instructions of each function, gcov those of each line, while the
 # programs run again, here. callgrind_annotate, genhtml and a JSON parser open what is
 # dumped. KTAP.
+#
+# shellcheck disable=SC2317 # judge calls them
 
 set -u
 
@@ -13,26 +17,36 @@ dir=$1
 bts=$2
 progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'tui_end; rm -rf "$work"' EXIT
 cd "$dir" || exit 1
 n=0
 failed=0
-
-# result STATUS NAME
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	elif [ "$1" -eq 4 ]; then
-		echo "ok $n $2 # SKIP $3"
-	else
-		echo "not ok $n $2"
-		failed=1
-	fi
-}
+# shellcheck source=tools/tracing/bts/tests/trace/tui.sh
+. "$progs/../tui.sh"
 
 has() {
 	command -v "$1" >/dev/null
+}
+
+# judge NAME NEEDS WORDS COMMAND...: NEEDS is a program that must be there, or -.
+judge() {
+	name=$1
+	needs=$2
+	words=$3
+	shift 3
+	case " ${BTS_JUDGES:-$name} " in
+	*" $name "*) ;;
+	*) return ;;
+	esac
+	n=$((n + 1))
+	if [ "$needs" != - ] && ! has "$needs"; then
+		echo "ok $n $words # SKIP no $needs"
+	elif "$@"; then
+		echo "ok $n $words"
+	else
+		echo "not ok $n $words"
+		failed=1
+	fi
 }
 
 # Instructions of each function of a program by valgrind, recursion put together.
@@ -74,21 +88,64 @@ judge_callgrind() {
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
-judge_gcov() {
+# Lines and counts of gcov, in $work/gcov.
+gcov_counts() {
 	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" &&
 	 ./instrumented 8 >/dev/null && gcov -t instrumented-calls.gcda 2>/dev/null) |
 		awk -F: '{ gsub(/[ *]/, "", $1); gsub(/ /, "", $2)
 			   if ($1 == "#####") $1 = 0
-			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$work/theirs"
-	"$bts" cover -f lcov --dso calls-O0 -o "$work/info" calls-O0.dat >/dev/null &&
-		sed -n 's/^DA:\([0-9]*\),/\1 /p' "$work/info" | sort >"$work/ours"
+			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$work/gcov"
+}
+
+# same_lines INFO: the file's lines ran as often as gcov says.
+same_lines() {
+	[ -s "$work/gcov" ] || gcov_counts
+	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
 	# gcov has a function at its name, the debug information at its braces.
-	join "$work/theirs" "$work/ours" | awk '
+	join "$work/gcov" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
 }
 
+judge_gcov() {
+	"$bts" cover -f lcov --dso calls-O0 -o "$work/info" calls-O0.dat >/dev/null &&
+		same_lines "$work/info"
+}
+
+# A program stands in for the kernel: it is higher up by SHIFT, /proc/kcore has its code
+# there, and vmlinux is linked for elsewhere.
+judge_vmlinux() {
+	shift=ffffffff80000000
+	build_generate || return 1
+	nm calls-static | awk -v shift=ffffffff8 '
+		$2 ~ /[tT]/ && length($1) == 16 { print shift substr($1, 10), $2, $3 }' |
+		sort >"$work/kallsyms"
+	BTS_SHIFT=$shift BTS_KALLSYMS=$work/kallsyms "$work/generate" calls-static.dat \
+		"$work/lifted.dat" 1 packs none || return 1
+	mkdir "$work/lifted.dat.archive"
+	python3 - calls-static "$work/lifted.dat.archive/kcore" 0x$shift <<-'PYTHON' || return 1
+	import struct, sys
+
+	elf = bytearray(open(sys.argv[1], "rb").read())
+	at, = struct.unpack_from("<Q", elf, 32)
+	for i in range(struct.unpack_from("<H", elf, 56)[0]):
+	    vaddr, = struct.unpack_from("<Q", elf, at + 56 * i + 16)
+	    struct.pack_into("<Q", elf, at + 56 * i + 16, vaddr + int(sys.argv[3], 16))
+	open(sys.argv[2], "wb").write(elf)
+	PYTHON
+	"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" "$work/lifted.dat" \
+		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
+		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
+		grep -q '^bts: read lines: ' "$work/said" || return 1
+	# With the build ID of another kernel there, this one is not it.
+	printf '\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd' >"$work/lifted.dat.archive/notes"
+	! "$bts" cover -f lcov -k --vmlinux calls-static "$work/lifted.dat" 2>"$work/said" &&
+		grep -q 'not the kernel that was recorded' "$work/said"
+}
+
 judge_genhtml() {
+	[ -s "$work/info" ] ||
+		"$bts" cover -f lcov --dso calls-O0 -o "$work/info" calls-O0.dat >/dev/null
 	genhtml -q --branch-coverage -o "$work/html" "$work/info" >"$work/log" 2>&1 &&
 		[ -s "$work/html/index.html" ]
 }
@@ -111,6 +168,31 @@ judge_folded() {
 	"$bts" dump -f folded calls.dat 2>/dev/null >"$work/folded" &&
 		[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$(total calls.dat)" ] &&
 		grep -q ';main;choose;apply;mul ' "$work/folded"
+}
+
+# The widest box is the sum; a title is there for each box, and all of it is XML.
+judge_flame() {
+	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
+		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
+		import re, sys
+		import xml.etree.ElementTree as tree
+
+		svg = "{http://www.w3.org/2000/svg}"
+		boxes = {}
+		for g in tree.parse(sys.argv[1]).iter(svg + "g"):
+		    title, rect = g.find(svg + "title").text, g.find(svg + "rect")
+		    name = title.split("  (")[0].split(":")[0]
+		    count = int(re.search(r": (\d+) instructions", title)[1])
+		    box = [float(rect.get(key)) for key in ("x", "y", "width")]
+		    boxes.setdefault(name, []).append((box, count))
+		total = int(sys.argv[2])
+		[(whole, count)] = boxes["all"]
+		(main, main_count), = boxes["main"]
+		fibs = boxes["fib"]
+		sys.exit(not (count == total and whole[2] > 979 and main[1] < whole[1] and
+		              abs(main_count / total - main[2] / 980) < .002 and
+		              len(fibs) > 10 and all(box[1] < main[1] for box, _ in fibs)))
+		PYTHON
 }
 
 judge_chrome() {
@@ -272,69 +354,44 @@ judge_gaps() {
 	done
 }
 
+no_difference() {
+	"$bts" diff calls.dat calls.dat >/dev/null
+}
+
+kernel_changed() {
+	[ -s kernel-changed.dat.archive/kcore.before ] &&
+		! [ -e kernel.dat.archive/kcore.before ]
+}
+
 echo "TAP version 13"
-echo "1..20"
-if has valgrind; then
+judge callgrind valgrind "callgrind: instructions of each function of calls" \
 	judge_callgrind calls 12
-	result $? "callgrind: instructions of each function of calls"
+judge callgrind valgrind "callgrind: instructions of each function of calls-O0" \
 	judge_callgrind calls-O0 8
-	result $? "callgrind: instructions of each function of calls-O0"
+judge callgrind valgrind "callgrind: instructions of each function of throws" \
 	judge_callgrind throws
-	result $? "callgrind: instructions of each function of throws"
-else
-	for prog in calls calls-O0 throws; do
-		result 4 "callgrind: instructions of each function of $prog" "no valgrind"
-	done
-fi
-judge_gcov
-result $? "gcov: how often each line ran"
-if has genhtml; then
-	judge_genhtml
-	result $? "genhtml opens the coverage"
-else
-	result 4 "genhtml opens the coverage" "no lcov"
-fi
-if has callgrind_annotate; then
+judge gcov gcov "gcov: how often each line ran" judge_gcov
+judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
+judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
+judge annotate callgrind_annotate "callgrind_annotate opens the dump, and has the same sum" \
 	judge_annotate
-	result $? "callgrind_annotate opens the dump, and has the same sum"
-else
-	result 4 "callgrind_annotate opens the dump, and has the same sum" "no valgrind"
-fi
-judge_folded
-result $? "folded stacks have the same sum"
-judge_chrome
-result $? "calls in the timeline lie within each other"
-judge_json
-result $? "report --json has as many branches as the bill"
-judge_stacks
-result $? "stacks after exceptions, signals and dlopen"
-judge_graph
-result $? "graph counts the calls of fib"
-judge_diff
-result $? "diff finds the call that one run has more"
-judge_jit
-result $? "names of a JIT compiler"
-if has trace-cmd && [ -e "$(dirname "$bts")/plugin_bts.so" ]; then
-	judge_plugin
-	result $? "trace-cmd report with the plugin has the same rows"
-else
-	result 4 "trace-cmd report with the plugin has the same rows" "no trace-cmd, or no plugin"
-fi
-bolt=$(command -v llvm-bolt || command -v llvm-bolt-15)
-if [ -n "$bolt" ] && readelf -S calls | grep -q '\.rela\.text'; then
-	judge_bolt "$bolt"
-	result $? "llvm-bolt takes the profile"
-else
-	result 4 "llvm-bolt takes the profile" "no llvm-bolt"
-fi
-judge_losses
-result $? "what is there and what is lost are the whole"
-judge_missing
-result $? "a record of the kernel that is missing is a gap"
-[ -s kernel.dat.archive/kcore.before ]
-result $? "the kernel's code that has changed is there as it was before"
-judge_gaps
-result $? "no trace has a gap or a loss"
-"$bts" diff calls.dat calls.dat >/dev/null
-result $? "a trace does not differ from itself"
+judge folded - "folded stacks have the same sum" judge_folded
+judge flame - "the flame graph has the same sum" judge_flame
+judge chrome - "calls in the timeline lie within each other" judge_chrome
+judge json - "report --json has as many branches as the bill" judge_json
+judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
+judge graph - "graph counts the calls of fib" judge_graph
+judge diff - "diff finds the call that one run has more" judge_diff
+judge diff - "a trace does not differ from itself" no_difference
+judge jit - "names of a JIT compiler" judge_jit
+judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
+judge bolt llvm-bolt-15 "llvm-bolt takes the profile" judge_bolt llvm-bolt-15
+judge losses - "what is there and what is lost are the whole" judge_losses
+judge missing - "a record of the kernel that is missing is a gap" judge_missing
+judge gaps - "the kernel's code that has changed is there as it was before" kernel_changed
+judge gaps - "no trace has a gap or a loss" judge_gaps
+for what in calls top resize quit loss bad; do
+	judge tui tmux "tui: $what" judge_tui $what
+done
+echo "1..$n"
 exit $failed

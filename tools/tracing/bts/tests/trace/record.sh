@@ -7,7 +7,7 @@
 # valgrind, gcov and others say, wherever the programs run alike. With BTS_RECORD=trace-cmd
 # an unmodified trace-cmd records, one entry a branch; with =none the programs are only
 # built, and with BTS_BUILD_PROGS=0 they are only recorded. BTS_PROGRAMS names those to
-# record. Of all but kernel.dat it is the user's side alone.
+# record. Of all but kernel*.dat it is the user's side alone.
 
 set -eu
 
@@ -37,6 +37,8 @@ cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -fno-inline -Wl,--emit-relocs -o calls "$progs/calls.c"
 	gcc -O0 -g -o calls-O0 "$progs/calls.c"
+	# To be taken for a kernel.
+	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	gcc -O1 -g -o signals "$progs/signals.c"
 	gcc -O1 -g -o jit "$progs/jit.c"
@@ -47,6 +49,7 @@ fi
 side=-u
 record calls ./calls 12
 record calls-O0 ./calls-O0 8
+record calls-static ./calls-static 8
 record throws ./throws
 record signals ./signals
 record jit ./jit
@@ -55,7 +58,9 @@ record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The kernel changes its own code meanwhile.
+# The kernel changes its own code meanwhile: for a while, and to stay so.
+kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
-record kernel sh -c 'echo 1 >/sys/kernel/tracing/events/kmem/kmalloc/enable; ls | sort
-	echo 0 >/sys/kernel/tracing/events/kmem/kmalloc/enable'
+record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"
+record kernel-changed sh -c "echo 1 >$kmalloc; ls"
+echo 0 >"$kmalloc"

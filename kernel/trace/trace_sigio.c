@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SIGIO for readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
+ *
+ * A signal is sent once there is something to read, by the rule of poll(), so that
+ * buffer_percent counts. The next one is sent only after the reader has read: at once
+ * if there is still something, else when something comes. A reader whose trace grows
+ * by each signal that it gets, and which does not read, thus gets no further ones.
+ *
+ *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
+ *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
+ *	                                               |     \-> wait queue of poll()
+ *	ring buffer -> irq_work -> trace_sigio_wake() -/
+ *
+ * Concurrency:
+ *
+ *	- trace_sigio_mutex protects @head, changes of @queue, and the pointer of
+ *	  the iterator.
+ *	- @sent is written by readers and by the wake-up, with xchg(). A reader that
+ *	  clears it between the check and the signal gets one signal too many
+ *	  rather than none.
+ */
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+
+/**
+ * struct trace_sigio - a reader that has asked for SIGIO
+ * @iter:	its iterator
+ * @queue:	which processes get the signal
+ * @sent:	the signal has been sent, and the reader has not read since
+ * @wait:	hooked into the wait queue that poll() would sleep on,
+ * @head:	which is this one, or NULL
+ * @table:	makes ring_buffer_poll_wait() hook it there
+ */
+struct trace_sigio {
+	struct trace_iterator	*iter;
+	struct fasync_struct	*queue;
+	bool			sent;
+	wait_queue_entry_t	wait;
+	wait_queue_head_t	*head;
+	poll_table		table;
+};
+
+static DEFINE_MUTEX(trace_sigio_mutex);
+
+/* With a @table: if there is nothing, the ring buffer wakes us when something comes. */
+static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
+{
+	struct trace_iterator *iter = sigio->iter;
+
+	return ring_buffer_poll_wait(iter->array_buffer->buffer, iter->cpu_file,
+				     NULL, table, iter->tr->buffer_percent) &
+	       EPOLLIN;
+}
+
+/* Called by the ring buffer's irq_work, like a wake-up from poll(); may be spurious. */
+static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
+			    void *key)
+{
+	struct trace_sigio *sigio = container_of(wait, struct trace_sigio, wait);
+
+	if (xchg(&sigio->sent, true))
+		return 0;
+	if (trace_sigio_ready(sigio, NULL))
+		kill_fasync(&sigio->queue, SIGIO, POLL_IN);
+	else
+		WRITE_ONCE(sigio->sent, false);
+	return 0;
+}
+
+static void trace_sigio_unhook(struct trace_sigio *sigio)
+{
+	if (sigio->head)
+		remove_wait_queue(sigio->head, &sigio->wait);
+	sigio->head = NULL;
+}
+
+/* A snapshot, or a write to buffer_percent, changes which wait queue it is. */
+static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
+			     poll_table *table)
+{
+	struct trace_sigio *sigio = container_of(table, struct trace_sigio, table);
+
+	if (sigio->head == head)
+		return;
+	trace_sigio_unhook(sigio);
+	sigio->head = head;
+	add_wait_queue(head, &sigio->wait);
+}
+
+/**
+ * trace_sigio_arm - a reader has read: allow the next signal
+ * @iter: the reader's iterator
+ *
+ * Context: Process context.
+ */
+void trace_sigio_arm(struct trace_iterator *iter)
+{
+	struct trace_sigio *sigio = READ_ONCE(iter->sigio);
+
+	if (!sigio)
+		return;
+
+	guard(mutex)(&trace_sigio_mutex);
+
+	if (!sigio->queue)
+		return;
+	xchg(&sigio->sent, false);
+	if (trace_sigio_ready(sigio, &sigio->table) && !xchg(&sigio->sent, true))
+		kill_fasync(&sigio->queue, SIGIO, POLL_IN);
+}
+
+static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
+{
+	struct trace_sigio *sigio = kzalloc(sizeof(*sigio), GFP_KERNEL);
+
+	if (!sigio)
+		return NULL;
+	sigio->iter = iter;
+	init_waitqueue_func_entry(&sigio->wait, trace_sigio_wake);
+	init_poll_funcptr(&sigio->table, trace_sigio_hook);
+	return sigio;
+}
+
+/**
+ * trace_sigio_set - the fasync() of trace_pipe and trace_pipe_raw
+ * @iter:	the reader's iterator, which frees what is allocated here
+ * @fd:		as fasync() has it
+ * @filp:	as fasync() has it
+ * @on:		as fasync() has it
+ *
+ * Context: Process context.
+ * Return: as fasync_helper().
+ */
+int trace_sigio_set(struct trace_iterator *iter, int fd, struct file *filp, int on)
+{
+	int ret;
+
+	scoped_guard(mutex, &trace_sigio_mutex) {
+		if (!iter->sigio)
+			WRITE_ONCE(iter->sigio, trace_sigio_alloc(iter));
+		if (!iter->sigio)
+			return -ENOMEM;
+		ret = fasync_helper(fd, filp, on, &iter->sigio->queue);
+		if (!iter->sigio->queue)
+			trace_sigio_unhook(iter->sigio);
+	}
+	if (ret > 0 && on)
+		trace_sigio_arm(iter);
+	return ret;
+}

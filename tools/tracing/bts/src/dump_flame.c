@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flame graph as SVG, which any browser shows: the width of a box is what was executed in
+ * a function and in all that it called, below it is its caller. Left to right has no
+ * meaning but the names' order.
+ *
+ * The picture is fixed, with no script in it, so that it may stand in a document; pointing
+ * at a box shows its name and count. What is too narrow to be seen is left out, and the
+ * count of that is on the last line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stacks.h"
+
+enum {
+	WIDTH		= 1000,
+	MARGIN		= 10,
+	ROW		= 16,
+	FOOT		= 30,
+	DEPTH_MAX	= 200,
+	LETTER		= 7,		/* tenths of a pixel more than its width, to be safe */
+};
+
+/* Narrower boxes are not drawn. */
+#define NARROW		0.3
+
+struct box {
+	const struct node	*node;
+	double			x, width;
+	unsigned int		depth;
+};
+
+struct flame {
+	const struct dump	*dump;
+	uint64_t		total;
+	struct box		*boxes;
+	size_t			nr, room;
+	unsigned int		depth;
+	uint64_t		left_out;
+};
+
+static void add_box(struct flame *f, const struct node *n, double x, unsigned int depth)
+{
+	double width = (double)n->total * (WIDTH - 2 * MARGIN) / f->total;
+
+	if (width < NARROW || depth >= DEPTH_MAX) {
+		f->left_out++;
+		return;
+	}
+	if (f->nr == f->room) {
+		f->room = f->room ? 2 * f->room : 256;
+		f->boxes = bts_realloc(f->boxes, f->room, sizeof(*f->boxes));
+	}
+	f->boxes[f->nr++] = (struct box) { n, x, width, depth };
+	if (depth >= f->depth)
+		f->depth = depth + 1;
+}
+
+/* The boxes are their own queue: each one's children come after it. */
+static void lay_out(struct flame *f, const struct node *root)
+{
+	add_box(f, root, MARGIN, 0);
+	for (size_t i = 0; i < f->nr; i++) {
+		struct box at = f->boxes[i];
+		struct node **children;
+		size_t nr;
+
+		children = stacks_children(at.node, &nr);
+		for (size_t c = 0; c < nr; c++) {
+			add_box(f, children[c], at.x, at.depth + 1);
+			at.x += (double)children[c]->total * (WIDTH - 2 * MARGIN) / f->total;
+		}
+		free(children);
+	}
+}
+
+/* As text of XML, at most @max letters of it. */
+static void put_text(FILE *out, const char *text, size_t max)
+{
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < length && i < max; i++) {
+		unsigned char c = text[i];
+
+		if (length > max && i + 2 >= max)
+			fputc('.', out);
+		else if (c == '<' || c == '>' || c == '&' || c < 0x20 || c >= 0x7f)
+			fprintf(out, "&#%u;", c < 0x20 || c == 0x7f ? '?' : c);
+		else
+			fputc(c, out);
+	}
+}
+
+static const char *name_of(const struct node *n)
+{
+	return n->comm ? n->comm : n->sym ? n->sym->name : "all";
+}
+
+/* Tasks are grey, the kernel is orange, libraries yellow, the first object's code green. */
+static void put_colour(FILE *out, const struct node *n)
+{
+	unsigned int hash = 5381, hue = 95, light;
+
+	if (!n->sym) {
+		fputs("#ccc", out);
+		return;
+	}
+	for (const char *c = n->sym->name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	light = 64 + hash % 16;
+	if (n->sym->object->kernel)
+		hue = 28;
+	else if (strstr(n->sym->object->name, ".so"))
+		hue = 50;
+	fprintf(out, "hsl(%u,75%%,%u%%)", hue, light);
+}
+
+static void put_box(const struct flame *f, const struct box *b)
+{
+	unsigned int y = (f->depth - b->depth - 1) * ROW + MARGIN;
+	size_t letters = b->width / LETTER;
+	FILE *out = f->dump->out;
+
+	fprintf(out, "<g><title>");
+	put_text(out, name_of(b->node), SIZE_MAX);
+	if (b->node->sym)
+		fputs("  (", out);
+	if (b->node->sym)
+		put_text(out, b->node->sym->object->name, SIZE_MAX);
+	fprintf(out, "%s: %llu %s, %.2f%%</title>", b->node->sym ? ")" : "",
+		(unsigned long long)b->node->total,
+		f->dump->by_branches ? "branches" : "instructions",
+		100.0 * b->node->total / f->total);
+	fprintf(out, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"", b->x, y,
+		b->width > 1 ? b->width - 0.4 : b->width, ROW - 1);
+	put_colour(out, b->node);
+	fputs("\"/>", out);
+	if (letters >= 3) {
+		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", b->x + 3, y + 11);
+		put_text(out, name_of(b->node), letters);
+		fputs("</text>", out);
+	}
+	fputs("</g>\n", out);
+}
+
+static void print(const struct flame *f)
+{
+	unsigned int height = f->depth * ROW + MARGIN + FOOT;
+	FILE *out = f->dump->out;
+
+	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		"viewBox=\"0 0 %d %u\" font-family=\"monospace\" font-size=\"11\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, height, WIDTH,
+		height);
+	for (size_t i = 0; i < f->nr; i++)
+		put_box(f, &f->boxes[i]);
+	fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555\">%llu %s; %llu narrow boxes are not "
+		"drawn</text>\n</svg>\n", MARGIN, height - 12, (unsigned long long)f->total,
+		f->dump->by_branches ? "branches" : "instructions",
+		(unsigned long long)f->left_out);
+}
+
+int dump_flame(struct dump *d)
+{
+	struct flame f = { .dump = d };
+	struct node root;
+	int status = stacks_read(d, &root);
+
+	f.total = root.total ? root.total : 1;
+	lay_out(&f, &root);
+	print(&f);
+	free(f.boxes);
+	stacks_free(&root);
+	return status;
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# bts tui as one sees it: tmux is the terminal, presses the keys and has the screen. For
+# judge.sh, which has set $bts, $work and the directory with the traces.
+
+tui_nr=0
+
+# A server for each terminal: one that is about to end would still be found.
+term() {
+	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
+}
+
+# What is on the screen. Without a server there is none.
+screen() {
+	term capture-pane -p
+}
+
+press() {
+	term send-keys "$@"
+}
+
+# shows PATTERN: within ten seconds a line is like that.
+shows() {
+	tries=0
+	until screen | grep -q -e "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || {
+			echo "# no line is like: $1"
+			screen | sed 's/^/# | /'
+			return 1
+		}
+		sleep 0.1
+	done
+}
+
+# tui COLUMNS ROWS TRACE: its exit status is shown after it.
+tui() {
+	term new-session -d -x "$1" -y "$2" \
+		"'$bts' tui '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
+		shows 'instructions  *branches'
+}
+
+tui_end() {
+	term kill-server 2>/dev/null
+	tui_nr=$((tui_nr + 1))
+}
+
+# Calls: the tree, searched, folded and opened.
+tui_calls() {
+	tui 100 30 calls.dat && shows '^ *instructions  *branches  calls of calls-[0-9]' &&
+		press / && press -l apply && press Enter && shows '[-+] apply' &&
+		shows '^  *[0-9][0-9]*  *[0-9][0-9]*  *[+-] main' || return 1
+	press Right && shows '  add$' && press Left && shows '+ apply' || return 1
+	! screen | grep -q '  add$' || return 1
+	press / && press -l no_such && press Enter && shows 'no_such: not found' &&
+		press e && press Home && shows '- execvp$' && press c && shows '+ execvp$' &&
+		press l && shows 'loss: not found'
+}
+
+# Functions, as many instructions as bts top has; and the source of one.
+tui_top() {
+	"$bts" top -n 0 calls.dat >"$work/top"
+	wanted=$(awk '$6 == "fib" { print $1 }' "$work/top")
+	tui 100 30 calls.dat && press t && shows "^  *$wanted .* fib  (calls)" &&
+		shows 'instructions  *branches  *calls  function' &&
+		press -N "$(awk '$6 == "fib" { print NR - 2 }' "$work/top")" Down && press s &&
+		shows '^ *[1-9][0-9]*  *[0-9]*  .*fib(n - 1)' && shows 'calls\.c$' &&
+		press NPage && press PPage && press q &&
+		shows 'instructions  *branches  *calls  function' && press r &&
+		shows 'calls of calls-'
+}
+
+# Smaller, so small that nothing fits, and large again.
+tui_resize() {
+	tui 100 30 calls.dat && press e && for size in 60x10 20x3 8x2 120x40; do
+		term resize-window -x "${size%x*}" -y "${size#*x}" && sleep 0.3 &&
+			[ "$(term list-panes -F '#{pane_width}x#{pane_height}')" = $size ] ||
+			return 1
+	done
+	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
+}
+
+# Several tasks; and the way out: the bill is there, the screen is as it was.
+tui_quit() {
+	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab &&
+		shows 'calls of throws-' && [ "$first" != "$(screen | head -n 1)" ] &&
+		press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
+		! screen | grep -q 'calls of'
+}
+
+# The trace has lost something: l goes there.
+tui_loss() {
+	build_generate && "$work/generate" calls.dat "$work/lossy.dat" 1 packs none 7 || return 1
+	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'
+}
+
+tui_bad() {
+	"$bts" tui calls.dat </dev/null >/dev/null 2>"$work/said"
+	[ $? -eq 1 ] && grep -q '^bts: open the terminal: standard input: not a terminal$' \
+		"$work/said" || return 1
+	term new-session -d "TERM=none-such '$bts' tui calls.dat; echo status \$?; read -r end" &&
+		shows '^bts: open the terminal: none-such: ' && shows '^status 1' && tui_end
+	term new-session -d "'$bts' tui none.dat; echo status \$?; read -r end" &&
+		shows '^bts: read: none.dat: No such file' && shows '^status 1'
+}
+
+# Each, and what is left of it away.
+judge_tui() {
+	"tui_$1"
+	tui_status=$?
+	tui_end
+	return $tui_status
+}
