@@ -48,7 +48,7 @@ test-debug: all
 
 # Some of the judges want a kernel that is not ours.
 test-full: all
-	@$(MACHINE)/tree/deps test
+	@$(MACHINE)/tree/deps test full
 	@$(MACHINE)/tree/build kernel-plain kernel-upstream
 	@$(MACHINE)/tests/run --full
 	@BASE=mainline $(MACHINE)/tree/build

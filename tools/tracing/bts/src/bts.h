@@ -5,6 +5,7 @@
 #ifndef BTS_H
 #define BTS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -66,5 +67,6 @@ void *bts_zalloc(size_t count, size_t size);
 void *bts_realloc(void *ptr, size_t count, size_t size);
 char *bts_strdup(const char *string);
 char *bts_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *bts_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -139,16 +139,13 @@ static bool wanted(const struct cover *c, const struct object *o)
 	return options->kernel ? o->kernel : true;
 }
 
-static const struct format_row {
-	const char	*name;
-	void		(*print)(struct cover *c);
-} formats[] = {
+static const struct cover_format formats[] = {
 	{ "lcov",	cover_lcov },
 	{ "drcov",	cover_drcov },
 	{ "pcs",	cover_pcs },
 };
 
-static const struct format_row *find_format(const char *name)
+static const struct cover_format *find_format(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!strcmp(formats[i].name, name))
@@ -156,28 +153,48 @@ static const struct format_row *find_format(const char *name)
 	return NULL;
 }
 
-static int run(struct cover *c, const struct format_row *format, const char *output,
-	       const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct cover *c = ctx;
 	int status;
 
 	c->pipe.consumer = (struct bts_consumer) { .ctx = c, .fold = fold };
 	c->wanted = wanted;
 	if (!bts_pipe_open(&c->pipe, options->path, options))
 		return BTS_FAILURE;
-	c->out = command_output(output);
+	c->out = command_output(c->output);
 	if (!c->out) {
 		bts_pipe_close(&c->pipe);
 		return BTS_FAILURE;
 	}
 	status = bts_pipe_run(&c->pipe);
-	format->print(c);
-	status = command_output_end(&c->pipe, c->out, output, status);
+	c->format->print(c);
+	status = command_output_end(&c->pipe, c->out, c->output, status);
 	tally_free(&c->lines);
 	tally_free(&c->conds);
 	tally_free(&c->calls);
 	tally_free(&c->insns);
 	return status;
+}
+
+static int option(void *ctx, int option, const char *command)
+{
+	struct cover *c = ctx;
+
+	if (option == 'o') {
+		c->output = optarg;
+		return BTS_OK;
+	}
+	c->format = find_format(optarg);
+	return c->format ? BTS_OK : bts_misuse(command, "-f %s: no such format", optarg);
+}
+
+static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+{
+	const struct cover *c = ctx;
+
+	return c->format ? command_input(o, argv[0], argc, argv) :
+	       bts_misuse(argv[0], "-f FORMAT is missing");
 }
 
 int cmd_cover(int argc, char **argv)
@@ -188,34 +205,11 @@ int cmd_cover(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	const struct format_row *format = NULL;
-	const char *output = NULL;
-	struct bts_options options;
+	static const struct command command = {
+		.usage = usage, .shorts = "f:o:h", .longs = longs,
+		.option = option, .operands = operands, .run = run,
+	};
 	struct cover c = {};
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "f:o:h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		if (option == 'f')
-			format = find_format(optarg);
-		if (option == 'f' && !format)
-			status = bts_misuse(argv[0], "-f %s: no such format", optarg);
-		if (option == 'o')
-			output = optarg;
-		if (option == '?')
-			status = BTS_MISUSE;
-	}
-	if (!status && !format)
-		status = bts_misuse(argv[0], "-f FORMAT is missing");
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = run(&c, format, output, &options);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &c, argc, argv);
 }

@@ -201,8 +201,9 @@ static void print_functions(struct diff *d)
 	free(list);
 }
 
-static int run(struct diff *d, const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct diff *d = ctx;
 	int status = BTS_OK;
 
 	for (unsigned int side = 0; side < 2; side++)
@@ -221,8 +222,9 @@ static int run(struct diff *d, const struct bts_options *options)
 	return status ? BTS_FAILURE : d->exit_code && d->differs ? 1 : BTS_OK;
 }
 
-static int parse(struct diff *d, int option, const char *command)
+static int option(void *ctx, int option, const char *command)
 {
+	struct diff *d = ctx;
 	char *end;
 
 	switch (option) {
@@ -242,6 +244,18 @@ static int parse(struct diff *d, int option, const char *command)
 	return BTS_MISUSE;
 }
 
+static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+{
+	struct diff *d = ctx;
+
+	(void)o;
+	if (argc - optind != 2)
+		return bts_misuse(argv[0], "two traces are needed");
+	d->run[0].path = argv[optind];
+	d->run[1].path = argv[optind + 1];
+	return BTS_OK;
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -251,26 +265,11 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
+	static const struct command command = {
+		.usage = usage, .shorts = "an:h", .longs = longs,
+		.option = option, .operands = operands, .run = run,
+	};
 	struct diff d = { .rows = 20 };
-	struct bts_options options;
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "an:h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		status = parse(&d, option, argv[0]);
-	}
-	if (!status && argc - optind != 2)
-		status = bts_misuse(argv[0], "two traces are needed");
-	if (!status) {
-		d.run[0].path = argv[optind];
-		d.run[1].path = argv[optind + 1];
-		status = run(&d, &options);
-	}
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &d, argc, argv);
 }

@@ -8,11 +8,7 @@
 
 #include "dump.h"
 
-static const struct format_row {
-	const char	*name;
-	int		(*run)(struct dump *d);
-	const char	*help;
-} formats[] = {
+static const struct dump_format formats[] = {
 	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },
 	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser" },
 	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate" },
@@ -37,7 +33,7 @@ static void print_usage(void)
 		      "  -h, --help         this text\n");
 }
 
-static const struct format_row *find_format(const char *name)
+static const struct dump_format *find_format(const char *name)
 {
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (!strcmp(formats[i].name, name))
@@ -45,17 +41,45 @@ static const struct format_row *find_format(const char *name)
 	return NULL;
 }
 
-static int run(struct dump *d, const struct format_row *format, const char *output,
-	       const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct dump *d = ctx;
+
 	if (!bts_pipe_open(&d->pipe, options->path, options))
 		return BTS_FAILURE;
-	d->out = command_output(output);
+	d->out = command_output(d->output);
 	if (!d->out) {
 		bts_pipe_close(&d->pipe);
 		return BTS_FAILURE;
 	}
-	return command_output_end(&d->pipe, d->out, output, format->run(d));
+	return command_output_end(&d->pipe, d->out, d->output, d->format->run(d));
+}
+
+static int option(void *ctx, int option, const char *command)
+{
+	struct dump *d = ctx;
+
+	switch (option) {
+	case 'f':
+		d->format = find_format(optarg);
+		return d->format ? BTS_OK :
+		       bts_misuse(command, "-f %s: no such format", optarg);
+	case 'o':
+		d->output = optarg;
+		break;
+	case 'b':
+		d->by_branches = true;
+		break;
+	}
+	return BTS_OK;
+}
+
+static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+{
+	const struct dump *d = ctx;
+
+	return d->format ? command_input(o, argv[0], argc, argv) :
+	       bts_misuse(argv[0], "-f FORMAT is missing");
 }
 
 int cmd_dump(int argc, char **argv)
@@ -67,36 +91,11 @@ int cmd_dump(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	const struct format_row *format = NULL;
-	const char *output = NULL;
-	struct bts_options options;
+	static const struct command command = {
+		.print_usage = print_usage, .shorts = "f:o:bh", .longs = longs,
+		.option = option, .operands = operands, .run = run,
+	};
 	struct dump d = {};
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "f:o:bh", longs, NULL)) != -1) {
-		if (option == 'h') {
-			print_usage();
-			goto out;
-		}
-		if (option == 'f')
-			format = find_format(optarg);
-		if (option == 'f' && !format)
-			status = bts_misuse(argv[0], "-f %s: no such format", optarg);
-		if (option == 'o')
-			output = optarg;
-		if (option == 'b')
-			d.by_branches = true;
-		if (option == '?')
-			status = BTS_MISUSE;
-	}
-	if (!status && !format)
-		status = bts_misuse(argv[0], "-f FORMAT is missing");
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = run(&d, format, output, &options);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &d, argc, argv);
 }

@@ -75,7 +75,8 @@ static bool is_wanted(const struct graph *g, const struct sym *sym)
 	return sym && !strcmp(sym->name, g->arcs.wanted);
 }
 
-static void print(const struct graph *g)
+/* False if the function is not in the trace. */
+static bool print(const struct graph *g)
 {
 	struct tally_entry *list = tally_sorted(&g->arcs.tally, by_insns), total = {};
 	size_t nr = g->arcs.tally.nr;
@@ -102,10 +103,12 @@ static void print(const struct graph *g)
 		if (is_wanted(g, list[i].key.b))
 			print_row(g, "callee", list[i].key.a, &list[i]);
 	free(list);
+	return sym;
 }
 
-static int run(struct graph *g, const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct graph *g = ctx;
 	int status, closed;
 
 	g->pipe.consumer = (struct bts_consumer) { .ctx = g, .branch = branch, .row = row };
@@ -114,7 +117,8 @@ static int run(struct graph *g, const struct bts_options *options)
 		return BTS_FAILURE;
 	status = bts_pipe_run(&g->pipe);
 	arcs_end(&g->arcs);
-	print(g);
+	if (!print(g))
+		status = bts_error("graph", g->arcs.wanted, "no such function in the trace");
 	tally_free(&g->arcs.tally);
 	if (g->json)
 		bts_pipe_bill_json(&g->pipe, stdout);
@@ -124,6 +128,25 @@ static int run(struct graph *g, const struct bts_options *options)
 	return status ? status : closed;
 }
 
+static int option(void *ctx, int option, const char *command)
+{
+	struct graph *g = ctx;
+
+	(void)command;
+	g->json |= option == 'j';
+	return BTS_OK;
+}
+
+static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+{
+	struct graph *g = ctx;
+
+	if (optind == argc)
+		return bts_misuse(argv[0], "which function?");
+	g->arcs.wanted = argv[optind++];
+	return command_input(o, argv[0], argc, argv);
+}
+
 int cmd_graph(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -131,29 +154,11 @@ int cmd_graph(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	struct bts_options options;
+	static const struct command command = {
+		.usage = usage, .shorts = "h", .longs = longs,
+		.option = option, .operands = operands, .run = run,
+	};
 	struct graph g = {};
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		g.json |= option == 'j';
-		if (option == '?')
-			status = BTS_MISUSE;
-	}
-	if (!status && optind == argc)
-		status = bts_misuse(argv[0], "which function?");
-	if (!status) {
-		g.arcs.wanted = argv[optind++];
-		status = command_input(&options, argv[0], argc, argv);
-	}
-	if (!status)
-		status = run(&g, &options);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &g, argc, argv);
 }

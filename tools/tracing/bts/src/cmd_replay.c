@@ -196,8 +196,9 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	return enough(r);
 }
 
-static int run(struct replay *r, const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct replay *r = ctx;
 	int status, closed;
 
 	r->pipe.consumer = (struct bts_consumer) { .ctx = r, .branch = branch, .row = row };
@@ -215,8 +216,9 @@ static int run(struct replay *r, const struct bts_options *options)
 	return status ? status : closed;
 }
 
-static int parse(struct replay *r, int option, const char *command)
+static int option(void *ctx, int option, const char *command)
 {
+	struct replay *r = ctx;
 	char *end;
 
 	switch (option) {
@@ -244,23 +246,11 @@ int cmd_replay(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	struct bts_options options;
+	static const struct command command = {
+		.usage = usage, .shorts = "F:N:D:h", .longs = longs,
+		.option = option, .run = run,
+	};
 	struct replay r = {};
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "F:N:D:h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		status = parse(&r, option, argv[0]);
-	}
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = run(&r, &options);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &r, argc, argv);
 }

@@ -175,8 +175,9 @@ static void fold(void *ctx, struct bts_step *s)
 	free(s->priv);
 }
 
-static int run(struct report *r, const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
+	struct report *r = ctx;
 	int status, closed;
 
 	r->pipe.consumer = (struct bts_consumer) {
@@ -195,6 +196,18 @@ static int run(struct report *r, const struct bts_options *options)
 	return status ? status : closed;
 }
 
+static int option(void *ctx, int option, const char *command)
+{
+	struct report *r = ctx;
+
+	(void)command;
+	if (option == 'j')
+		r->json = true;
+	else
+		r->lines = false;
+	return BTS_OK;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -203,31 +216,15 @@ int cmd_report(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
+	static const struct command command = {
+		.usage = usage, .shorts = "lh", .longs = longs,
+		.option = option, .run = run,
+	};
 	struct report *r = bts_zalloc(1, sizeof(*r));
-	struct bts_options options;
-	int option, status;
+	int status;
 
 	r->lines = true;
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "lh", longs, NULL)) != -1) {
-		if (option == 'j')
-			r->json = true;
-		else if (option == 'l')
-			r->lines = false;
-		else if (option == 'h')
-			goto help;
-		else
-			status = BTS_MISUSE;
-	}
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = run(r, &options);
-	goto out;
-help:
-	status = command_usage(usage);
-out:
-	bts_options_free(&options);
+	status = command_main(&command, r, argc, argv);
 	free(r);
 	return status;
 }

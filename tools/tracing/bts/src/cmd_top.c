@@ -344,8 +344,9 @@ static int parse_by(struct top *t, const char *command, const char *name)
 	return bts_misuse(command, "--by %s: not understood", name);
 }
 
-static int parse(struct top *t, int option, const char *command)
+static int option(void *ctx, int option, const char *command)
 {
+	struct top *t = ctx;
 	char *end;
 
 	switch (option) {
@@ -381,6 +382,13 @@ static int parse(struct top *t, int option, const char *command)
 	return BTS_MISUSE;
 }
 
+static int start(void *ctx, const struct bts_options *options)
+{
+	struct top *t = ctx;
+
+	return t->live ? run_live(t, options) : run(t, options, options->path);
+}
+
 int cmd_top(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -394,23 +402,11 @@ int cmd_top(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
+	static const struct command command = {
+		.usage = usage, .shorts = "b:s:n:ld:c:h", .longs = longs,
+		.option = option, .run = start,
+	};
 	static struct top t = { .rows = 40, .recordings = { .seconds = 1 } };
-	struct bts_options options;
-	int option, status;
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "b:s:n:ld:c:h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		status = parse(&t, option, argv[0]);
-	}
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = t.live ? run_live(&t, &options) : run(&t, &options, options.path);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, &t, argc, argv);
 }

@@ -17,11 +17,12 @@ static const char usage[] =
 	"Tab to the next task, t shows functions, r calls, s the source of the chosen function,\n"
 	"q leaves.\n";
 
-static int run(const struct bts_options *options)
+static int run(void *ctx, const struct bts_options *options)
 {
 	struct tui t = {};
 	int status, closed;
 
+	(void)ctx;
 	/* Before the trace is read, which may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return bts_error("open the terminal", isatty(STDIN_FILENO) ?
@@ -43,22 +44,10 @@ int cmd_tui(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	struct bts_options options;
-	int option, status;
+	static const struct command command = {
+		.usage = usage, .shorts = "h", .longs = longs,
+		.run = run,
+	};
 
-	status = bts_options_parse(&options, argv[0], &argc, argv);
-	while (!status && (option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == 'h') {
-			status = command_usage(usage);
-			goto out;
-		}
-		status = BTS_MISUSE;
-	}
-	if (!status)
-		status = command_input(&options, argv[0], argc, argv);
-	if (!status)
-		status = run(&options);
-out:
-	bts_options_free(&options);
-	return status;
+	return command_main(&command, NULL, argc, argv);
 }

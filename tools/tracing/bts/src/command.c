@@ -19,6 +19,52 @@ int command_input(struct bts_options *o, const char *command, int argc, char **a
 	return BTS_OK;
 }
 
+/* BTS_OK, BTS_MISUSE, or -1: help was wanted. */
+static int parse_options(const struct command *c, void *ctx, int argc, char **argv)
+{
+	int option, status = BTS_OK;
+
+	while (!status && (option = getopt_long(argc, argv, c->shorts, c->longs, NULL)) != -1) {
+		if (option == 'h')
+			return -1;
+		/* getopt_long() has said what it does not know. */
+		status = option == '?' || !c->option ? BTS_MISUSE : c->option(ctx, option, argv[0]);
+	}
+	return status;
+}
+
+static int parse_arguments(const struct command *c, void *ctx, struct bts_options *o, int argc,
+			   char **argv)
+{
+	int status = parse_options(c, ctx, argc, argv);
+
+	if (status)
+		return status;
+	if (c->operands)
+		return c->operands(ctx, o, argc, argv);
+	return command_input(o, argv[0], argc, argv);
+}
+
+int command_main(const struct command *c, void *ctx, int argc, char **argv)
+{
+	struct bts_options options;
+	int status = bts_options_parse(&options, argv[0], &argc, argv);
+
+	if (!status)
+		status = parse_arguments(c, ctx, &options, argc, argv);
+	if (!status) {
+		status = c->run(ctx, &options);
+	} else if (status < 0) {
+		if (c->print_usage)
+			c->print_usage();
+		else
+			command_usage(c->usage);
+		status = BTS_OK;
+	}
+	bts_options_free(&options);
+	return status;
+}
+
 int command_run(struct bts_pipe *pipe, FILE *bill)
 {
 	int status = bts_pipe_run(pipe);

@@ -10,6 +10,31 @@
 #include "bts.h"
 #include "pipeline.h"
 
+/**
+ * struct command - a command that reads a trace
+ * @usage:	its own part of the help
+ * @print_usage: in place of @usage
+ * @shorts:	its own options for getopt_long(), with h; the common ones are taken out before
+ * @longs:	the same, with help
+ * @option:	one of them, its value in optarg: BTS_OK or, after a message, BTS_MISUSE. NULL
+ *		if there are none
+ * @operands:	takes what the command wants from argv[optind] on; the same. NULL: nothing
+ *		but the trace's name
+ * @run:	the command; its exit status
+ */
+struct command {
+	const char		*usage;
+	void			(*print_usage)(void);
+	const char		*shorts;
+	const struct option	*longs;
+	int	(*option)(void *ctx, int option, const char *command);
+	int	(*operands)(void *ctx, struct bts_options *o, int argc, char **argv);
+	int	(*run)(void *ctx, const struct bts_options *o);
+};
+
+/* Arguments, run, end: what a cmd_NAME() returns. */
+int command_main(const struct command *c, void *ctx, int argc, char **argv);
+
 /*
  * A file may be named without -i: takes it from the arguments that are left. BTS_OK, or
  * BTS_MISUSE after a message if there are others.

@@ -8,8 +8,17 @@
 #include "command.h"
 #include "tally.h"
 
+struct cover;
+
+struct cover_format {
+	const char	*name;
+	void		(*print)(struct cover *c);
+};
+
 /**
  * struct cover - sums over all steps
+ * @format:	as what
+ * @output:	the name of the file, or NULL
  * @lines:	key: name of the file, line. branches: times that control came to the line
  * @conds:	key: object, address of a conditional jump. calls: taken; branches: not
  * @calls:	key: function. calls: times it was entered
@@ -17,6 +26,8 @@
  */
 struct cover {
 	struct bts_pipe	pipe;
+	const struct cover_format *format;
+	const char	*output;
 	FILE		*out;
 	struct tally	lines;
 	struct tally	conds;

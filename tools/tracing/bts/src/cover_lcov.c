@@ -142,7 +142,15 @@ static void print_branches(FILE *out, const struct item *list, size_t nr)
 	fprintf(out, "BRF:%zu\nBRH:%u\n", 2 * nr, hit);
 }
 
-static void print_lines(FILE *out, const struct item *list, size_t nr)
+/* What was written, in all. */
+struct sums {
+	size_t		files;
+	size_t		skipped;
+	unsigned long	lines;
+	unsigned long	hit;
+};
+
+static void print_lines(FILE *out, const struct item *list, size_t nr, struct sums *sums)
 {
 	unsigned int lines = 0, hit = 0;
 
@@ -156,6 +164,8 @@ static void print_lines(FILE *out, const struct item *list, size_t nr)
 		hit += !!count;
 	}
 	fprintf(out, "LF:%u\nLH:%u\n", lines, hit);
+	sums->lines += lines;
+	sums->hit += hit;
 }
 
 static size_t of_type(const struct item *list, size_t nr, int type)
@@ -167,7 +177,7 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-static void print_file(FILE *out, const struct item *list, size_t nr)
+static void print_file(FILE *out, const struct item *list, size_t nr, struct sums *sums)
 {
 	size_t n;
 
@@ -178,14 +188,15 @@ static void print_file(FILE *out, const struct item *list, size_t nr)
 	nr -= n;
 	n = of_type(list, nr, ITEM_BR);
 	print_branches(out, list, n);
-	print_lines(out, list + n, nr - n);
+	print_lines(out, list + n, nr - n, sums);
 	fprintf(out, "end_of_record\n");
+	sums->files++;
 }
 
 void cover_lcov(struct cover *c)
 {
 	struct items all = {};
-	size_t skipped = 0;
+	struct sums sums = {};
 
 	for (struct object *o = c->pipe.objects.list; o; o = o->next)
 		if (c->wanted(c, o))
@@ -197,11 +208,13 @@ void cover_lcov(struct cover *c)
 		for (next = i; next < all.nr && !strcmp(all.list[next].file, all.list[i].file);)
 			next++;
 		if (access(all.list[i].file, R_OK))
-			skipped++;
+			sums.skipped++;
 		else
-			print_file(c->out, &all.list[i], next - i);
+			print_file(c->out, &all.list[i], next - i, &sums);
 	}
 	free(all.list);
-	if (skipped)
-		bts_warn("cover: %zu files without source are left out", skipped);
+	bts_warn("cover: %lu of %lu lines ran, in %zu files with source; %zu without are left out",
+		 sums.hit, sums.lines, sums.files, sums.skipped);
+	if (!sums.files && !sums.skipped)
+		bts_warn("cover: nothing that ran has debug information");
 }

@@ -7,19 +7,34 @@
 
 #include "command.h"
 
+struct dump;
+
+/**
+ * struct dump_format - one of the formats
+ * @run:	runs the pipe, and writes. Returns what bts_pipe_run() does
+ */
+struct dump_format {
+	const char	*name;
+	int		(*run)(struct dump *d);
+	const char	*help;
+};
+
 /**
  * struct dump - a dump being made
+ * @format:	as what
+ * @output:	the name of the file, or NULL
  * @pipe:	open; a format sets the consumer and runs it
  * @out:	where it goes
  * @by_branches: count branches, not instructions
  */
 struct dump {
 	struct bts_pipe	pipe;
+	const struct dump_format *format;
+	const char	*output;
 	FILE		*out;
 	bool		by_branches;
 };
 
-/* Each runs the pipe, and writes. What bts_pipe_run() returns. */
 int dump_folded(struct dump *d);
 int dump_flame(struct dump *d);
 int dump_callgrind(struct dump *d);

@@ -5,7 +5,8 @@
  *
  * BTS stores no time. A task's clock goes on by a nanosecond an instruction, and is set
  * to the time of its branches' row where that is later. So what is drawn is in order,
- * and its widths are instructions, within what is known of the time.
+ * and its widths are instructions, within what is known of the time. A call and a return
+ * take a nanosecond more: of two at the same time, speedscope takes the one for the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static struct clock *clock_of(struct calls *c)
 	return c->node;
 }
 
-static uint64_t now(struct calls *c)
+/* The time, which passes by that. */
+static uint64_t tick(struct calls *c)
 {
 	struct clock *k = clock_of(c);
 
@@ -42,7 +44,7 @@ static uint64_t now(struct calls *c)
 	k->insns = c->insns;
 	if (c->ts > k->now)
 		k->now = c->ts;
-	return k->now;
+	return k->now++;
 }
 
 static void micros(struct text *t, uint64_t ns)
@@ -65,13 +67,13 @@ static void begin_event(struct chrome *ch, const struct bts_task *t, const char 
 
 static void enter(struct calls *c, struct frame *f)
 {
-	f->ts = now(c);
+	f->ts = tick(c);
 }
 
 static void leave(struct calls *c, struct frame *f)
 {
 	struct chrome *ch = c->ctx;
-	uint64_t end = now(c);
+	uint64_t end = tick(c);
 
 	begin_event(ch, c->task, "X");
 	text_json(ch->text, f->sym->name);
@@ -111,10 +113,10 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 		return 0;
 	c = calls_of(&ch->dump->pipe, t, &ops, ch);
 	if (row->type != BTS_ROW_MAP) {
-		uint64_t at = row->ts;
+		uint64_t at = c->depth ? tick(c) : 0;
 
-		if (c->depth && now(c) > at)
-			at = now(c);
+		if (row->ts > at)
+			at = row->ts;
 		begin_event(ch, t, "i");
 		text_json(ch->text, command_row_text(&ch->dump->pipe, t, row));
 		text_string(ch->text, ",\"s\":\"t\",\"ts\":");

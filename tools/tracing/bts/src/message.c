@@ -7,7 +7,6 @@
  * is checked once, at the end: a full disk or a closed pipe is a failure like others.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,14 +108,20 @@ char *bts_strdup(const char *string)
 	return or_die(strdup(string));
 }
 
+char *bts_vformat(const char *format, va_list args)
+{
+	char *string;
+
+	return or_die(vasprintf(&string, format, args) < 0 ? NULL : string);
+}
+
 char *bts_format(const char *format, ...)
 {
 	char *string;
 	va_list args;
-	int length;
 
 	va_start(args, format);
-	length = vasprintf(&string, format, args);
+	string = bts_vformat(format, args);
 	va_end(args);
-	return or_die(length < 0 ? NULL : string);
+	return string;
 }

@@ -5,7 +5,6 @@
  * A row of a report takes 200 ns, and printf() alone would take more than that. So the
  * pieces of a row are put into a buffer by functions that do one thing each.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,14 +128,11 @@ void text_format(struct text *t, const char *format, ...)
 {
 	char *string;
 	va_list args;
-	int length;
 
 	va_start(args, format);
-	length = vasprintf(&string, format, args);
+	string = bts_vformat(format, args);
 	va_end(args);
-	if (length < 0)
-		return;
-	text_bytes(t, string, length);
+	text_string(t, string);
 	free(string);
 }
 

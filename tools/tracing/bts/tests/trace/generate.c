@@ -10,6 +10,9 @@
  * buffer had gone round; or, with addresses, of the branches from these each Nth, with no
  * trace of it, as if the hardware had lost it. How many is printed then.
  *
+ * With BTS_WRONG=1 in the environment they are not left out, but come from where the branch
+ * before them led (erratum AAJ122 is like that).
+ *
  * With BTS_SHIFT=HEX in the environment, addresses of a program that is not relocated are
  * that much higher: as if it were part of the kernel; BTS_KALLSYMS=FILE has its symbols.
  */
@@ -63,6 +66,7 @@ struct out {
 	int		nr_from;
 	unsigned long	met;
 	unsigned long	left_out;
+	bool		wrong;
 	uint64_t	shift;
 	char		*kallsyms;
 	struct bts_coder coder;
@@ -208,8 +212,14 @@ static void thin(struct out *o, struct batch *b)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < b->nr; i++) {
-		if (!is_wanted(o, b->branch[i].from))
+		bool wanted = is_wanted(o, b->branch[i].from);
+
+		if (!wanted && o->wrong && i) {
+			b->branch[i].from = b->branch[i - 1].to;
+			o->left_out++;
+		} else if (!wanted && !o->wrong) {
 			continue;
+		}
 		b->times[nr] = b->times[i];
 		b->branch[nr++] = b->branch[i];
 	}
@@ -457,6 +467,7 @@ int main(int argc, char **argv)
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+	o->wrong = getenv("BTS_WRONG");
 	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
 	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
 	o->from = argv + 7;
@@ -469,6 +480,6 @@ int main(int argc, char **argv)
 		return bts_errno("write", argv[2]);
 	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
 	if (o->nr_from)
-		printf("%lu left out\n", o->left_out);
+		printf("%lu left out, or wrong\n", o->left_out);
 	return fclose(o->file) ? bts_errno("write", argv[2]) : 0;
 }

@@ -123,7 +123,7 @@ judge_vmlinux() {
 	BTS_SHIFT=$shift BTS_KALLSYMS=$work/kallsyms "$work/generate" calls-static.dat \
 		"$work/lifted.dat" 1 packs none || return 1
 	mkdir "$work/lifted.dat.archive"
-	python3 - calls-static "$work/lifted.dat.archive/kcore" 0x$shift <<-'PYTHON' || return 1
+	python3 - calls-static "$work/lifted.dat.archive/kcore" "0x$shift" <<-'PYTHON' || return 1
 	import struct, sys
 
 	elf = bytearray(open(sys.argv[1], "rb").read())
@@ -161,7 +161,9 @@ judge_annotate() {
 		callgrind_annotate "$work/out" >"$work/text" 2>"$work/log" || return 1
 	[ -s "$work/log" ] && return 1
 	[ "$(awk '/PROGRAM TOTALS/ { gsub(",", "", $1); print $1 }' "$work/text")" = \
-	  "$(total calls.dat)" ]
+	  "$(total calls.dat)" ] &&
+		[ "$(awk '/:fib / { gsub(",", "", $1); print $1; exit }' "$work/text")" = \
+		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
 }
 
 judge_folded() {
@@ -206,8 +208,12 @@ judge_chrome() {
 			    if e["ph"] == "X":
 			        ns = [round(1000 * e[key]) for key in ("ts", "dur")]
 			        last[e["tid"]].append((ns[0], -ns[1]))
-			# Calls of a task lie within each other, or beside each other.
+			# Calls of a task lie within each other, or beside each other; and no two begin
+			# or end at the same time, else speedscope draws them all on top of each other.
 			for events in last.values():
+			    times = [time for ts, dur in events for time in (ts, ts - dur)]
+			    if len(times) != len(set(times)):
+			        sys.exit(1)
 			    stack = []
 			    for ts, dur in sorted(events):
 			        while stack and stack[-1] <= ts:
@@ -237,6 +243,46 @@ judge_stacks() {
 	grep -q ';main;kill;on_usr1' "$work/folded" || return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
+}
+
+# csv FILTER...: which branches there are.
+csv() {
+	"$bts" dump -f csv "$@" 2>/dev/null | cut -d, -f1-9 | grep -v ',row$'
+}
+
+# filter TRACE CONDITION FILTER...: the same as all branches with that condition.
+filter() {
+	trace=$1
+	condition=$2
+	shift 2
+	csv "$trace" >"$work/all"
+	awk -F, "NR == 1 || ($condition)" "$work/all" >"$work/theirs"
+	csv "$@" "$trace" >"$work/ours"
+	[ "$(wc -l <"$work/ours")" -gt 3 ] && ! cmp -s "$work/all" "$work/ours" &&
+		cmp "$work/theirs" "$work/ours" && return
+	echo "# $trace $*: not those with $condition"
+	return 1
+}
+
+# shellcheck disable=SC2016 # awk'"'"'s fields
+judge_filters() {
+	csv throws.dat >"$work/all"
+	# The last thread, a CPU that it was on, a time in the middle.
+	pid=$(tail -n 1 "$work/all" | cut -d, -f3)
+	cpu=$(tail -n 1 "$work/all" | cut -d, -f4)
+	time=$(awk -F, '{ ts[NR] = $1 } END { print ts[int(NR / 2)] }' "$work/all")
+	seconds=$(echo "$time" | sed 's/.\{9\}$/.&/')
+	filter throws.dat "\$3 == $pid" --pid "$pid" &&
+		filter throws.dat "\$4 == $cpu" --cpu "$cpu" &&
+		filter throws.dat "\$1 >= $time" --time "$seconds," &&
+		filter throws.dat "\$1 <= $time" --time ",$seconds" &&
+		[ "$("$bts" dump -f csv --head 7 throws.dat 2>/dev/null | wc -l)" -eq 8 ] &&
+		filter throws.dat '$6 ~ /^deep[+]/' --from deep &&
+		filter throws.dat '$8 ~ /^deep[+]/' --to deep &&
+		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' -k &&
+		filter kernel.dat '$5 !~ /^0xffff/ || $7 !~ /^0xffff/' -u &&
+		filter kernel.dat '$2 == "sort"' --task sort &&
+		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
 judge_graph() {
@@ -308,7 +354,7 @@ judge_losses() {
 	for trace in calls throws; do
 		whole=$("$bts" top "$trace.dat" | awk 'END { print $2 }')
 		for nth in 2 3 7 13; do
-			"$work/generate" "$trace.dat" "$work/lossy.dat" 1 packs none $nth &&
+			"$work/generate" "$trace.dat" "$work/lossy.dat" 1 packs none "$nth" &&
 				"$bts" report "$work/lossy.dat" >"$work/text" || return 1
 			awk -v whole="$whole" '
 				/ LOST [0-9]/ { for (i = 1; i < NF; i++) if ($i == "LOST") lost += $(i + 1) }
@@ -336,9 +382,26 @@ judge_missing() {
 	# Never two in a row, so that each is a gap of its own.
 	for nth in 2 3 5; do
 		# shellcheck disable=SC2046 # addresses
-		out=$("$work/generate" kernel.dat "$work/thin.dat" 1 packs none $nth \
+		out=$("$work/generate" kernel.dat "$work/thin.dat" 1 packs none "$nth" \
 			$(cat "$work/from")) || return 1
 		gaps=$("$bts" top -n 0 "$work/thin.dat" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
+		echo "# each ${nth}th: $out, $gaps gaps"
+		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
+	done
+}
+
+# Some branches of the program come from where they cannot: for each there is a gap.
+judge_wrong() {
+	build_generate || return 1
+	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '
+		$6 ~ /^(fib|choose|sum|main)[+]/ && $9 ~ /^(call|jmp|jcc)$/ && $10 > 1 &&
+			!seen[$5]++ { print $5 }' >"$work/from"
+	[ "$(wc -l <"$work/from")" -ge 8 ] || return 1
+	for nth in 2 7; do
+		# shellcheck disable=SC2046 # addresses
+		out=$(BTS_WRONG=1 "$work/generate" calls.dat "$work/wrong.dat" 1 packs none "$nth" \
+			$(cat "$work/from")) || return 1
+		gaps=$("$bts" top -n 0 "$work/wrong.dat" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
 		echo "# each ${nth}th: $out, $gaps gaps"
 		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
 	done
@@ -380,6 +443,7 @@ judge flame - "the flame graph has the same sum" judge_flame
 judge chrome - "calls in the timeline lie within each other" judge_chrome
 judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
+judge filters - "each filter has the branches that it should" judge_filters
 judge graph - "graph counts the calls of fib" judge_graph
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
@@ -388,6 +452,7 @@ judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judg
 judge bolt llvm-bolt-15 "llvm-bolt takes the profile" judge_bolt llvm-bolt-15
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
+judge wrong - "a branch that comes from where it cannot is a gap" judge_wrong
 judge gaps - "the kernel's code that has changed is there as it was before" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
 for what in calls top resize quit loss bad; do

@@ -57,6 +57,7 @@ record loads ./loads "$dir/library.so"
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
+record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
 # The kernel changes its own code meanwhile: for a while, and to stay so.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable

@@ -3,6 +3,8 @@
 #
 # bts tui as one sees it: tmux is the terminal, presses the keys and has the screen. For
 # judge.sh, which has set $bts, $work and the directory with the traces.
+#
+# shellcheck disable=SC2154
 
 tui_nr=0
 
@@ -75,7 +77,7 @@ tui_top() {
 tui_resize() {
 	tui 100 30 calls.dat && press e && for size in 60x10 20x3 8x2 120x40; do
 		term resize-window -x "${size%x*}" -y "${size#*x}" && sleep 0.3 &&
-			[ "$(term list-panes -F '#{pane_width}x#{pane_height}')" = $size ] ||
+			[ "$(term list-panes -F '#{pane_width}x#{pane_height}')" = "$size" ] ||
 			return 1
 	done
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]

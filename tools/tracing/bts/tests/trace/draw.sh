@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The pictures of the documentation: draw.sh DIR BTS, with the traces of record.sh in DIR.
+# DIR/flame.svg and DIR/tui.svg are what Documentation/tools/bts has.
+
+set -eu
+
+dir=$1
+bts=$2
+here=$(cd -P -- "$(dirname -- "$0")" && pwd)
+# shellcheck disable=SC2034 # tui.sh's
+work=$(mktemp -d)
+trap 'tui_end; rm -rf "$work"' EXIT
+# shellcheck source=tools/tracing/bts/tests/trace/tui.sh
+. "$here/tui.sh"
+cd "$dir"
+
+"$bts" dump -f flame -o flame.svg calls-long.dat
+tui 100 24 calls.dat
+press /
+press -l fib
+press Enter
+shows '+ fib'
+press Right Down Down Right Down Down Right
+sleep 0.5
+term capture-pane -e -p | "$here/screen.py" >tui.svg

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Opens what is dumped as people do: pictures.sh DIR BTS, with the traces of record.sh in DIR.
+#
+# A headless Chromium shows the flame graph, and has speedscope (from npm, kept in the cache)
+# open folded stacks and the timeline. The pictures are DIR/*.png, for people to look at; that
+# speedscope has taken a file is seen by its name on the page, and that there is something on
+# the picture by its colours. KTAP.
+
+set -u
+
+dir=$1
+bts=$2
+version=1.25.0
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$dir" || exit 1
+n=0
+failed=0
+
+result() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		echo "not ok $n $2"
+		failed=1
+	fi
+}
+
+fetch_speedscope() {
+	[ -e "$cache/speedscope-$version.tgz" ] ||
+		(cd "$cache" && npm pack "speedscope@$version" >"$work/npm" 2>&1) ||
+		{ sed 's/^/# /' "$work/npm"; return 1; }
+	tar -xf "$cache/speedscope-$version.tgz" -C "$work"
+}
+
+# browser URL OPTION...
+browser() {
+	url=$1
+	shift
+	timeout 120 chromium --headless --no-sandbox --disable-dev-shm-usage --user-data-dir="$work/user" \
+		--use-angle=swiftshader --enable-unsafe-swiftshader --allow-file-access-from-files \
+		--virtual-time-budget=20000 --window-size=1000,600 "$@" "$url" 2>"$work/browser"
+}
+
+# colours FILE.png: at least six, on a thousand points each.
+colours() {
+	python3 - "$1" <<-'PYTHON'
+	import collections, struct, sys, zlib
+
+	data, at, packed = open(sys.argv[1], "rb").read(), 8, b""
+	while at < len(data):
+	    size, kind = struct.unpack(">I4s", data[at:at + 8])
+	    if kind == b"IHDR":
+	        width, height, depth, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
+	    elif kind == b"IDAT":
+	        packed += data[at + 8:at + 8 + size]
+	    at += size + 12
+	each = {2: 3, 6: 4}[colour]
+	raw, last, points = zlib.decompress(packed), bytes(width * each), collections.Counter()
+
+	def paeth(a, b, c):
+	    return min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+
+	for y in range(height):
+	    begin = y * (width * each + 1)
+	    kind, line = raw[begin], bytearray(raw[begin + 1:begin + 1 + width * each])
+	    for i in range(len(line)) if kind else ():
+	        a = line[i - each] if i >= each else 0
+	        c = last[i - each] if i >= each else 0
+	        line[i] = line[i] + (0, a, last[i], (a + last[i]) // 2,
+	                             paeth(a, last[i], c))[kind] & 255
+	    last = line
+	    points.update(bytes(line[i:i + 3]) for i in range(0, len(line), each))
+	often = sum(times > 1000 for times in points.values())
+	print("#", often, "colours")
+	sys.exit(often < 6)
+	PYTHON
+}
+
+flame() {
+	"$bts" dump -f flame -o flame.svg calls-long.dat >"$work/bill" &&
+		browser "file://$dir/flame.svg" --screenshot="$dir/flame.png" >/dev/null && colours flame.png
+}
+
+# speedscope FORMAT FILE WORDS: these are on the page when the file is open.
+speedscope() {
+	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
+	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$2" "$(base64 -w 0 "$work/$2")" \
+		>"$work/load.js"
+	page="file://$work/package/dist/release/index.html#localProfilePath=$work/load.js"
+	browser "$page" --dump-dom >"$work/page" && grep -q "$3" "$work/page" &&
+		browser "$page" --screenshot="$dir/speedscope-$1.png" >/dev/null &&
+		colours "speedscope-$1.png"
+}
+
+# Without a file neither is on its page.
+no_file() {
+	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
+		grep -q 'Drag and drop' "$work/page" &&
+		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
+}
+
+echo "TAP version 13"
+command -v chromium >/dev/null || { echo "1..0 # SKIP no chromium"; exit 0; }
+mkdir -p "$cache"
+flame
+result $? "Chromium shows the flame graph"
+if command -v npm >/dev/null && fetch_speedscope; then
+	speedscope folded calls.folded 'calls\.folded'
+	result $? "speedscope opens folded stacks"
+	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
+	result $? "speedscope opens the timeline"
+	no_file
+	result $? "and without a file neither is there"
+	echo "1..4"
+else
+	echo "ok 2 speedscope opens folded stacks and the timeline # SKIP no npm, or no speedscope"
+	echo "1..2"
+fi
+exit $failed
