@@ -118,7 +118,7 @@ machine_options() {
 	kpti_smp2) set -- '--smp 2' ;;
 	kpti_smp4) set -- '--smp 4' ;;
 	nopti_smp2) set -- '--smp 2 --append pti=off' ;;
-	cpl_after) set -- '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,bts-cpl-after=on' ;;
+	cpl_after) set -- '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,x-bts-cpl-after=on' ;;
 	no_ds_cpl) set -- '--smp 2 --cpu SandyBridge,+ds,+dtes64,-ds-cpl,pmu=on' ;;
 	# perf acknowledges its interrupt late on this one. QEMU 7.2 takes a far return in user
 	# mode for a read of the kernel's, which SMAP forbids.

@@ -10,22 +10,33 @@
  *
  * The hardware writes records into a buffer per CPU (asm/ds.h), and they are
  * drained into ftrace's ring buffer, one entry (struct bts_branch_entry) each,
- * when that buffer is nearly full and whenever somebody must know:
+ * when that buffer is nearly full and whenever they are needed earlier:
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> ds.c -> bts_records()
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * Whom: the tasks that set_ftrace_pid, set_ftrace_notrace_pid and function-fork
- * name (no PID: all), on the CPUs of tracing_cpumask. A probe at sched_switch
- * drains what the leaving task did, so that each entry carries the right PID,
- * and turns the hardware on or off for the task that comes. There is nothing
- * per task; a switch between tasks that nobody wants ends after a look at
- * ftrace's verdict on the one that comes. What: options bts-user and bts-kernel,
- * which bts_wanted() applies to addresses, and the filter of
- * events/ftrace/bts_branch; with bts-cpl-filter the hardware leaves out the
- * other side, with bts-circular it keeps only the latest.
+ * Which tasks and which branches, trace_bts_filter.c says. A probe at sched_switch
+ * drains what the leaving task did, so that each entry carries the right PID, and
+ * turns the hardware on or off for the task that comes. There is nothing per task; a
+ * switch between tasks that no instance wants ends after a look at ftrace's verdict on
+ * the one that comes. With bts-cpl-filter the hardware leaves out the side that is not
+ * wanted, with bts-circular it keeps only the latest branches.
+ *
+ * The files, each of which uses only those below it:
+ *
+ *	trace_bts.c		tasks, options, batches: this file
+ *	trace_bts_sync.c	the ring buffer is brought up to date; start and stop
+ *	trace_bts_block.c	tasks wait		trace_bts_filter.c
+ *	trace_bts_map.c		mappings		trace_bts_sched.c  switches
+ *	trace_bts_write.c	branches, packs and losses into the ring buffer,
+ *	trace_bts_hold.c	or into a backlog
+ *	trace_bts_loss.c	counters		trace_bts_event.c  trace_bts_pack.c
+ *	arch/x86/kernel/ds*.c	the hardware
+ *
+ * Beside them: trace_bts_output.c prints, with trace_bts_unpack.c, and
+ * trace_bts_stats.c has the files in tracefs.
  *
  * Each trace instance that chooses the tracer has all these for itself (struct
  * bts_instance). The hardware belongs to the first, and is given back by the
@@ -36,12 +47,12 @@
  *
  * Concurrency:
  *
- *	- bts_records() and bts_mode() run on the CPU concerned with interrupts
- *	  off; bts_records() in NMI as well, but never nested in itself, nor amid
- *	  bts_mode(): ds.c sees to that. So an instance's part of a CPU (struct
+ *	- bts_records() and bts_turn() run on the CPU concerned with interrupts
+ *	  off; bts_records() in NMI as well, but never nested in itself, nor in
+ *	  bts_turn(): ds.c sees to that. So an instance's part of a CPU (struct
  *	  bts_cpu) has one writer at a time; readers elsewhere use READ_ONCE()
- *	  and may be a batch behind.
- *	- What an instance wants of a CPU's task is decided in bts_mode() and kept
+ *	  and may miss the latest batch.
+ *	- What an instance wants of a CPU's task is decided in bts_turn() and kept
  *	  in bts_cpu.mode. ds.c asks when it has handed over the records of what
  *	  was wanted before, so the mode always is that of the batch.
  *	- bts_instances is changed under trace_types_lock and read under RCU, in
@@ -51,44 +62,35 @@
  *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
  *	  an interrupt on each CPU, so that it holds everywhere when it returns.
  *	  Where a trigger turns tracing on, in any context and without the lock,
- *	  bts_turned_on() has that done by an interrupt and a worker.
- *	- The PID lists are ftrace's, under RCU; bts_mode_of() runs with
- *	  preemption off. A change of them calls bts_targets_changed(). At a task
- *	  switch they have been looked up by ftrace's own probe: ours has a lower
- *	  priority, so that it comes later.
+ *	  bts_sync_on() has that done by an interrupt and a worker.
  *
  * Losses. Whatever is not delivered is counted, and shown in the trace (struct
  * bts_lost_entry) as soon as there is room, before what comes next: entries the
  * ring buffer had no room for, or did not take while it was paused; a full DS buffer,
  * and one that has gone round (bts-circular), before what is left of it, though
- * their number cannot be known. See trace_bts_write.c. With "overwrite" the ring
+ * their number cannot be known. See trace_bts_loss.c. With "overwrite" the ring
  * buffer drops its oldest entries and reports that itself. With bts-block the tasks
  * wait for the reader: see trace_bts_block.c.
  *
- * What it cannot see is told in ds.c and Documentation/trace/bts.rst.
+ * ds.c and Documentation/trace/bts.rst have what it cannot see.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
 
 #include <linux/init.h>
-#include <linux/irq_work.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
+
+#include <kunit/visibility.h>
 
 #include <trace/events/sched.h>
 
 #include "trace_bts.h"
 
-LIST_HEAD(bts_instances);
-
 static struct tracer bts_tracer;
-
-/* The hardware is there, and ftrace has taken the tracer. */
-static bool bts_registered __ro_after_init;
 
 /*
  * The task that the CPU's records belong to. At a task switch that is the next one
@@ -109,7 +111,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
 	/* A flight recorder: no interrupts, and only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
-	/* Tasks wait for who reads their branches */
+	/* Tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
 	/* Rows bts_departs and bts_arrives */
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
@@ -128,152 +130,59 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * A branch that crosses the boundary belongs to both sides. The sign says which one an
- * end belongs to, so that one look does for both ends.
+ * What is recorded of the current task, or of the one that comes: the union of what the
+ * instances want of it. The hardware may leave out a side, or what is not the latest,
+ * only if all that want the task would have it so.
  */
-static bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
-{
-	if ((mode & DS_BTS_USER) && bts_is_user(rec->from & rec->to))
-		return true;
-	return (mode & DS_BTS_KERNEL) && !bts_is_user(rec->from | rec->to);
-}
-
-/*
- * Context: preemption off; is @task one of the targets? To look it up takes a lock
- * and a hundred instructions. ftrace has just done so for the task that comes.
- */
-static bool bts_is_target(struct trace_array *tr, struct task_struct *task)
-{
-	struct trace_pid_list *pids, *no_pids;
-
-	pids = rcu_dereference_sched(tr->function_pids);
-	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* ftrace's probe may have left a verdict while the last list was taken away. */
-	if (!pids && !no_pids)
-		return true;
-	if (task != current)
-		return this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid) != FTRACE_PID_IGNORE;
-	return !trace_ignore_this_task(pids, no_pids, task);
-}
-
-/* Context: preemption off; what an instance wants of @task on this CPU. */
-static unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
-{
-	struct trace_array *tr = b->tr;
-
-	if (!READ_ONCE(b->tracing))
-		return DS_BTS_OFF;
-	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
-		return DS_BTS_OFF;
-	if (!bts_is_target(tr, task))
-		return DS_BTS_OFF;
-	return READ_ONCE(b->flags->val);
-}
-
-/*
- * What the hardware is to record of @task: the union of what is wanted. It may
- * leave out a side, or what is not the latest, only if all who want the task
- * would have it so.
- * Context: this CPU, interrupts off, between two tasks' or modes' records.
- */
-unsigned int bts_mode(struct task_struct *task)
+static unsigned int bts_mode(void)
 {
 	unsigned int less = DS_BTS_CPL_FILTER | DS_BTS_CIRCULAR;
 	struct bts_instance *b;
 	unsigned int sides = 0;
 
-	this_cpu_write(bts_pid, task->pid);
-	bts_rows_begin();
 	for_each_bts_instance(b) {
-		struct bts_cpu *c = this_cpu_ptr(b->cpu);
-		unsigned int mode = bts_mode_of(b, task);
+		unsigned int mode = this_cpu_ptr(b->cpu)->mode;
 
-		bts_rows_turn(b, c, task, mode);
-		WRITE_ONCE(c->mode, mode);
 		if (!(mode & BTS_SIDES))
 			continue;
-		if (bts_any_held(b))
-			bts_hold_task(task);
 		sides |= mode & BTS_SIDES;
 		less &= mode;
 	}
-	this_cpu_write(bts_unwanted, !sides);
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Context: as bts_records(); the filter of events/ftrace/bts_branch, or NULL. */
-static struct event_filter *bts_filter(struct bts_instance *b)
+/* An instance turns to @task: its rows between two tasks, then what it wants. */
+static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
 {
-	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
+	struct bts_cpu *c = this_cpu_ptr(b->cpu);
+	unsigned int mode = bts_mode_of(b, task);
 
-	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
-		return NULL;
-	return rcu_dereference_sched(file->filter);
+	if (task != current && ((c->mode | mode) & BTS_OPT_SCHED))
+		bts_sched_rows(b, c, task, mode);
+	bts_map_turn(b, task, mode);
+	WRITE_ONCE(c->mode, mode);
+	if ((mode & BTS_SIDES) && bts_any_held(b))
+		bts_hold_task(task);
 }
 
-/* Context: as bts_records(); does the filter take it? */
-static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
-			     const struct ds_bts_record *rec)
+/*
+ * The CPU turns to @task, or to other modes of the current one: from ds.c.
+ * Return: what the hardware is to record of it.
+ * Context: this CPU, interrupts off, between two tasks' or modes' records.
+ */
+unsigned int bts_turn(struct task_struct *task)
 {
-	struct bts_branch_entry entry = {
-		.ent	= c->ent,
-		.from	= rec->from,
-		.to	= rec->to,
-	};
+	struct bts_instance *b;
+	unsigned int mode;
 
-	return filter_match_preds(filter, &entry);
-}
-
-/* How many of the records from @rec on are wanted, up to the first that is not. */
-static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
-				   const struct ds_bts_record *rec, unsigned int nr)
-{
-	unsigned int mode = c->mode & BTS_SIDES;
-	unsigned int i = 0;
-
-	if (filter) {
-		while (i < nr && bts_wanted(mode, &rec[i]) &&
-		       bts_filter_takes(filter, c, &rec[i]))
-			i++;
-		return i;
-	}
-	/* Most of a traced task's time goes by here: a loop for each mode. */
-	switch (mode) {
-	case BTS_SIDES:
-		return nr;
-	case DS_BTS_USER:
-		while (i < nr && bts_wanted(DS_BTS_USER, &rec[i]))
-			i++;
-		return i;
-	default:
-		while (i < nr && bts_wanted(DS_BTS_KERNEL, &rec[i]))
-			i++;
-		return i;
-	}
-}
-
-/* Context: as bts_records(). */
-static void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
-			   const struct ds_bts_slice *slice)
-{
-	struct event_filter *filter = bts_filter(b);
-	const struct ds_bts_record *rec = slice->rec;
-	const struct ds_bts_record *end = rec + slice->nr;
-	unsigned int filtered = 0;
-	unsigned int run;
-
-	while (rec < end) {
-		run = bts_wanted_run(filter, c, rec, end - rec);
-		if (run)
-			bts_deliver(b, c, rec, run);
-		rec += run;
-		/* The one that ended the run. */
-		if (rec < end) {
-			filtered++;
-			rec++;
-		}
-	}
-	bts_count(&c->filtered, filtered);
+	this_cpu_write(bts_pid, task->pid);
+	/* What was asked of the task before is asked anew. */
+	this_cpu_write(bts_resume_asked, false);
+	for_each_bts_instance(b)
+		bts_turn_instance(b, task);
+	mode = bts_mode();
+	this_cpu_write(bts_unwanted, mode == DS_BTS_OFF);
+	return mode;
 }
 
 /* What is lost after the branches of a batch. */
@@ -330,7 +239,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 /*
  * The name that rows have for the task, as tracing_start_cmdline_record() would
  * have it saved: by a probe of all switches. Interrupts may be off in a way that
- * lockdep does not know, see bts_flush_cpu().
+ * lockdep does not know, see bts_drain_cpu().
  */
 static void bts_save_name(void)
 {
@@ -377,7 +286,7 @@ static noinline bool bts_passes_by(struct task_struct *next)
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
-	bts_rows_leave(preempt, prev_state);
+	bts_sched_leave(preempt, prev_state);
 	ds_bts_drain(DS_DRAIN_SWITCH);
 	ds_bts_ask(next);
 }
@@ -444,22 +353,12 @@ NOKPROBE_SYMBOL(bts_probe_exec_pid);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 
-/**
- * trace_bts_is_there - can the tracer be chosen on this machine?
- *
- * Context: any, after the core initcalls.
- */
-bool trace_bts_is_there(void)
-{
-	return bts_registered;
-}
-
-bool bts_is_chosen(struct trace_array *tr)
+static bool bts_is_chosen(struct trace_array *tr)
 {
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* What is recorded so far is handed over by the old flags: see bts_mode(). */
+/* What is recorded so far is handed over by the old flags: see bts_turn(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
@@ -484,7 +383,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* A ring buffer that overwrites has always room, and nobody would wait. */
+/* A ring buffer that overwrites has always room, and no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -492,19 +391,8 @@ static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 	return 0;
 }
 
-enum bts_err {
-	BTS_ERR_NO_BTS,
-	BTS_ERR_BUSY,
-	BTS_ERR_NO_MEMORY,
-	BTS_ERR_NO_DS_AREA,
-	BTS_ERR_REFUSED,
-	BTS_ERR_NO_RECORD,
-	BTS_ERR_NO_INTERRUPT,
-	BTS_ERRS
-};
-
 /* What error_log says of a claim that failed. */
-static const char *bts_errs[BTS_ERRS] = {
+VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
 	[BTS_ERR_NO_MEMORY]	= "No memory",
@@ -514,7 +402,7 @@ static const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
 };
 
-static enum bts_err bts_err_of(int ret)
+VISIBLE_IF_KUNIT enum bts_err bts_err_of(int ret)
 {
 	switch (ret) {
 	case -EBUSY:
@@ -526,7 +414,7 @@ static enum bts_err bts_err_of(int ret)
 	}
 }
 
-static enum bts_err bts_err_of_fault(enum ds_fault fault)
+VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 {
 	switch (fault) {
 	case DS_FAULT_NO_AREA:
@@ -551,8 +439,7 @@ static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
 
 static void bts_free(struct bts_instance *b)
 {
-	bts_pids_free(&b->mapped);
-	bts_pids_free(&b->showing);
+	bts_map_free(b);
 	free_percpu(b->cpu);
 	kfree(b);
 }
@@ -652,7 +539,7 @@ err_map:
 	return ret;
 }
 
-/* The last one gives it back. Nobody looks at those that have gone any more. */
+/* The last one gives it back. Those that have gone are in no use any more. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {
@@ -681,6 +568,7 @@ static int bts_init(struct trace_array *tr)
 		goto err_claim;
 
 	bts_prepare(tr);
+	WRITE_ONCE(tr->bts->chosen, true);
 	list_add_tail_rcu(&tr->bts->list, &bts_instances);
 	static_branch_inc(&tracer_sync_key);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
@@ -695,28 +583,13 @@ err:
 	return ret;
 }
 
-/* Nobody can write what CPUs hold that have gone offline. */
-static void bts_drop_offline(struct bts_instance *b)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		bts_count(&c->dropped_off, c->held);
-		WRITE_ONCE(c->held, 0);
-		WRITE_ONCE(c->backlog_nr, 0);
-		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
-		kfifo_reset(&c->backlog);
-	}
-}
-
 static void bts_reset(struct trace_array *tr)
 {
 	bts_stop(tr->bts);
 	static_branch_dec(&tracer_sync_key);
 	bts_set_blocking(tr->bts, false);
 	list_del_rcu(&tr->bts->list);
+	WRITE_ONCE(tr->bts->chosen, false);
 	bts_release();
 	bts_drop_offline(tr->bts);
 	bts_free_backlogs(tr->bts);
@@ -724,7 +597,7 @@ static void bts_reset(struct trace_array *tr)
 
 static void bts_print_header(struct seq_file *m)
 {
-	seq_puts(m, "# a row is a taken branch, FROM -> TO; TIMESTAMP tells when it was drained\n");
+	seq_puts(m, "# a row is a taken branch, FROM -> TO; TIMESTAMP is that of the drain\n");
 	trace_default_header(m);
 }
 
@@ -762,11 +635,6 @@ static int __init bts_register(void)
 	ret = register_tracer(&bts_tracer);
 	if (ret)
 		pr_warn("cannot register the tracer: %d\n", ret);
-	bts_registered = !ret;
 	return ret;
 }
 core_initcall(bts_register);
-
-#ifdef CONFIG_BTS_TRACER_KUNIT_TEST
-#include "trace_bts_kunit.c"
-#endif

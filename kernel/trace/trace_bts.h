@@ -80,9 +80,9 @@ struct bts_pids {
 #define BTS_NONE_HELD	U64_MAX
 
 /**
- * struct bts_readers - those who make room in a ring buffer
+ * struct bts_readers - the readers that make room in a ring buffer
  * @nr:		how many have trace_pipe or trace_pipe_raw open
- * @pid:	the last who opened or read it; others only compare it
+ * @pid:	the last one that opened or read it; others only compare it
  */
 struct bts_readers {
 	unsigned int	nr;
@@ -94,7 +94,7 @@ struct bts_readers {
  *		    counters since it has chosen the tracer, in records if not
  *		    said otherwise
  * @mode:		DS_BTS_*, what the instance wants of the task on the CPU
- * @records:		read out of the DS buffer, for whomever
+ * @records:		read out of the DS buffer, for any instance
  * @delivered:		written into the instance's ring buffer
  * @filtered:		left out because of bts-user, bts-kernel or the event filter,
  *			or because only other instances wanted the task
@@ -112,6 +112,7 @@ struct bts_readers {
  * @seq:		how many branches the entries stand for that were written or held,
  *			as branches or as losses, since the ring buffer was cleared
  * @gone:		entries that had been read or overwritten before the last batch
+ * @cleared:		the ring buffer was cleared since; set by bts_sync()
  * @buffer:		the ring buffer that a batch goes into
  * @refusals:		rows that this had no room for when it was last asked
  * @turn:		of the batch, if the instance blocks
@@ -124,7 +125,7 @@ struct bts_readers {
  * @held:		branches that are there
  * @oldest:		the turn of the first entry there, or BTS_NONE_HELD
  * @newest:		the turn of the last one
- * @readers:		who reads this CPU's part of the ring buffer
+ * @readers:		of this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
  */
@@ -145,6 +146,7 @@ struct bts_cpu {
 	struct trace_entry ent;
 	u64		seq;
 	unsigned long	gone;
+	bool		cleared;
 	struct trace_buffer *buffer;
 	unsigned long	refusals;
 	u64		turn;
@@ -167,12 +169,13 @@ struct bts_cpu {
  * @tr:		the trace array
  * @flags:	its options
  * @cpu:	what belongs to a CPU
- * @tracing:	the tracer is chosen, and tracing_on is 1
+ * @chosen:	the tracer is chosen,
+ * @tracing:	and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen,
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
  * @turn:	the last one that a batch has got: what has a lower one, on whichever
  *		CPU, came earlier
- * @readers:	who reads the ring buffer of all CPUs
+ * @readers:	of the ring buffer of all CPUs
  * @mapped:	PIDs of the processes whose mappings were shown,
  * @showing:	and of the tasks that are showing theirs
  * @maps_missed: a mapping found the ring buffer off
@@ -184,6 +187,7 @@ struct bts_instance {
 	struct trace_array		*tr;
 	const struct tracer_flags	*flags;
 	struct bts_cpu __percpu		*cpu;
+	bool				chosen;
 	bool				tracing;
 	bool				blocking;
 	bool				overwrite;
@@ -275,46 +279,11 @@ static inline bool bts_is_off(struct trace_array *tr, int cpu)
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
-/* trace_bts.c */
-bool bts_is_chosen(struct trace_array *tr);
-
-/* trace_bts_write.c */
-extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
-void bts_begin(struct bts_instance *b, struct bts_cpu *c);
-void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
-		       unsigned int size);
-void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
-void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
-bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
-void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
-void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
-		 const struct ds_bts_record *rec, unsigned int nr);
-void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);
-int bts_alloc_packers(void);
-
-/* trace_bts_block.c */
-bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      union bts_entry *entry, unsigned int size);
-void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
-void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
-bool bts_any_held(struct bts_instance *b);
-void bts_hold_task(struct task_struct *task);
-void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
-int bts_set_blocking(struct bts_instance *b, bool on);
-void bts_free_backlogs(struct bts_instance *b);
-void bts_look_again(void);
-
-/* trace_bts_event.c */
-int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
-		  int (*update)(void));
-
-/* trace_bts_sched.c */
-void bts_departs_of(struct bts_departs *d, bool preempt,
-		    struct task_struct *prev, unsigned int prev_state);
-bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p, const struct bts_departs *d);
-bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p);
+/* Is anything recorded, and that option set? */
+static inline bool bts_has(unsigned int mode, unsigned int option)
+{
+	return (mode & BTS_SIDES) && (mode & option);
+}
 
 /* Never switched out: what fork() copied from its parent still is there. */
 static inline bool bts_is_newborn(struct task_struct *p)
@@ -322,23 +291,63 @@ static inline bool bts_is_newborn(struct task_struct *p)
 	return !(p->nvcsw + p->nivcsw);
 }
 
+/* trace_bts_loss.c */
+extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
+void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer);
+void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
+		       unsigned int size);
+void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
+void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
+void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
+
+/* trace_bts_hold.c */
+extern struct wait_queue_head bts_room;
+bool bts_may_hold(struct bts_instance *b, int cpu);
+bool bts_any_held(struct bts_instance *b);
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
+bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
+	      union bts_entry *entry, unsigned int size);
+void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
+void bts_drop_offline(struct bts_instance *b);
+int bts_alloc_backlogs(struct bts_instance *b);
+void bts_free_backlogs(struct bts_instance *b);
+
+/* trace_bts_write.c */
+void bts_begin(struct bts_instance *b, struct bts_cpu *c);
+bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
+void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
+		 const struct ds_bts_record *rec, unsigned int nr);
+void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);
+int bts_alloc_packers(void);
+bool bts_row_may(struct bts_instance *b, struct bts_cpu *c);
+void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written);
+
+/* trace_bts_event.c */
+int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
+		  int (*update)(void));
+
+/* trace_bts_sched.c */
+void bts_sched_leave(bool preempt, unsigned int prev_state);
+void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
+		    struct task_struct *next, unsigned int mode);
+
 /* trace_bts_map.c */
 int bts_map_attach(void);
 void bts_map_detach(void);
-bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
-		   struct task_struct *p, const struct bts_map *m);
-
-/* trace_bts_rows.c */
-void bts_pids_free(struct bts_pids *pids);
-void bts_rows_leave(bool preempt, unsigned int prev_state);
-void bts_rows_begin(void);
-void bts_rows_turn(struct bts_instance *b, struct bts_cpu *c,
-		   struct task_struct *task, unsigned int mode);
+void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode);
 void bts_map_forget(struct bts_instance *b);
-bool bts_map_begin(void);
-void bts_map_end(void);
-void bts_map_existing_row(const struct bts_map *m);
-void bts_map_row(const struct bts_map *m);
+void bts_map_free(struct bts_instance *b);
+
+/* trace_bts_filter.c */
+unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);
+void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
+		    const struct ds_bts_slice *slice);
+
+/* trace_bts_block.c */
+void bts_hold_task(struct task_struct *task);
+void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
+int bts_set_blocking(struct bts_instance *b, bool on);
+void bts_look_again(void);
 
 /* trace_bts_sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
@@ -350,5 +359,26 @@ int bts_register_events(void);
 
 /* trace_bts_selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
+
+/* Why the tracer could not be chosen. */
+enum bts_err {
+	BTS_ERR_NO_BTS,
+	BTS_ERR_BUSY,
+	BTS_ERR_NO_MEMORY,
+	BTS_ERR_NO_DS_AREA,
+	BTS_ERR_REFUSED,
+	BTS_ERR_NO_RECORD,
+	BTS_ERR_NO_INTERRUPT,
+	BTS_ERRS
+};
+
+#if IS_ENABLED(CONFIG_KUNIT)
+/* Of trace_bts.c and trace_bts_filter.c, for trace_bts_kunit.c. */
+extern const char *bts_errs[BTS_ERRS];
+enum bts_err bts_err_of(int ret);
+enum bts_err bts_err_of_fault(enum ds_fault fault);
+bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec);
+bool bts_is_target(struct trace_array *tr, struct task_struct *task);
+#endif
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_H */

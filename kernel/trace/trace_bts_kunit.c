@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of trace_bts.c, at whose end this file is included. */
+/* KUnit tests of trace_bts.c and trace_bts_filter.c */
 
 #include <kunit/test.h>
+
+#include "trace_bts.h"
 
 /* Both ends in user space, both in the kernel, and the two ways between them. */
 static void bts_test_wanted(struct kunit *test)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event bts_map: what is mapped to be executed, and by whom
+ * Event bts_map: which mappings a process executes
  *
  * The event is an ordinary trace event, for each executable mapping that a task
  * makes: by mmap(), mprotect() and mremap(), by exec, and by the kernel. It needs
@@ -8,7 +8,7 @@
  * writes the same entries itself, for the processes that it traces, and for
  * the mappings that these have already when it comes to know them:
  *
- *	bts_mode()		the scheduler turns to a traced task of a process
+ *	bts_map_turn()		the scheduler turns to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
  *	    v			bts_resume_asked and TIF_NOTIFY_RESUME
  *	__bts_resume_user()	before the task is in user space again: a row for
@@ -36,11 +36,13 @@
  * the two overlap, and at addresses that are not mapped nothing is executed.
  */
 
+#include <linux/bitops.h>
 #include <linux/bts_events.h>
 #include <linux/buildid.h>
 #include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kdev_t.h>
@@ -49,6 +51,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
 #include <trace/events/mmap.h>
@@ -91,6 +94,252 @@ static struct bts_path *bts_path_here(void)
 	struct bts_path __percpu *paths = READ_ONCE(bts_paths);
 
 	return paths ? this_cpu_ptr(paths) : NULL;
+}
+
+/* The rows of bts-map. */
+
+/* The entry is that of the event. Return: false if there is no room. */
+static bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
+			  struct task_struct *p, const struct bts_map *m)
+{
+	unsigned int len = strlen(m->path) + 1;
+	struct trace_event_raw_bts_map *entry;
+	struct ring_buffer_event *event;
+
+	event = trace_buffer_lock_reserve(buffer, event_bts_map.event.type,
+					  sizeof(*entry) + len, ctx);
+	if (!event)
+		return false;
+	entry = ring_buffer_event_data(event);
+	entry->pid = p->pid;
+	entry->tgid = p->tgid;
+	entry->addr = m->addr;
+	entry->len = m->len;
+	entry->offset = m->offset;
+	entry->inode = m->ino;
+	entry->maj = m->maj;
+	entry->min = m->min;
+	entry->build_id_size = m->build_id_size;
+	memcpy(entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
+	/* As stage 5 of the event's definition has it: length and offset. */
+	entry->__data_loc_path = len << 16 |
+		offsetof(struct trace_event_raw_bts_map, __data);
+	memcpy(entry->__data, m->path, len);
+	trace_buffer_unlock_commit_nostack(buffer, event);
+	return true;
+}
+
+/*
+ * The sets of PIDs. A bit is looked at, set and cleared by atomic operations, and a
+ * page once there stays until the instance is freed.
+ */
+
+/* Context: any. */
+static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
+{
+	unsigned long *bits = READ_ONCE(pids->bits[pid / BTS_PIDS_OF_PAGE]);
+
+	return bits && test_bit(pid % BTS_PIDS_OF_PAGE, bits);
+}
+
+/* Context: any. */
+static void bts_pids_remove(struct bts_pids *pids, pid_t pid)
+{
+	if (bts_pids_has(pids, pid))
+		clear_bit(pid % BTS_PIDS_OF_PAGE,
+			  pids->bits[pid / BTS_PIDS_OF_PAGE]);
+}
+
+/* Context: process context, interrupts off. Return: 0 or -ENOMEM. */
+static int bts_pids_add(struct bts_pids *pids, pid_t pid)
+{
+	unsigned long **page = &pids->bits[pid / BTS_PIDS_OF_PAGE];
+
+	if (!READ_ONCE(*page)) {
+		unsigned long new = get_zeroed_page(GFP_NOWAIT | __GFP_NOWARN);
+
+		if (!new)
+			return -ENOMEM;
+		/* Another CPU may have been first. */
+		if (cmpxchg(page, NULL, (unsigned long *)new))
+			free_page(new);
+	}
+	set_bit(pid % BTS_PIDS_OF_PAGE, *page);
+	return 0;
+}
+
+/* Context: process context. */
+static void bts_pids_clear(struct bts_pids *pids)
+{
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(pids->bits); i++) {
+		unsigned long *bits = READ_ONCE(pids->bits[i]);
+
+		for (j = 0; bits && j < PAGE_SIZE / sizeof(*bits); j++)
+			WRITE_ONCE(bits[j], 0);
+	}
+}
+
+/* Of an instance in which no task looks any more. */
+static void bts_pids_free(struct bts_pids *pids)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(pids->bits); i++)
+		free_page((unsigned long)pids->bits[i]);
+}
+
+/* A traced task's process is not known yet: have the task come by. */
+static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
+{
+	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
+		return;
+	if (bts_pids_has(&b->mapped, task->tgid))
+		return;
+	/* It runs, or is about to, on this CPU, and not in user mode. */
+	this_cpu_write(bts_resume_asked, true);
+	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
+}
+
+/**
+ * bts_map_turn - the CPU turns to a task, or to another mode
+ * @b:		an instance
+ * @task:	the task
+ * @mode:	what the instance wants of it
+ *
+ * Context: bts_turn().
+ */
+void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode)
+{
+	/* A PID that is used anew. */
+	if (task != current && bts_is_newborn(task) && thread_group_leader(task))
+		bts_pids_remove(&b->mapped, task->tgid);
+	if (bts_has(mode, BTS_OPT_MAP))
+		bts_map_ask(b, task);
+}
+
+/**
+ * bts_map_free - an instance is removed
+ * @b: the instance
+ */
+void bts_map_free(struct bts_instance *b)
+{
+	bts_pids_free(&b->mapped);
+	bts_pids_free(&b->showing);
+}
+
+/**
+ * bts_map_forget - an instance begins anew to learn of processes
+ * @b: the instance, which does not trace yet
+ */
+void bts_map_forget(struct bts_instance *b)
+{
+	bts_pids_clear(&b->showing);
+	bts_pids_clear(&b->mapped);
+	WRITE_ONCE(b->maps_missed, false);
+}
+
+/* Context: as bts_map_begin(). The current task's mappings, from the first one on. */
+static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
+{
+	/* A task of this PID may have been killed before bts_map_end(). */
+	bts_pids_remove(&b->showing, current->pid);
+	if (!bts_has(c->mode, BTS_OPT_MAP) ||
+	    bts_pids_has(&b->mapped, current->tgid))
+		return false;
+	if (bts_is_off(b->tr, smp_processor_id())) {
+		WRITE_ONCE(b->maps_missed, true);
+		return false;
+	}
+	/* Without memory for them, the next time that the task gets a CPU. */
+	if (bts_pids_add(&b->showing, current->pid))
+		return false;
+	if (!bts_pids_add(&b->mapped, current->tgid))
+		return true;
+	bts_pids_remove(&b->showing, current->pid);
+	return false;
+}
+
+/*
+ * Which instances are to know the current task's mappings?
+ *
+ * They are those that the task shows them to until bts_map_end(), unless they begin
+ * anew in between. What begins later
+ * waits for the next time that the process is looked at.
+ *
+ * Context: interrupts off.
+ * Return: false if there is none.
+ */
+static bool bts_map_begin(void)
+{
+	struct bts_instance *b;
+	bool any = false;
+
+	for_each_bts_instance(b)
+		any |= bts_map_begin_for(b, this_cpu_ptr(b->cpu));
+	return any;
+}
+
+/* They know them all. Context: interrupts off. */
+static void bts_map_end(void)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b)
+		bts_pids_remove(&b->showing, current->pid);
+}
+
+/*
+ * Where the ring buffer is off, or this CPU's part of it, the process is to show all
+ * of its mappings when it is next traced.
+ * Context: interrupts off, and the hardware as well.
+ */
+static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
+{
+	struct bts_cpu *c = this_cpu_ptr(b->cpu);
+	unsigned int ctx = tracing_gen_ctx();
+	bool written;
+
+	written = bts_row_may(b, c) &&
+		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
+	bts_count_row(b, c, written);
+	if (!written && bts_is_off(b->tr, smp_processor_id())) {
+		WRITE_ONCE(b->maps_missed, true);
+		bts_pids_remove(&b->showing, current->pid);
+		bts_pids_remove(&b->mapped, current->tgid);
+	}
+}
+
+/*
+ * A mapping that the current task has already.
+ * Context: interrupts off, between bts_map_begin() and bts_map_end().
+ */
+static void bts_map_existing_row(const struct bts_map *m)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		if (bts_pids_has(&b->showing, current->pid))
+			bts_map_write(b, m);
+	}
+}
+
+/*
+ * The current task has a new mapping. It is shown to the instances that know its
+ * process, whether they trace this very task or not: other threads may go there.
+ * Context: interrupts off, the hardware paused.
+ */
+static void bts_map_row(const struct bts_map *m)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		if (READ_ONCE(b->tracing) &&
+		    (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
+		    bts_pids_has(&b->mapped, current->tgid))
+			bts_map_write(b, m);
+	}
 }
 
 /* As perf names it, and /proc/PID/maps for the most part. */
@@ -376,44 +625,3 @@ static int __init bts_map_init(void)
 	return bts_map_update_probe();
 }
 core_initcall(bts_map_init);
-
-/**
- * bts_write_map - a mapping as a row of the tracer's
- * @buffer:	where to
- * @ctx:	tracing_gen_ctx()
- * @p:		the task
- * @m:		the mapping
- *
- * The entry is that of the event.
- *
- * Return: false if there is no room.
- */
-bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
-		   struct task_struct *p, const struct bts_map *m)
-{
-	unsigned int len = strlen(m->path) + 1;
-	struct trace_event_raw_bts_map *entry;
-	struct ring_buffer_event *event;
-
-	event = trace_buffer_lock_reserve(buffer, event_bts_map.event.type,
-					  sizeof(*entry) + len, ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->pid = p->pid;
-	entry->tgid = p->tgid;
-	entry->addr = m->addr;
-	entry->len = m->len;
-	entry->offset = m->offset;
-	entry->inode = m->ino;
-	entry->maj = m->maj;
-	entry->min = m->min;
-	entry->build_id_size = m->build_id_size;
-	memcpy(entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
-	/* As stage 5 of the event's definition has it: length and offset. */
-	entry->__data_loc_path = len << 16 |
-		offsetof(struct trace_event_raw_bts_map, __data);
-	memcpy(entry->__data, m->path, len);
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
-}

@@ -53,7 +53,7 @@ struct bts_rows {
 	u64			next[];
 };
 
-/* For those who dump and may not allocate. */
+/* For a dump, which may not allocate. */
 static struct bts_rows *bts_dump_rows;
 
 static size_t bts_rows_size(void)

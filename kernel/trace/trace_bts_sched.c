@@ -6,7 +6,17 @@
  * and idle tasks included, and need neither the bts tracer nor its hardware.
  * set_event_pid, filters, triggers and histograms choose among them. With its
  * option bts-sched the tracer writes the same entries itself, for the tasks that
- * it traces, where they belong among the branches.
+ * it traces, where they belong among the branches: while the hardware records
+ * nothing, after the branches of the task that leaves have been drained, and before
+ * any of the one that comes.
+ *
+ *	bts_probe_sched_switch(prev -> next)
+ *	  bts_sched_leave()		note how prev departs
+ *	  ds_bts_drain()		branches of prev
+ *	  ds_bts_ask()
+ *	    bts_turn()
+ *	      bts_sched_rows()		bts_departs of prev, bts_arrives of next
+ *	  ...				branches of next
  *
  * Both are made by probes of sched_switch, where current is the task that leaves.
  * ftrace has a probe there for set_event_pid. Before it, this CPU's verdict is on the
@@ -157,17 +167,9 @@ static unsigned int bts_task_state(bool preempt, struct task_struct *p,
 	return index ? 1U << (index - 1) : 0;
 }
 
-/**
- * bts_departs_of - how the current task departs
- * @d:		to be filled in
- * @preempt:	sched_switch's argument of that name
- * @prev:	the current task
- * @prev_state:	sched_switch's argument of that name
- *
- * Context: In the scheduler, interrupts off.
- */
-void bts_departs_of(struct bts_departs *d, bool preempt,
-		    struct task_struct *prev, unsigned int prev_state)
+/* How the current task departs. Context: in the scheduler, interrupts off. */
+static void bts_departs_of(struct bts_departs *d, bool preempt,
+			   struct task_struct *prev, unsigned int prev_state)
 {
 	d->user_ip = bts_user_ip(prev);
 	d->kernel_ip = bts_kernel_ip();
@@ -260,19 +262,11 @@ static int __init bts_sched_init(void)
 }
 core_initcall(bts_sched_init);
 
-/**
- * bts_write_departs - a departure as a row of the tracer's
- * @buffer:	where to
- * @ctx:	tracing_gen_ctx()
- * @p:		the task
- * @d:		how it departs
- *
- * The entry is that of the event.
- *
- * Return: false if there is no room.
- */
-bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p, const struct bts_departs *d)
+/* The rows of bts-sched. */
+
+/* The entry is that of the event. Return: false if there is no room. */
+static bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
+			      struct task_struct *p, const struct bts_departs *d)
 {
 	struct trace_event_raw_bts_departs *entry;
 	struct ring_buffer_event *event;
@@ -293,18 +287,9 @@ bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
 	return true;
 }
 
-/**
- * bts_write_arrives - an arrival as a row of the tracer's
- * @buffer:	where to
- * @ctx:	tracing_gen_ctx()
- * @p:		the task, which need not be current yet
- *
- * The entry is that of the event.
- *
- * Return: false if there is no room.
- */
-bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-		       struct task_struct *p)
+/* The same. The task need not be current yet: the row has its PID. */
+static bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
+			      struct task_struct *p)
 {
 	struct trace_event_raw_bts_arrives *entry;
 	struct ring_buffer_event *event;
@@ -321,4 +306,70 @@ bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
 	entry->user_ip = bts_user_ip(p);
 	trace_buffer_unlock_commit_nostack(buffer, event);
 	return true;
+}
+
+/**
+ * struct bts_leaving - the task switch that a CPU is doing
+ * @preempt:	of sched_switch
+ * @prev_state:	of sched_switch
+ * @known:	@departs has been filled in
+ * @departs:	how prev departs; finding out takes a while, so once for all
+ */
+struct bts_leaving {
+	bool			preempt;
+	bool			known;
+	unsigned int		prev_state;
+	struct bts_departs	departs;
+};
+
+static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
+
+/**
+ * bts_sched_leave - the CPU is about to turn to another task
+ * @preempt:	of sched_switch
+ * @prev_state:	of sched_switch
+ *
+ * Context: In the scheduler, interrupts off; before bts_turn().
+ */
+void bts_sched_leave(bool preempt, unsigned int prev_state)
+{
+	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
+
+	l->preempt = preempt;
+	l->prev_state = prev_state;
+	l->known = false;
+}
+
+static const struct bts_departs *bts_departure(void)
+{
+	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
+
+	if (!l->known)
+		bts_departs_of(&l->departs, l->preempt, current, l->prev_state);
+	l->known = true;
+	return &l->departs;
+}
+
+/**
+ * bts_sched_rows - the CPU switches to another task
+ * @b:		an instance
+ * @c:		its part of this CPU; @c->mode still is that of the current task
+ * @next:	the task that comes
+ * @mode:	what the instance wants of that one
+ *
+ * Context: bts_turn(), between the branches of both tasks.
+ */
+void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
+		    struct task_struct *next, unsigned int mode)
+{
+	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
+	unsigned int ctx = tracing_gen_ctx();
+
+	if (bts_has(c->mode, BTS_OPT_SCHED))
+		bts_count_row(b, c, bts_row_may(b, c) &&
+			      bts_write_departs(buffer, ctx, current,
+						bts_departure()));
+	if (bts_has(mode, BTS_OPT_SCHED))
+		bts_count_row(b, c, bts_row_may(b, c) &&
+			      bts_write_arrives(buffer, ctx, next));
 }

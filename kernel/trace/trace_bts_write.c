@@ -11,22 +11,15 @@
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
+ * Rows that are no branches (bts-sched, bts-map) are written by their own files, between
+ * bts_row_may() and bts_count_row(): only what their instances lose is counted
+ * (rows_lost), and a row that would stand before branches that are held is lost too.
+ *
  * Pending losses are written before the next row that finds room, be it a branch or
- * a row of trace_bts_rows.c, and at the latest by a drain after the reader has made
+ * a row of bts-sched and bts-map, and at the latest by a drain after the reader has made
  * room: bts_pending() has a CPU drained for them. With bts-block they are held before
  * the first branch that is held after them, but no task waits for them alone. A
  * branch that cannot be written because of them is lost itself.
- *
- * Why the ring buffer refuses a row. It counts, per CPU, the rows for which it has no
- * room. Where it has refused and not counted, it was not recording at that moment: it
- * is being cleared, resized or swapped, or a reader looks at it (pause-on-trace). The
- * count is written on this CPU alone, and reset in a grace period that waits for the
- * batch, so this holds even if the ring buffer records again when it is looked at. A
- * batch that meets both causes may have what is lost first after a change counted, and
- * shown, under the other one. Whether tracing is off is asked last. If it goes off
- * between the refusal and the question, what a pause has taken counts as dropped_off;
- * if it goes on, what was dropped because it was off is counted, and shown, as taken
- * by a pause.
  */
 
 #include <linux/percpu.h>
@@ -35,38 +28,11 @@
 #include "trace_bts.h"
 #include "trace_bts_pack.h"
 
-const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
-	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
-	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },
-	[BTS_LOST_OVERWRITTEN]	= { "DS buffer wrapped", "buffer_wrapped" },
-	[BTS_LOST_PAUSED]	= { "ring buffer paused", "dropped_paused" },
-	[BTS_LOST_CLEARED]	= { "BTS switched off", "buffer_cleared" },
-	[BTS_LOST_STOPPED]	= { "recording stops", "stopped" },
-	[BTS_LOST_DEAD]		= { "BTS does not work", "dead" },
-};
-
-/* How many rows the ring buffer has had no room for on this CPU. */
-static unsigned long bts_refusals(struct trace_buffer *buffer)
-{
-	int cpu = smp_processor_id();
-
-	return ring_buffer_dropped_events_cpu(buffer, cpu) +
-	       ring_buffer_commit_overrun_cpu(buffer, cpu);
-}
-
-/* After a refusal: was it for want of room? A reset lowers the number. */
-static bool bts_was_full(struct bts_cpu *c)
-{
-	unsigned long before = c->refusals;
-
-	c->refusals = bts_refusals(c->buffer);
-	return c->refusals > before;
-}
-
 /*
  * The branches of a ring buffer are numbered from the first one on: of another one,
- * after a snapshot, and of one that was cleared. That one has no entries, and has had
- * none, or fewer of them have gone than before.
+ * after a snapshot, and of one that was cleared. bts_sync() reports that, but a batch
+ * may come before. Then the ring buffer has no entries, and has had none, or fewer of
+ * them have gone than before.
  */
 static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 {
@@ -81,10 +47,12 @@ static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 	/* data_race: as above */
 	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
 	gone += ring_buffer_overrun_cpu(buffer, cpu);
-	if (buffer != c->buffer || gone < c->gone || !(entries + gone))
+	if (buffer != c->buffer || gone < c->gone || !(entries + gone) ||
+	    READ_ONCE(c->cleared))
 		c->seq = c->held;
+	WRITE_ONCE(c->cleared, false);
 	c->gone = gone;
-	c->buffer = buffer;
+	bts_use_buffer(c, buffer);
 }
 
 /**
@@ -98,27 +66,8 @@ void bts_begin(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
 	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
-	c->refusals = bts_refusals(c->buffer);
 	bts_release_held(b, c);
 	bts_take_turn(b, c);
-}
-
-/**
- * bts_count_written - count an entry that the ring buffer has taken
- * @c:		an instance's part of this CPU
- * @entry:	the entry
- * @size:	of it
- *
- * Context: as bts_records().
- */
-void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
-		       unsigned int size)
-{
-	bts_count(&c->delivered, bts_branches(entry));
-	if (entry->ent.type == TRACE_BTS_PACK) {
-		bts_count(&c->packs, 1);
-		bts_count(&c->pack_bytes, size);
-	}
 }
 
 /* Return: false if the ring buffer does not take it. */
@@ -151,38 +100,6 @@ static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
 			return false;
 	}
 	return bts_write(c, entry, size) || (hold && bts_hold(b, c, entry, size));
-}
-
-/**
- * bts_pend - a loss waits until it can be shown
- * @c:		an instance's part of this CPU
- * @cause:	BTS_LOST_*
- * @n:		how many branches, or 0 if that is not known
- * @pid:	the task that took the last of them
- *
- * Context: as bts_records().
- */
-void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
-{
-	c->loss[cause].count += n;
-	c->loss[cause].unknown |= !n;
-	c->loss_pid = pid;
-	WRITE_ONCE(c->losses, true);
-}
-
-/**
- * bts_lose - count a loss, which waits until it can be shown
- * @c:		an instance's part of this CPU
- * @cause:	BTS_LOST_*
- * @n:		how many branches, or 0 if that is not known
- * @pid:	the task that took the last of them
- *
- * Context: as bts_records().
- */
-void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
-{
-	bts_count(&c->loss[cause].total, n ?: 1);
-	bts_pend(c, cause, n, pid);
 }
 
 /* A cause's branches whose number is known, then the others. */
@@ -234,22 +151,34 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
 }
 
 /**
- * bts_drop - the ring buffer has refused a row, and branches are lost by that
- * @b:		the instance
- * @c:		its part of this CPU
- * @n:		how many branches
- * @pid:	the task that took the last of them
+ * bts_row_may - may a row that is no branch be written now?
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * Not before losses that came earlier, nor before branches that wait for room.
  *
  * Context: as bts_records().
  */
-void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
+bool bts_row_may(struct bts_instance *b, struct bts_cpu *c)
 {
-	if (bts_was_full(c))
-		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
-	else if (bts_is_off(b->tr, smp_processor_id()))
-		bts_count(&c->dropped_off, n);
-	else
-		bts_lose(c, BTS_LOST_PAUSED, n, pid);
+	bts_begin(b, c);
+	return bts_show_losses(b, c, false) && !bts_held(c);
+}
+
+/**
+ * bts_count_row - count a row that is no branch
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @written:	the ring buffer has taken it
+ *
+ * Context: as bts_records().
+ */
+void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written)
+{
+	if (written)
+		bts_count(&c->rows, 1);
+	else if (!bts_is_off(b->tr, smp_processor_id()))
+		bts_count(&c->rows_lost, 1);
 }
 
 /*

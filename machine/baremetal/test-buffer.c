@@ -381,7 +381,61 @@ TEST(remapped, "a buffer page that is remapped between two branches")
 	return NULL;
 }
 
-/* By bts-fault-stop=on. Whether the machine ended is for the host to see. */
+static bool contains(const char *s, const char *text)
+{
+	u32 i;
+
+	for (; *s; s++) {
+		for (i = 0; text[i] && s[i] == text[i]; i++)
+			;
+		if (!text[i])
+			return true;
+	}
+	return false;
+}
+
+static void check_logged(const char *text)
+{
+	const char *log = host("log");
+
+	CHECK(contains(log, text), "logged: \"%s\"", log);
+}
+
+/* A lost record is logged if its number is a power of two. */
+static void check_logged_loss(void)
+{
+	u32 i;
+
+	for (i = 0; i < 1000; i++) {
+		walk(4, 11, TR_BTS);
+		if (contains(host("log"), "no memory to write"))
+			return;
+	}
+	fail("no loss is logged");
+}
+
+TEST(guest_errors, "the emulator logs what the guest does wrong, and nothing else")
+{
+	if (!have_ds)
+		return NO_DS;
+	host("log");
+	ds_set(&ds0, records, SMALL, SMALL + 1);
+	walk(4, 10, TR_BTS);
+	CHECK(!*host("log"), "something is logged");
+
+	wrmsr_safe(IA32_DEBUGCTL, 1 << 3);
+	check_logged("for MSR 0x1d9");
+	wrmsr_safe(IA32_DS_AREA, 0x800000000000);
+	check_logged("for MSR 0x600");
+	ds_set(&ds0, (char *)records + 4, SMALL, SMALL + 1);
+	walk(4, 10, TR_BTS);
+	check_logged("bad management area");
+	wrmsr(IA32_DS_AREA, WIN_PAGE(1));
+	check_logged_loss();
+	return NULL;
+}
+
+/* By x-bts-fault-stop=on. Whether the machine ended is for the host to see. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);

@@ -269,7 +269,7 @@ TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
 	return NULL;
 }
 
-/* ---- bts-pmi ---- */
+/* ---- x-bts-pmi ---- */
 
 /* How many records after the one that reaches the threshold the PMI comes. */
 static u64 pmi_late(void)
@@ -277,7 +277,7 @@ static u64 pmi_late(void)
 	return option("pmi-late") ? 40 : 0;
 }
 
-TEST(pmi_moment, "the PMI comes with the record that bts-pmi says")
+TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi says")
 {
 	struct stream *s;
 
@@ -349,7 +349,7 @@ static u64 unmask_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-TEST(pmi_again, "above the threshold further PMIs come, or not, as bts-pmi says")
+TEST(pmi_again, "above the threshold further PMIs come, or not, as x-bts-pmi says")
 {
 	struct stream *s;
 

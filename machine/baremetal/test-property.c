@@ -5,11 +5,11 @@
  * line say which of them this CPU has, and each test says what it then does,
  * and what it does without: a CPU with no property at all is their twin.
  *
- * A tail (bts-tail) adds so many records to whatever is switched off.
+ * A tail (x-bts-tail) adds so many records to whatever is switched off.
  */
 #include "bare.h"
 
-#define TAIL		3	/* of bts-tail, in machine/baremetal/run */
+#define TAIL		3	/* of x-bts-tail, in machine/baremetal/run */
 #define BUFFER		200
 #define THRESHOLD	100
 
@@ -39,7 +39,7 @@ static bool nothing_stored(void)
 
 #define NO_STORE	"nothing is stored"
 
-/* ---- bts-tail ---- */
+/* ---- x-bts-tail ---- */
 
 static void check_tail(u64 debugctl)
 {
@@ -82,7 +82,7 @@ TEST_ALONE(tail_filtered, "only-property", "a tail ends at CPL 0, filtered out o
 	return NULL;
 }
 
-/* ---- bts-index-cached ---- */
+/* ---- x-bts-index-cached ---- */
 
 TEST_ALONE(index, "only-property", "an index that is written while TR is set")
 {
@@ -115,7 +115,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 	return NULL;
 }
 
-/* ---- bts-from-wrong ---- */
+/* ---- x-bts-from-wrong ---- */
 
 static u32 wrongs;		/* sources that were wrong so far */
 
@@ -197,7 +197,7 @@ TEST_ALONE(from_off, "only-property", "a sleep with BTS off leaves the next sour
 	return NULL;
 }
 
-/* ---- bts-dead, bts-unavail ---- */
+/* ---- x-bts-dead, x-bts-unavail ---- */
 
 static struct ds_area ds1;
 static struct record records1[BUFFER];

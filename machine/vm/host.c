@@ -824,6 +824,7 @@ static const char * const troubles[] = {
 	"general protection fault", "Call Trace:", "kernel BUG at", "LOCKUP", "soft lockup",
 	"Kernel panic", "KASAN:", "UBSAN:", "KCSAN:", "ODEBUG:", "kmemleak:", "recursion",
 	"unchecked MSR access", "suspicious RCU", "Debug Store: no memory",
+	"Debug Store: bad management area",
 };
 
 /* Prints the console's complaints; true if there is one. */

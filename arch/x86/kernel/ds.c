@@ -75,7 +75,7 @@ static void ds_ask(struct ds_bts_cpu *c)
  * @cause:	why the buffers are drained on the way
  *
  * When this returns, each CPU has handed over what it had recorded and records
- * what bts_mode() says, or nothing.
+ * what bts_turn() says, or nothing.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -117,7 +117,7 @@ void ds_bts_flush_all(void)
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
  * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until bts_mode() is called again. Two CPUs may crash at once, and then ask
+ * any more until bts_turn() is called again. Two CPUs may crash at once, and then ask
  * each other. One that does not answer in time still will, with the next NMI it takes.
  *
  * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No

@@ -16,7 +16,7 @@
  *
  *	ds_bts_off()			in .text..ds, clears TR
  *	  ds_bts_drain(cause)		records -> bts_records()
- *	  ds_bts_ask(task)		the next mode <- bts_mode()
+ *	  ds_bts_ask(task)		the next mode <- bts_turn()
  *	ds_bts_on()			in .text..ds, sets TR
  *
  * A CPU drains when it switches to another task, for a reader or a change of options
@@ -342,11 +342,11 @@ void ds_bts_drain(enum ds_drain_cause cause)
  * Where BTS is not the driver's, or has stopped, nothing is recorded, whatever the
  * tracer says.
  *
- * Context: As ds_bts_drain(), after it; not NMI. bts_mode() is called from here.
+ * Context: As ds_bts_drain(), after it; not NMI. bts_turn() is called from here.
  */
 void ds_bts_ask(struct task_struct *task)
 {
-	u64 ctl = ds_ctl(bts_mode(task), boot_cpu_has(X86_FEATURE_DSCPL));
+	u64 ctl = ds_ctl(bts_turn(task), boot_cpu_has(X86_FEATURE_DSCPL));
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	const u64 size = sizeof(struct ds_bts_record);
 	struct debug_store *ds = c->ds;

@@ -165,15 +165,15 @@ void ds_bts_crash(void);
  * to NMI, while the CPU records nothing; calls for one CPU never nest. A flush
  * may have an empty batch.
  *
- * bts_mode() says what this CPU is to record of a task (DS_BTS_*), the current one
- * or the one that comes next. Called with interrupts off, not from NMI, after the
- * last record of the mode before and before the first of the new one.
+ * bts_turn() turns to a task, the current one or the one that comes next, and returns
+ * what this CPU is to record of it (DS_BTS_*). Called with interrupts off, not from
+ * NMI, after the last record of the mode before and before the first of the new one.
  *
  * bts_pending() says whether a flush is to call bts_records() even if a CPU has
  * recorded nothing. Called with preemption off.
  */
 void bts_records(const struct ds_bts_batch *batch);
-unsigned int bts_mode(struct task_struct *task);
+unsigned int bts_turn(struct task_struct *task);
 bool bts_pending(int cpu);
 
 /* Which drain has the buffer; an NMI leaves the buffer of another drain alone. */

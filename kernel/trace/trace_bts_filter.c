@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: which tasks and which branches an instance wants
+ *
+ * Tasks: those that set_ftrace_pid, set_ftrace_notrace_pid and function-fork name (no
+ * PID: all), on the CPUs of tracing_cpumask. Branches: bts-user and bts-kernel choose
+ * the sides, and the filter of events/ftrace/bts_branch the addresses.
+ *
+ * The PID lists are ftrace's, under RCU. At a task switch ftrace's own probe has looked
+ * them up: the tracer's has a lower priority, so that it comes later.
+ */
+
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+#include <kunit/visibility.h>
+
+#include "trace_bts.h"
+
+/*
+ * A branch that crosses the boundary belongs to both sides. The sign says which one an
+ * end belongs to, so that one look does for both ends.
+ */
+VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
+{
+	if ((mode & DS_BTS_USER) && bts_is_user(rec->from & rec->to))
+		return true;
+	return (mode & DS_BTS_KERNEL) && !bts_is_user(rec->from | rec->to);
+}
+
+/*
+ * Context: preemption off; is @task one of the targets? To look it up takes a lock
+ * and a hundred instructions. ftrace has just done so for the task that comes.
+ */
+VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
+{
+	struct trace_pid_list *pids, *no_pids;
+
+	pids = rcu_dereference_sched(tr->function_pids);
+	no_pids = rcu_dereference_sched(tr->function_no_pids);
+	/* ftrace's probe may have left a verdict while the last list was taken away. */
+	if (!pids && !no_pids)
+		return true;
+	if (task != current)
+		return this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid) != FTRACE_PID_IGNORE;
+	return !trace_ignore_this_task(pids, no_pids, task);
+}
+
+/**
+ * bts_mode_of - what an instance wants of a task on this CPU
+ * @b:		the instance
+ * @task:	the current task, or at a task switch the one that comes
+ *
+ * Context: preemption off.
+ * Return: DS_BTS_OFF or the options.
+ */
+unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+{
+	struct trace_array *tr = b->tr;
+
+	if (!READ_ONCE(b->tracing))
+		return DS_BTS_OFF;
+	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
+		return DS_BTS_OFF;
+	if (!bts_is_target(tr, task))
+		return DS_BTS_OFF;
+	return READ_ONCE(b->flags->val);
+}
+
+/* Context: as bts_records(); the filter of events/ftrace/bts_branch, or NULL. */
+static struct event_filter *bts_filter(struct bts_instance *b)
+{
+	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
+
+	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
+		return NULL;
+	return rcu_dereference_sched(file->filter);
+}
+
+/* Context: as bts_records(); does the filter take it? */
+static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
+			     const struct ds_bts_record *rec)
+{
+	struct bts_branch_entry entry = {
+		.ent	= c->ent,
+		.from	= rec->from,
+		.to	= rec->to,
+	};
+
+	return filter_match_preds(filter, &entry);
+}
+
+/* How many of the records from @rec on are wanted, up to the first that is not. */
+static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
+				   const struct ds_bts_record *rec, unsigned int nr)
+{
+	unsigned int mode = c->mode & BTS_SIDES;
+	unsigned int i = 0;
+
+	if (filter) {
+		while (i < nr && bts_wanted(mode, &rec[i]) &&
+		       bts_filter_takes(filter, c, &rec[i]))
+			i++;
+		return i;
+	}
+	/* Most of a traced task's time goes by here: a loop for each mode. */
+	switch (mode) {
+	case BTS_SIDES:
+		return nr;
+	case DS_BTS_USER:
+		while (i < nr && bts_wanted(DS_BTS_USER, &rec[i]))
+			i++;
+		return i;
+	default:
+		while (i < nr && bts_wanted(DS_BTS_KERNEL, &rec[i]))
+			i++;
+		return i;
+	}
+}
+
+/**
+ * bts_take_slice - deliver those of a batch's records that an instance wants
+ * @b:		the instance
+ * @c:		its part of this CPU, after bts_begin()
+ * @slice:	the records
+ *
+ * Context: as bts_records().
+ */
+void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
+		    const struct ds_bts_slice *slice)
+{
+	struct event_filter *filter = bts_filter(b);
+	const struct ds_bts_record *rec = slice->rec;
+	const struct ds_bts_record *end = rec + slice->nr;
+	unsigned int filtered = 0;
+	unsigned int run;
+
+	while (rec < end) {
+		run = bts_wanted_run(filter, c, rec, end - rec);
+		if (run)
+			bts_deliver(b, c, rec, run);
+		rec += run;
+		/* The one that ended the run. */
+		if (rec < end) {
+			filtered++;
+			rec++;
+		}
+	}
+	bts_count(&c->filtered, filtered);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: the backlog, where entries wait for room (bts-block)
+ *
+ * When the ring buffer of a CPU has no room, an instance that blocks keeps the entries
+ * of that CPU, branches and the losses among them, in a backlog of bytes: a kfifo whose
+ * records are entries, and between them the turns of batches. They go into the ring
+ * buffer, in order, when there is room.
+ *
+ * Each batch has a number, its turn. No CPU goes on as long as another one holds what
+ * has a lower one: a task that is moved to another CPU does not go on there before
+ * its own branches. So all that has been held goes into the ring buffer of its own
+ * CPU, with its own PID, in order. If a backlog is full, and there is room in the
+ * ring buffer, then it does so at once: better out of order than lost.
+ *
+ * Entries are held only while a reader has trace_pipe or trace_pipe_raw open for the
+ * CPU, tracing is on and bts-block set. Otherwise what finds no room is dropped, and
+ * counted. trace_bts_block.c has the tasks wait.
+ *
+ * Concurrency:
+ *
+ *	- A CPU's backlog is written and emptied by bts_records() alone, which
+ *	  never nests; other CPUs read its oldest turn. That may be an old
+ *	  one, and then they go on at the next occasion. ds_bts_flush_all() empties
+ *	  backlogs: it reaches each CPU for which bts_pending() says so.
+ *	- The last entry that leaves a backlog wakes all tasks that wait.
+ */
+
+#include <linux/irq_work.h>
+#include <linux/mm.h>
+#include <linux/wait.h>
+
+#include "trace_bts.h"
+
+/* Bytes, a power of two: one batch always fits, as branches or in packs. */
+#define BTS_BACKLOG	SZ_128K
+
+/* An entry and its turn take no more of it. */
+#define BTS_HELD_WORST	(PAGE_SIZE + 64)
+
+/* Where tasks wait until backlogs are empty. */
+DECLARE_WAIT_QUEUE_HEAD(bts_room);
+
+/**
+ * bts_may_hold - may entries of a CPU wait for room?
+ * @b:	the instance
+ * @cpu: the CPU
+ *
+ * Context: any.
+ */
+bool bts_may_hold(struct bts_instance *b, int cpu)
+{
+	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
+		return false;
+	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
+		return false;
+	return !bts_is_off(b->tr, cpu);
+}
+
+/* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
+static u64 bts_oldest(struct bts_instance *b, int except)
+{
+	u64 oldest = BTS_NONE_HELD;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != except)
+			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->oldest));
+	}
+	return oldest;
+}
+
+/**
+ * bts_any_held - does an instance hold branches on any CPU?
+ * @b: the instance
+ *
+ * Context: any.
+ */
+bool bts_any_held(struct bts_instance *b)
+{
+	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
+}
+
+/**
+ * bts_take_turn - give a batch its turn, and see whether it must wait for another CPU's
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * Context: as bts_records().
+ */
+void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
+{
+	c->wait = false;
+	if (!READ_ONCE(b->blocking))
+		return;
+	c->turn = atomic64_inc_return(&b->turn);
+	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
+}
+
+/* What comes next in the backlog may be a turn, not an entry: it is that of those after. */
+static void bts_next_turn(struct bts_cpu *c)
+{
+	u64 turn;
+
+	if (bts_held(c) && kfifo_peek_len(&c->backlog) == sizeof(turn) &&
+	    kfifo_out(&c->backlog, &turn, sizeof(turn)))
+		WRITE_ONCE(c->oldest, turn);
+}
+
+/* An entry has left the backlog. */
+static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
+{
+	WRITE_ONCE(c->held, c->held - bts_branches(entry));
+	WRITE_ONCE(c->backlog_nr, c->backlog_nr - 1);
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+	bts_next_turn(c);
+}
+
+/* The first entry that is held goes to the ring buffer, if there is room. */
+static bool bts_write_first_held(struct bts_cpu *c)
+{
+	unsigned int size = kfifo_peek_len(&c->backlog);
+	struct ring_buffer_event *event;
+	union bts_entry *entry;
+
+	event = ring_buffer_lock_reserve(c->buffer, size);
+	if (!event)
+		return false;
+	entry = ring_buffer_event_data(event);
+	size = kfifo_out(&c->backlog, entry, size);
+	bts_next_held(c, entry);
+	bts_count_written(c, entry, size);
+	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	return true;
+}
+
+/* What is held and has its turn before @until, as far as there is room. */
+static void bts_write_held(struct bts_cpu *c, u64 until)
+{
+	while (bts_held(c) && c->oldest < until && bts_write_first_held(c))
+		;
+}
+
+static void bts_wake_all(struct irq_work *work)
+{
+	wake_up_all(&bts_room);
+}
+
+static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
+	IRQ_WORK_INIT_HARD(bts_wake_all);
+
+/* There is no room for what is held: branches are lost, and losses still are pending. */
+static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
+{
+	union bts_entry held;
+	unsigned int n = 0;
+	pid_t pid = 0;
+
+	while (bts_held(c)) {
+		/* Of a pack, what comes before its code. */
+		if (!kfifo_out(&c->backlog, &held, sizeof(held)))
+			return;
+		if (bts_is_loss(&held))
+			bts_pend(c, held.lost.cause, held.lost.count, held.ent.pid);
+		else
+			pid = held.ent.pid;
+		n += bts_branches(&held);
+		c->seq -= bts_span(&held);
+		bts_next_held(c, &held);
+	}
+	if (n)
+		bts_drop(b, c, n, pid);
+}
+
+/* Nothing is to be held any more: no turn is waited for, and the rest is dropped. */
+static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
+{
+	bts_write_held(c, BTS_NONE_HELD);
+	bts_drop_held(b, c);
+	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+}
+
+/* The turn of what is held next, if it is not that of what is held already. */
+static void bts_hold_turn(struct bts_cpu *c)
+{
+	if (!bts_held(c))
+		WRITE_ONCE(c->oldest, c->turn);
+	else if (c->newest != c->turn)
+		kfifo_in(&c->backlog, &c->turn, sizeof(c->turn));
+	c->newest = c->turn;
+}
+
+/**
+ * bts_hold - keep an entry for which the ring buffer has no room
+ * @b:	the instance
+ * @c:	its part of this CPU
+ * @entry: the entry
+ * @size: of it
+ *
+ * Context: as bts_records().
+ * Return: false if it cannot be kept. Then the ring buffer has just refused what is
+ *	   held, or nothing is held any more.
+ */
+bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
+	      union bts_entry *entry, unsigned int size)
+{
+	if (!kfifo_initialized(&c->backlog))
+		return false;
+	if (!bts_may_hold(b, smp_processor_id())) {
+		if (bts_held(c))
+			bts_end_holding(b, c);
+		return false;
+	}
+	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
+		bts_write_held(c, BTS_NONE_HELD);
+	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
+		return false;
+	bts_hold_turn(c);
+	bts_set_seq(entry, c->seq);
+	kfifo_in(&c->backlog, entry, size);
+	WRITE_ONCE(c->backlog_nr, c->backlog_nr + 1);
+	bts_count(&c->held, bts_branches(entry));
+	c->seq += bts_span(entry);
+	return true;
+}
+
+/**
+ * bts_release_held - move what is held to the ring buffer, as far as there is room
+ * @b:	the instance
+ * @c:	its part of this CPU
+ *
+ * If nothing is to be held any more, no turn is waited for, and what finds no room
+ * is dropped.
+ *
+ * Context: as bts_records().
+ */
+void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
+{
+	int cpu = smp_processor_id();
+
+	if (!bts_held(c))
+		return;
+	if (!bts_may_hold(b, cpu)) {
+		bts_end_holding(b, c);
+		return;
+	}
+	bts_write_held(c, bts_oldest(b, cpu));
+	if (!bts_held(c))
+		irq_work_queue(this_cpu_ptr(&bts_wake_work));
+}
+
+/* Context: preemption off; does a CPU hold anything that may find room by now? */
+bool bts_pending(int cpu)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		if (bts_held(c) || READ_ONCE(c->losses))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * bts_drop_offline - drop what CPUs hold that have gone offline, and cannot write it
+ * @b: the instance, which has left the tracer
+ */
+void bts_drop_offline(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		bts_count(&c->dropped_off, c->held);
+		WRITE_ONCE(c->held, 0);
+		WRITE_ONCE(c->backlog_nr, 0);
+		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+		kfifo_reset(&c->backlog);
+	}
+}
+
+/**
+ * bts_alloc_backlogs - an instance is about to block
+ * @b: the instance
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM; what was allocated stays.
+ */
+int bts_alloc_backlogs(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+		int ret;
+
+		if (kfifo_initialized(&c->backlog))
+			continue;
+		ret = kfifo_alloc(&c->backlog, BTS_BACKLOG, GFP_KERNEL);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * bts_free_backlogs - an instance has left the tracer, or is gone
+ * @b: the instance, whose CPUs hold nothing and write nothing any more
+ */
+void bts_free_backlogs(struct bts_instance *b)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfifo_free(&per_cpu_ptr(b->cpu, cpu)->backlog);
+}

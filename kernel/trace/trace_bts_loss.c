@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: what was written, and what was lost, on a CPU
+ *
+ * The counters of bts_stats, and the losses that still have to be shown in the trace.
+ *
+ * Why the ring buffer refuses a row. It counts, per CPU, the rows for which it has no
+ * room. Where it has refused and not counted, it was not recording at that moment: it
+ * is being cleared, resized or swapped, or a reader looks at it (pause-on-trace). The
+ * count is written on this CPU alone, and reset in a grace period that waits for the
+ * batch, so this holds even if the ring buffer records again when it is looked at. A
+ * batch that meets both causes may have what is lost first after a change counted, and
+ * shown, under the other one. Whether tracing is off is asked last. If it goes off
+ * between the refusal and the question, what a pause has taken counts as dropped_off;
+ * if it goes on, what was dropped because it was off is counted, and shown, as taken
+ * by a pause.
+ */
+
+#include <linux/ring_buffer.h>
+
+#include "trace_bts.h"
+
+LIST_HEAD(bts_instances);
+
+const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
+	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
+	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },
+	[BTS_LOST_OVERWRITTEN]	= { "DS buffer wrapped", "buffer_wrapped" },
+	[BTS_LOST_PAUSED]	= { "ring buffer paused", "dropped_paused" },
+	[BTS_LOST_CLEARED]	= { "BTS switched off", "buffer_cleared" },
+	[BTS_LOST_STOPPED]	= { "recording stops", "stopped" },
+	[BTS_LOST_DEAD]		= { "BTS does not work", "dead" },
+};
+
+/* How many rows the ring buffer has had no room for on this CPU. */
+static unsigned long bts_refusals(struct trace_buffer *buffer)
+{
+	int cpu = smp_processor_id();
+
+	return ring_buffer_dropped_events_cpu(buffer, cpu) +
+	       ring_buffer_commit_overrun_cpu(buffer, cpu);
+}
+
+/* After a refusal: was it for want of room? A reset lowers the number. */
+static bool bts_was_full(struct bts_cpu *c)
+{
+	unsigned long before = c->refusals;
+
+	c->refusals = bts_refusals(c->buffer);
+	return c->refusals > before;
+}
+
+/**
+ * bts_use_buffer - what is written from now on goes into this ring buffer
+ * @c:		an instance's part of this CPU
+ * @buffer:	the ring buffer
+ *
+ * Context: as bts_records().
+ */
+void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
+{
+	c->buffer = buffer;
+	c->refusals = bts_refusals(buffer);
+}
+
+/**
+ * bts_count_written - count an entry that the ring buffer has taken
+ * @c:		an instance's part of this CPU
+ * @entry:	the entry
+ * @size:	of it
+ *
+ * Context: as bts_records().
+ */
+void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
+		       unsigned int size)
+{
+	bts_count(&c->delivered, bts_branches(entry));
+	if (entry->ent.type == TRACE_BTS_PACK) {
+		bts_count(&c->packs, 1);
+		bts_count(&c->pack_bytes, size);
+	}
+}
+
+/**
+ * bts_pend - a loss waits until it can be shown
+ * @c:		an instance's part of this CPU
+ * @cause:	BTS_LOST_*
+ * @n:		how many branches, or 0 if that is not known
+ * @pid:	the task that took the last of them
+ *
+ * Context: as bts_records().
+ */
+void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
+{
+	c->loss[cause].count += n;
+	c->loss[cause].unknown |= !n;
+	c->loss_pid = pid;
+	WRITE_ONCE(c->losses, true);
+}
+
+/**
+ * bts_lose - count a loss, which waits until it can be shown
+ * @c:		an instance's part of this CPU
+ * @cause:	BTS_LOST_*
+ * @n:		how many branches, or 0 if that is not known
+ * @pid:	the task that took the last of them
+ *
+ * Context: as bts_records().
+ */
+void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
+{
+	bts_count(&c->loss[cause].total, n ?: 1);
+	bts_pend(c, cause, n, pid);
+}
+
+/**
+ * bts_drop - the ring buffer has refused a row, and branches are lost by that
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @n:		how many branches
+ * @pid:	the task that took the last of them
+ *
+ * Context: as bts_records().
+ */
+void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
+{
+	if (bts_was_full(c))
+		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
+	else if (bts_is_off(b->tr, smp_processor_id()))
+		bts_count(&c->dropped_off, n);
+	else
+		bts_lose(c, BTS_LOST_PAUSED, n, pid);
+}
