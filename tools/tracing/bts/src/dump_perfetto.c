@@ -133,7 +133,8 @@ static uint64_t number_of(struct perfetto *p, void **kept, const char *name, uns
 			  struct message *interned)
 {
 	if (!*kept) {
-		*kept = (void *)(uintptr_t)++p->names;
+		p->names++;
+		*kept = (void *)(uintptr_t)p->names;
 		intern(interned, field, p->names, name);
 	}
 	return (uintptr_t)*kept;

@@ -169,7 +169,10 @@ judge_annotate() {
 judge_folded() {
 	"$bts" dump -f folded calls.dat 2>/dev/null >"$work/folded" &&
 		[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$(total calls.dat)" ] &&
-		grep -q ';main;choose;apply;mul ' "$work/folded"
+		grep -q ';main;choose;apply;mul ' "$work/folded" &&
+		# fib(12) calls fib(11), and so on down to fib(1).
+		[ "$(awk '{ n = gsub(/;fib/, ""); if (n > most) most = n } END { print most }' \
+			"$work/folded")" -eq 12 ]
 }
 
 # The widest box is the sum; a title is there for each box, and all of it is XML.
