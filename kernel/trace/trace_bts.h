@@ -112,6 +112,7 @@ struct bts_readers {
  * @seq:		how many branches the entries stand for that were written or held,
  *			as branches or as losses, since the ring buffer was cleared
  * @gone:		entries that had been read or overwritten before the last batch
+ * @cleared:		the ring buffer was cleared since; set by bts_sync()
  * @buffer:		the ring buffer that a batch goes into
  * @refusals:		rows that this had no room for when it was last asked
  * @turn:		of the batch, if the instance blocks
@@ -145,6 +146,7 @@ struct bts_cpu {
 	struct trace_entry ent;
 	u64		seq;
 	unsigned long	gone;
+	bool		cleared;
 	struct trace_buffer *buffer;
 	unsigned long	refusals;
 	u64		turn;

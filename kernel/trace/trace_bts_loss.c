@@ -20,6 +20,8 @@
 
 #include "trace_bts.h"
 
+LIST_HEAD(bts_instances);
+
 const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
 	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },

@@ -90,6 +90,15 @@ static struct bts_stat bts_cause_stat(unsigned int cause)
 	};
 }
 
+/* Entries that the ring buffer has overwritten since it was cleared: branches or packs. */
+static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+
+	return cpu == RING_BUFFER_ALL_CPUS ? ring_buffer_overruns(buffer) :
+					     ring_buffer_overrun_cpu(buffer, cpu);
+}
+
 /* What the CPUs have shown of what the manual leaves open. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
@@ -135,6 +144,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		bts_show_stat(m, b, cpu, bts_cause_stat(i));
 	for (i = 0; i < ARRAY_SIZE(bts_other_stats); i++)
 		bts_show_stat(m, b, cpu, bts_other_stats[i]);
+	seq_printf(m, "overwritten_entries: %lu\n", bts_overwritten(tr, cpu));
 	return 0;
 }
 

@@ -6,7 +6,8 @@
  * ftrace calls bts_sync() where that is too late, or has to change:
  *
  *	all CPUs	reason			what is done
- *	  yes		READ, SWAP, CLEAR	drain all CPUs
+ *	  yes		READ, SWAP		drain all CPUs
+ *	  yes, or one	CLEAR			number its branches anew, and the same
  *	  yes		POLL			the same, and again while the file is open
  *						if the hardware wraps
  *	  yes		TARGETS			all CPUs ask anew what to record
@@ -232,6 +233,18 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
+/* There is room for what is held. Context: as bts_sync_all(). */
+static void bts_sync_clear(struct bts_instance *b, int cleared)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (cleared == RING_BUFFER_ALL_CPUS || cleared == cpu)
+			WRITE_ONCE(per_cpu_ptr(b->cpu, cpu)->cleared, true);
+	}
+	ds_bts_flush_all();
+}
+
 /* Context: process context; bts is chosen and stays so. */
 static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 {
@@ -273,7 +286,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 /**
  * bts_sync - the sync() of the tracer
  * @tr:		the trace array, which has bts, or has just left it; NULL in a crash
- * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
+ * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU; the one that was cleared
  * @why:	the reason
  *
  * Context: see @sync of struct tracer.
@@ -282,7 +295,9 @@ void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
 	if (why == TRACER_SYNC_CRASH)
 		bts_crash();
-	else if (cpu == RING_BUFFER_ALL_CPUS || why == TRACER_SYNC_CLEAR)
+	else if (why == TRACER_SYNC_CLEAR)
+		bts_sync_clear(tr->bts, cpu);
+	else if (cpu == RING_BUFFER_ALL_CPUS)
 		bts_sync_all(tr->bts, why);
 	else
 		bts_sync_here(tr->bts, why);

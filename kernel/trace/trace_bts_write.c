@@ -28,12 +28,11 @@
 #include "trace_bts.h"
 #include "trace_bts_pack.h"
 
-LIST_HEAD(bts_instances);
-
 /*
  * The branches of a ring buffer are numbered from the first one on: of another one,
- * after a snapshot, and of one that was cleared. That one has no entries, and has had
- * none, or fewer of them have gone than before.
+ * after a snapshot, and of one that was cleared. bts_sync() reports that, but a batch
+ * may come before. Then the ring buffer has no entries, and has had none, or fewer of
+ * them have gone than before.
  */
 static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 {
@@ -48,8 +47,10 @@ static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 	/* data_race: as above */
 	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
 	gone += ring_buffer_overrun_cpu(buffer, cpu);
-	if (buffer != c->buffer || gone < c->gone || !(entries + gone))
+	if (buffer != c->buffer || gone < c->gone || !(entries + gone) ||
+	    READ_ONCE(c->cleared))
 		c->seq = c->held;
+	WRITE_ONCE(c->cleared, false);
 	c->gone = gone;
 	bts_use_buffer(c, buffer);
 }

@@ -166,8 +166,8 @@ void ds_bts_crash(void);
  * may have an empty batch.
  *
  * bts_turn() turns to a task, the current one or the one that comes next, and returns
- * what this CPU is to record of it (DS_BTS_*). Called with interrupts off, not from NMI, after the
- * last record of the mode before and before the first of the new one.
+ * what this CPU is to record of it (DS_BTS_*). Called with interrupts off, not from
+ * NMI, after the last record of the mode before and before the first of the new one.
  *
  * bts_pending() says whether a flush is to call bts_records() even if a CPU has
  * recorded nothing. Called with preemption off.
