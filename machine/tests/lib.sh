@@ -28,7 +28,7 @@ guests=$top/machine/tests/guest
 # What the guests have in their environment, too.
 export BTS_PROGS="$build/test-programs"
 export BTS_PACK="${BTS_PACK:-0}"
-export BTS_ACCOUNT="$guests/account.awk"
+export BTS_ACCOUNT="$cases/account.awk"
 mkdir -p "$out"
 
 # result STATUS NAME: one test's line.

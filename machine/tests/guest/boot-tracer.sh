@@ -10,6 +10,6 @@ echo 0 > tracing_on
 grep -v "^#" trace > /tmp/trace
 head -n 1 /tmp/trace
 grep -m 1 "swapper/0-1 .*do_one_initcall" /tmp/trace || exit 4
-[ "$(grep -c " 0x[0-9a-f]* -> 0x[0-9a-f]*$" /tmp/trace)" -eq 0 ] || exit 5
+[ "$(grep -c ' 0x[0-9a-f]* -> 0x[0-9a-f]*$' /tmp/trace)" -eq 0 ] || exit 5
 awk -f "$BTS_ACCOUNT" -v least=1 bts_stats || exit 6
 echo nop > current_tracer

@@ -6,11 +6,10 @@
 #	online    started with maxcpus=1: the second CPU comes while bts is the tracer
 #	suspend   to RAM, and back: somebody else wakes the machine
 #
-# BTS_PROGS is where the selftests' programs are.
+# BTS_PROGS is where the selftests' programs are, BTS_ACCOUNT is their account.awk.
 
 set -u
 
-here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 tests=0
 cd /sys/kernel/tracing || exit 1
 
@@ -49,7 +48,7 @@ exact_on() { # CPU
 }
 
 balanced() {
-	awk -f "$here/account.awk" -v least=1 bts_stats
+	awk -f "$BTS_ACCOUNT" -v least=1 bts_stats
 }
 
 online() {

@@ -21,7 +21,6 @@
 
 set -u
 
-here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 what=$1
 rounds=$2
 seed=${3:-1}
@@ -45,7 +44,7 @@ stat() { # NAME [CPU]
 
 # Of the working directory's instance.
 sums() {
-	awk -f "$here/account.awk" bts_stats > "$TMPDIR/sums" && return
+	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
 	return 1
 }

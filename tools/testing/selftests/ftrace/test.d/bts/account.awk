@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Is each record accounted for?	awk -f machine/tests/guest/account.awk [-v least=N] bts_stats
+# Is each record accounted for?	awk -f account.awk [-v least=N] bts_stats
 #
 # An instance's records = delivered + filtered + own + held + everything dropped, whatever
 # the causes are called, and they are at least N.
