@@ -280,11 +280,15 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 2);
 }
 
-#ifdef CONFIG_MITIGATION_RETPOLINE
+/* So that each kernel has one. */
+static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
+{
+}
+
 /* The branch of a return thunk belongs to the branch to it. */
 static void ds_test_return_thunk(struct kunit *test)
 {
-	u64 thunk = (unsigned long)__return_thunk_start;
+	u64 thunk = (unsigned long)ds_test_thunk;
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -300,7 +304,6 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 1);
 }
-#endif
 
 /* @way records of an NMI's entry, between those of the traced code and the drain. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
@@ -406,6 +409,22 @@ static void ds_test_nmi_head(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), found ? 31 : way + 32);
 		KUNIT_EXPECT_EQ(test, t->batch.unsure, found ? 0 : DS_NMI_RECORDS);
 	}
+}
+
+/* The NMI has interrupted the section after BTS was on again: the way out follows. */
+static void ds_test_nmi_head_own(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+
+	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+	t->ways.back = ds_test_place() + 1;
+	ds_test_leave(t);
+	ds_test_store_nr(t, 10);
+	ds_test_store(t, DS_TEST_ENTRY, t->ways.back);
+	ds_test_leave(t);
+	ds_test_store_nr(t, 30);
+	ds_test_drain(t);
+	ds_test_expect(test, 13, 30);
 }
 
 /* An NMI between the way into the section and the end of storing. */
@@ -576,13 +595,12 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_late),
 	KUNIT_CASE(ds_test_wrap_own),
 	KUNIT_CASE(ds_test_place_only),
-#ifdef CONFIG_MITIGATION_RETPOLINE
 	KUNIT_CASE(ds_test_return_thunk),
-#endif
 	KUNIT_CASE(ds_test_nmi_tail),
 	KUNIT_CASE(ds_test_nmi_wrong),
 	KUNIT_CASE(ds_test_nmi_user),
 	KUNIT_CASE(ds_test_nmi_head),
+	KUNIT_CASE(ds_test_nmi_head_own),
 	KUNIT_CASE(ds_test_interrupted),
 	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_ctl),

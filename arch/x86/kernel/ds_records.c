@@ -41,8 +41,7 @@ static bool ds_in_section(u64 addr)
 
 static bool ds_in_return_thunk(u64 addr)
 {
-	return IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) &&
-	       addr >= (unsigned long)__return_thunk_start &&
+	return addr >= (unsigned long)__return_thunk_start &&
 	       addr < (unsigned long)__return_thunk_end;
 }
 
@@ -122,17 +121,22 @@ const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch, unsigned in
 	return i < first ? &batch->slice[0].rec[i] : &batch->slice[1].rec[i - first];
 }
 
+static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i)
+{
+	while (i < ds_bts_nr(batch) && ds_is_own(ds_rec(batch, i)))
+		i++;
+	return i;
+}
+
 /* How many of the first records are the way out of the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch,
 				const struct ds_ways *ways)
 {
+	unsigned int head = ds_skip_own(batch, 0);
 	unsigned int nr = ds_bts_nr(batch);
 	const struct ds_bts_record *rec;
-	unsigned int limit, head = 0;
-	unsigned int i;
+	unsigned int limit, i;
 
-	while (head < nr && ds_is_own(ds_rec(batch, head)))
-		head++;
 	while (head && head < nr && ds_in_return_thunk(ds_rec(batch, head)->from))
 		head++;
 
@@ -143,7 +147,7 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch,
 	for (i = head; i < limit; i++) {
 		rec = ds_rec(batch, i);
 		if (rec->to == ways->back && !ds_is_user(rec->from))
-			return i + 1;
+			return ds_skip_own(batch, i + 1);
 	}
 	if (ways->kernel)
 		batch->unsure += limit - head;

@@ -31,7 +31,7 @@ static void push(struct calls *c, enum frame_kind kind, struct sym *sym,
 {
 	struct frame *f;
 
-	if (c->depth == c->room) {
+	if (!c->stack || c->depth == c->room) {
 		c->room = c->room ? 2 * c->room : 64;
 		c->stack = bts_realloc(c->stack, c->room, sizeof(*c->stack));
 	}

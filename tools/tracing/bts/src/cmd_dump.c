@@ -13,7 +13,7 @@ static const struct dump_format formats[] = {
 	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser" },
 	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate" },
 	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope" },
-	{ "perfetto",	dump_chrome,	"the same, for ui.perfetto.dev" },
+	{ "perfetto",	dump_perfetto,	"the same, smaller, for ui.perfetto.dev alone" },
 	{ "bolt",	dump_bolt,	"a profile for llvm-bolt (fdata)" },
 	{ "csv",	dump_csv,	"a line a branch" },
 	{ "json",	dump_json,	"an object a branch" },

@@ -75,6 +75,14 @@ static bool is_wanted(const struct graph *g, const struct sym *sym)
 	return sym && !strcmp(sym->name, g->arcs.wanted);
 }
 
+static bool in_trace(const struct graph *g, const struct tally_entry *list)
+{
+	for (size_t i = 0; i < g->arcs.tally.nr; i++)
+		if (is_wanted(g, list[i].key.a))
+			return true;
+	return false;
+}
+
 /* False if the function is not in the trace. */
 static bool print(const struct graph *g)
 {
@@ -82,6 +90,10 @@ static bool print(const struct graph *g)
 	size_t nr = g->arcs.tally.nr;
 	const struct sym *sym = NULL;
 
+	if (!in_trace(g, list)) {
+		free(list);
+		return false;
+	}
 	if (!g->json)
 		printf("%12s %15s %13s\ncallers\n", "calls", "instructions", "branches");
 	for (size_t i = 0; i < nr; i++) {
@@ -95,15 +107,14 @@ static bool print(const struct graph *g)
 	}
 	if (!g->json)
 		puts("function");
-	if (sym)
-		print_row(g, "function", sym, &total);
+	print_row(g, "function", sym, &total);
 	if (!g->json)
 		puts("callees");
 	for (size_t i = 0; i < nr; i++)
 		if (is_wanted(g, list[i].key.b))
 			print_row(g, "callee", list[i].key.a, &list[i]);
 	free(list);
-	return sym;
+	return true;
 }
 
 static int run(void *ctx, const struct bts_options *options)

@@ -254,10 +254,10 @@ static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 
 	if (b->kind == INSN_CALL_IND)
 		return starts_with_one(object_sym(o, addr)->name, callers,
-				       sizeof(callers) / sizeof(callers[0]));
+				       ARRAY_SIZE(callers));
 	return b->kind == INSN_CALL &&
 	       starts_with_one(object_sym(o, b->target)->name, callees,
-			       sizeof(callees) / sizeof(callees[0]));
+			       ARRAY_SIZE(callees));
 }
 
 /* May a run go on after this branch instruction? */

@@ -39,6 +39,7 @@ int dump_folded(struct dump *d);
 int dump_flame(struct dump *d);
 int dump_callgrind(struct dump *d);
 int dump_chrome(struct dump *d);
+int dump_perfetto(struct dump *d);
 int dump_bolt(struct dump *d);
 int dump_csv(struct dump *d);
 int dump_json(struct dump *d);

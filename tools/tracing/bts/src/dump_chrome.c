@@ -2,50 +2,8 @@
 /*
  * Calls over time as trace events in JSON, which chrome://tracing, ui.perfetto.dev and
  * speedscope draw.
- *
- * BTS stores no time. A task's clock goes on by a nanosecond an instruction, and is set
- * to the time of its branches' row where that is later. So what is drawn is in order,
- * and its widths are instructions, within what is known of the time. A call and a return
- * take a nanosecond more: of two at the same time, speedscope takes the one for the other.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "calls.h"
-#include "dump.h"
-#include "text.h"
-
-struct chrome {
-	struct dump	*dump;
-	struct text	*text;
-	uint64_t	begin;
-	uint64_t	events;
-};
-
-/* A task's clock: the last time that was drawn, and the instructions then. */
-struct clock {
-	uint64_t	now;
-	uint64_t	insns;
-};
-
-static struct clock *clock_of(struct calls *c)
-{
-	if (!c->node)
-		c->node = bts_zalloc(1, sizeof(struct clock));
-	return c->node;
-}
-
-/* The time, which passes by that. */
-static uint64_t tick(struct calls *c)
-{
-	struct clock *k = clock_of(c);
-
-	k->now += c->insns - k->insns;
-	k->insns = c->insns;
-	if (c->ts > k->now)
-		k->now = c->ts;
-	return k->now++;
-}
+#include "timeline.h"
 
 static void micros(struct text *t, uint64_t ns)
 {
@@ -54,103 +12,65 @@ static void micros(struct text *t, uint64_t ns)
 	text_padded(t, ns % 1000, 3, '0');
 }
 
-static void begin_event(struct chrome *ch, const struct bts_task *t, const char *phase)
+static void begin_event(struct timeline *tl, const struct bts_task *t, const char *phase)
 {
-	text_string(ch->text, ch->events++ ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-	text_string(ch->text, phase);
-	text_string(ch->text, "\",\"pid\":");
-	text_number(ch->text, t->tgid);
-	text_string(ch->text, ",\"tid\":");
-	text_number(ch->text, t->pid);
-	text_string(ch->text, ",\"name\":");
+	uint64_t *events = tl->ctx;
+
+	text_string(tl->text, (*events)++ ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	text_string(tl->text, phase);
+	text_string(tl->text, "\",\"pid\":");
+	text_number(tl->text, t->tgid);
+	text_string(tl->text, ",\"tid\":");
+	text_number(tl->text, t->pid);
+	text_string(tl->text, ",\"name\":");
 }
 
-static void enter(struct calls *c, struct frame *f)
+static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_t end)
 {
-	f->ts = tick(c);
+	begin_event(tl, c->task, "X");
+	text_json(tl->text, f->sym->name);
+	text_string(tl->text, ",\"cat\":");
+	text_json(tl->text, f->sym->object->name);
+	text_string(tl->text, ",\"ts\":");
+	micros(tl->text, f->ts);
+	text_string(tl->text, ",\"dur\":");
+	micros(tl->text, end - f->ts);
+	text_string(tl->text, ",\"args\":{\"instructions\":");
+	text_number(tl->text, c->insns - f->insns_at);
+	text_string(tl->text, ",\"branches\":");
+	text_number(tl->text, c->branches - f->branches_at);
+	text_string(tl->text, "}}");
 }
 
-static void leave(struct calls *c, struct frame *f)
+static void mark(struct timeline *tl, struct bts_task *t, const char *text, uint64_t at)
 {
-	struct chrome *ch = c->ctx;
-	uint64_t end = tick(c);
-
-	begin_event(ch, c->task, "X");
-	text_json(ch->text, f->sym->name);
-	text_string(ch->text, ",\"cat\":");
-	text_json(ch->text, f->sym->object->name);
-	text_string(ch->text, ",\"ts\":");
-	micros(ch->text, f->ts > ch->begin ? f->ts - ch->begin : 0);
-	text_string(ch->text, ",\"dur\":");
-	micros(ch->text, end - f->ts);
-	text_string(ch->text, ",\"args\":{\"instructions\":");
-	text_number(ch->text, c->insns - f->insns_at);
-	text_string(ch->text, ",\"branches\":");
-	text_number(ch->text, c->branches - f->branches_at);
-	text_string(ch->text, "}}");
+	begin_event(tl, t, "i");
+	text_json(tl->text, text);
+	text_string(tl->text, ",\"s\":\"t\",\"ts\":");
+	micros(tl->text, at);
+	text_string(tl->text, "}");
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
-
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static void task(struct timeline *tl, struct bts_task *t)
 {
-	struct chrome *ch = ctx;
-
-	if (!ch->begin)
-		ch->begin = ts;
-	if (s->flags & BTS_STEP_SHOWN)
-		calls_step(calls_of(&ch->dump->pipe, t, &ops, ch), s, ts);
-	return ch->text->failed;
-}
-
-/* What is no call is a mark in its task. */
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
-{
-	struct chrome *ch = ctx;
-	struct calls *c;
-
-	if (!t)
-		return 0;
-	c = calls_of(&ch->dump->pipe, t, &ops, ch);
-	if (row->type != BTS_ROW_MAP) {
-		uint64_t at = c->depth ? tick(c) : 0;
-
-		if (row->ts > at)
-			at = row->ts;
-		begin_event(ch, t, "i");
-		text_json(ch->text, command_row_text(&ch->dump->pipe, t, row));
-		text_string(ch->text, ",\"s\":\"t\",\"ts\":");
-		micros(ch->text, at > ch->begin && ch->begin ? at - ch->begin : 0);
-		text_string(ch->text, "}");
-	}
-	calls_row(c, row);
-	return ch->text->failed;
+	begin_event(tl, t, "M");
+	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":");
+	text_json(tl->text, t->comm);
+	text_string(tl->text, "}}");
 }
 
 int dump_chrome(struct dump *d)
 {
-	struct chrome ch = { .dump = d, .text = text_open(d->out) };
+	uint64_t events = 0;
+	struct timeline tl = {
+		.dump = d, .text = text_open(d->out), .leave = leave, .mark = mark, .task = task,
+		.ctx = &events,
+	};
 	int status;
 
-	d->pipe.consumer = (struct bts_consumer) { .ctx = &ch, .branch = branch, .row = row };
-	text_string(ch.text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	status = bts_pipe_run(&d->pipe);
-	for (struct bts_task *t = d->pipe.tasks; t; t = t->list_next) {
-		struct calls *c = t->priv;
-		struct clock *k;
-
-		begin_event(&ch, t, "M");
-		text_string(ch.text, "\"thread_name\",\"args\":{\"name\":");
-		text_json(ch.text, t->comm);
-		text_string(ch.text, "}}");
-		if (!c)
-			continue;
-		calls_end(c);
-		k = c->node;
-		calls_free(t);
-		free(k);
-	}
-	text_string(ch.text, "\n]}\n");
-	text_close(ch.text);
+	text_string(tl.text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	status = timeline_run(&tl);
+	text_string(tl.text, "\n]}\n");
+	text_close(tl.text);
 	return status;
 }

@@ -116,6 +116,11 @@ static void put_colour(FILE *out, const struct node *n)
 	fprintf(out, "hsl(%u,75%%,%u%%)", hue, light);
 }
 
+static const char *unit(const struct flame *f)
+{
+	return f->dump->by_branches ? "branches" : "instructions";
+}
+
 static void put_box(const struct flame *f, const struct box *b)
 {
 	unsigned int y = (f->depth - b->depth - 1) * ROW + MARGIN;
@@ -129,8 +134,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	if (b->node->sym)
 		put_text(out, b->node->sym->object->name, SIZE_MAX);
 	fprintf(out, "%s: %llu %s, %.2f%%</title>", b->node->sym ? ")" : "",
-		(unsigned long long)b->node->total,
-		f->dump->by_branches ? "branches" : "instructions",
+		(unsigned long long)b->node->total, unit(f),
 		100.0 * b->node->total / f->total);
 	fprintf(out, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"", b->x, y,
 		b->width > 1 ? b->width - 0.4 : b->width, ROW - 1);
@@ -149,16 +153,16 @@ static void print(const struct flame *f)
 	unsigned int height = f->depth * ROW + MARGIN + FOOT;
 	FILE *out = f->dump->out;
 
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-		"viewBox=\"0 0 %d %u\" font-family=\"monospace\" font-size=\"11\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, height, WIDTH,
-		height);
+	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\"\n",
+		WIDTH, height);
+	fprintf(out, "viewBox=\"0 0 %d %u\" font-family=\"monospace\" font-size=\"11\">\n",
+		WIDTH, height);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	for (size_t i = 0; i < f->nr; i++)
 		put_box(f, &f->boxes[i]);
-	fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555\">%llu %s; %llu narrow boxes are not "
-		"drawn</text>\n</svg>\n", MARGIN, height - 12, (unsigned long long)f->total,
-		f->dump->by_branches ? "branches" : "instructions",
-		(unsigned long long)f->left_out);
+	fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555\">", MARGIN, height - 12);
+	fprintf(out, "%llu %s; %llu narrow boxes are not drawn</text>\n</svg>\n",
+		(unsigned long long)f->total, unit(f), (unsigned long long)f->left_out);
 }
 
 int dump_flame(struct dump *d)

@@ -57,7 +57,7 @@ static char *release_of(const char *uname)
 		uname = strchr(uname, ' ');
 		uname += !!uname;
 	}
-	return bts_format("%.*s", uname ? (int)strcspn(uname, " \n") : 0, uname ? uname : "");
+	return bts_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
 }
 
 /* Where Debian and others put it: by build ID, by release. To be freed, or NULL. */

@@ -3,6 +3,7 @@
  * Makes a long trace of a recorded one: its branches, again and again.
  *
  *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
+ *	generate IN		decodes it, and says how many branches there are
  *
  * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
  * are written once, those of departures and arrivals each time; times go on. Formats,
@@ -449,6 +450,25 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	free(sizes);
 }
 
+static int decode(struct dat *dat, const struct layout *layout)
+{
+	unsigned long long nr = 0;
+
+	for (size_t i = 0; i < dat->nr_cpus; i++) {
+		struct cpustream s;
+		struct batch *b;
+
+		if (!cpustream_start(&s, dat, &dat->cpus[i], layout))
+			return 1;
+		while ((b = cpustream_peek(&s))) {
+			nr += b->type == BATCH_BRANCHES ? b->nr : 0;
+			cpustream_next(&s);
+		}
+		cpustream_stop(&s);
+	}
+	return printf("%llu\n", nr) < 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct out *o = bts_zalloc(1, sizeof(*o));
@@ -456,7 +476,7 @@ int main(int argc, char **argv)
 	struct layout layout;
 	struct dat *dat;
 
-	if (argc < 4)
+	if (argc != 2 && argc < 4)
 		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]");
 	dat = dat_open(argv[1]);
 	if (!dat)
@@ -464,6 +484,8 @@ int main(int argc, char **argv)
 	formats_read(&formats, dat);
 	if (!layout_find(&layout, &formats, dat))
 		return 1;
+	if (argc == 2)
+		return decode(dat, &layout);
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;

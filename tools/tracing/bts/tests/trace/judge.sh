@@ -169,7 +169,10 @@ judge_annotate() {
 judge_folded() {
 	"$bts" dump -f folded calls.dat 2>/dev/null >"$work/folded" &&
 		[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$(total calls.dat)" ] &&
-		grep -q ';main;choose;apply;mul ' "$work/folded"
+		grep -q ';main;choose;apply;mul ' "$work/folded" &&
+		# fib(12) calls fib(11), and so on down to fib(1).
+		[ "$(awk '{ n = gsub(/;fib/, ""); if (n > most) most = n } END { print most }' \
+			"$work/folded")" -eq 12 ]
 }
 
 # The widest box is the sum; a title is there for each box, and all of it is XML.
@@ -225,6 +228,17 @@ judge_chrome() {
 	done
 }
 
+# protoc takes it apart, and each call is as in the other timeline.
+judge_perfetto() {
+	for trace in calls throws; do
+		"$bts" dump -f perfetto -o "$work/pftrace" "$trace.dat" >/dev/null &&
+			"$bts" dump -f chrome -o "$work/json" "$trace.dat" >/dev/null &&
+			protoc --proto_path="$progs/.." --decode=Trace perfetto.proto \
+				<"$work/pftrace" >"$work/text" &&
+			python3 "$progs/../perfetto.py" "$work/text" "$work/json" || return 1
+	done
+}
+
 judge_json() {
 	"$bts" report --json calls.dat | python3 -c '
 import json, sys
@@ -238,9 +252,12 @@ sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
+	# Caught there, by a function of which the exception has left all that it called.
+	grep -q ';main;attempt;__cxa_begin_catch' "$work/folded" || return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded signals.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;kill;on_usr1' "$work/folded" || return 1
+	grep -q '@plt;[^_]' "$work/folded" && return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
@@ -287,9 +304,16 @@ judge_filters() {
 
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
-	# fib(12): 465 calls, and ten of fib(5): 15 each.
-	awk '$4 == "main" { main = $1 } /^function/ { getline; all = $1 }
-	     END { exit !(main == 1 && all == 465 + 150) }' "$work/text"
+	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
+	# fib(12): 465 calls, and ten of fib(5): 15 each. It calls nothing but itself, and what
+	# is executed in inner calls is the outermost one's.
+	awk -v own="$own" '
+		$4 == "main" { main = $1 }
+		$4 == "fib" && !all && $2 { inner = 1 }
+		/^function/ { getline; all = $1; sum = $2 }
+		END { exit !(main == 1 && all == 465 + 150 && sum == own && !inner) }' \
+		"$work/text" && ! "$bts" graph no_such calls.dat >"$work/text" 2>"$work/said" &&
+		grep -q '^bts: graph: no_such: no such function' "$work/said"
 }
 
 # Names of code that was made at run time; its bytes are not known.
@@ -441,6 +465,7 @@ judge annotate callgrind_annotate "callgrind_annotate opens the dump, and has th
 judge folded - "folded stacks have the same sum" judge_folded
 judge flame - "the flame graph has the same sum" judge_flame
 judge chrome - "calls in the timeline lie within each other" judge_chrome
+judge perfetto protoc "the same timeline in Perfetto's own format" judge_perfetto
 judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
 judge filters - "each filter has the branches that it should" judge_filters

@@ -62,7 +62,7 @@ colours() {
 	each = {2: 3, 6: 4}[colour]
 	raw, last, points = zlib.decompress(packed), bytes(width * each), collections.Counter()
 
-	def paeth(a, b, c):
+	def predict(a, b, c):
 	    return min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
 
 	for y in range(height):
@@ -72,7 +72,7 @@ colours() {
 	        a = line[i - each] if i >= each else 0
 	        c = last[i - each] if i >= each else 0
 	        line[i] = line[i] + (0, a, last[i], (a + last[i]) // 2,
-	                             paeth(a, last[i], c))[kind] & 255
+	                             predict(a, last[i], c))[kind] & 255
 	    last = line
 	    points.update(bytes(line[i:i + 3]) for i in range(0, len(line), each))
 	often = sum(times > 1000 for times in points.values())

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When calls begin and end.
+ *
+ * BTS stores no time. A task's clock goes on by a nanosecond an instruction, and is set
+ * to the time of its branches or rows where that is later. So what is drawn is in order,
+ * and its widths are instructions, within what is known of the time. A call and a return
+ * take a nanosecond more: of two at the same time, speedscope takes the one for the other.
+ */
+#include <stdlib.h>
+
+#include "timeline.h"
+
+/* A task's clock: the next time that is free, and the instructions at the last. */
+struct clock {
+	uint64_t	now;
+	uint64_t	insns;
+};
+
+static struct clock *clock_of(struct calls *c)
+{
+	if (!c->node)
+		c->node = bts_zalloc(1, sizeof(struct clock));
+	return c->node;
+}
+
+/* The time, which passes by that. */
+static uint64_t tick(struct calls *c)
+{
+	struct clock *k = clock_of(c);
+
+	k->now += c->insns - k->insns;
+	k->insns = c->insns;
+	if (c->ts > k->now)
+		k->now = c->ts;
+	return k->now++;
+}
+
+static uint64_t since(const struct timeline *tl, uint64_t ts)
+{
+	return tl->begin && ts > tl->begin ? ts - tl->begin : 0;
+}
+
+static void enter(struct calls *c, struct frame *f)
+{
+	struct timeline *tl = c->ctx;
+
+	f->ts = since(tl, tick(c));
+	if (tl->enter)
+		tl->enter(tl, c, f);
+}
+
+static void leave(struct calls *c, struct frame *f)
+{
+	struct timeline *tl = c->ctx;
+
+	tl->leave(tl, c, f, since(tl, tick(c)));
+}
+
+static const struct calls_ops ops = { .enter = enter, .leave = leave };
+
+static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+{
+	struct timeline *tl = ctx;
+
+	if (!tl->begin)
+		tl->begin = ts;
+	if (s->flags & BTS_STEP_SHOWN)
+		calls_step(calls_of(&tl->dump->pipe, t, &ops, tl), s, ts);
+	return tl->text->failed;
+}
+
+static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+{
+	struct timeline *tl = ctx;
+	struct calls *c;
+
+	if (!t)
+		return 0;
+	c = calls_of(&tl->dump->pipe, t, &ops, tl);
+	if (row->type != BTS_ROW_MAP) {
+		if (row->ts > c->ts)
+			c->ts = row->ts;
+		tl->mark(tl, t, command_row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
+	}
+	calls_row(c, row);
+	return tl->text->failed;
+}
+
+int timeline_run(struct timeline *tl)
+{
+	struct bts_pipe *pipe = &tl->dump->pipe;
+	int status;
+
+	pipe->consumer = (struct bts_consumer) { .ctx = tl, .branch = branch, .row = row };
+	status = bts_pipe_run(pipe);
+	for (struct bts_task *t = pipe->tasks; t; t = t->list_next) {
+		struct calls *c = t->priv;
+		struct clock *k;
+
+		tl->task(tl, t);
+		if (!c)
+			continue;
+		calls_end(c);
+		k = c->node;
+		calls_free(t);
+		free(k);
+	}
+	return status;
+}
