@@ -253,12 +253,6 @@ static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	{ }
 };
 
-static void ds_tell_erratum(void)
-{
-	if (x86_match_cpu(ds_erratum_aaj122))
-		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
-}
-
 /* Context: process context, ds_bts_mutex held; the NMI handlers are registered. */
 static int ds_start_cpus(int *cpu, enum ds_fault *fault)
 {
@@ -350,7 +344,8 @@ int ds_bts_claim(int *cpu, enum ds_fault *fault)
 		goto err_handlers;
 
 	register_syscore(&ds_syscore);
-	ds_tell_erratum();
+	if (x86_match_cpu(ds_erratum_aaj122))
+		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 	return 0;
 
 err_handlers:
