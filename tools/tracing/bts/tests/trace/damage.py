@@ -18,7 +18,8 @@ import sys
 import tempfile
 
 COMMANDS = (["report", "--no-lines"], ["top"], ["replay"], ["dump", "-f", "folded"],
-            ["dump", "-f", "chrome"], ["cover", "-f", "pcs"], ["graph", "main"], ["info"])
+            ["dump", "-f", "chrome"], ["cover", "-f", "pcs"], ["graph", "main"], ["info"],
+            ["dump", "-f", "flame"], ["dump", "-f", "perfetto"])
 
 
 def run(bts, args, path):
