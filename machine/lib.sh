@@ -108,25 +108,3 @@ put_text() {
 	printf '%s\n' "$2" >"$1.new"
 	mv "$1.new" "$1"
 }
-
-# machine_options NAME: the machines that cases run in, as machine/vm/run's options. Their
-# time counts instructions: with the host's time, a busy host means more ticks for each
-# instruction, so more branches and fuller buffers.
-machine_options() {
-	case $1 in
-	kpti_smp1) set -- '--smp 1' ;;
-	kpti_smp2) set -- '--smp 2' ;;
-	kpti_smp4) set -- '--smp 4' ;;
-	nopti_smp2) set -- '--smp 2 --append pti=off' ;;
-	cpl_after) set -- '--smp 2 --cpu SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on,x-bts-cpl-after=on' ;;
-	no_ds_cpl) set -- '--smp 2 --cpu SandyBridge,+ds,+dtes64,-ds-cpl,pmu=on' ;;
-	# perf acknowledges its interrupt late on this one. QEMU 7.2 takes a far return in user
-	# mode for a read of the kernel's, which SMAP forbids.
-	skylake) set -- '--smp 2 --cpu Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on' ;;
-	skylake_nopti)
-		set -- '--smp 2 --cpu Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on --append pti=off'
-		;;
-	*) die "no such machine: $1" ;;
-	esac
-	printf '%s' "--icount $1"
-}

@@ -117,25 +117,24 @@ struct node **stacks_children(const struct node *n, size_t *nr)
 	return children;
 }
 
+static struct node *first_leaf(struct node *n)
+{
+	while (n->child)
+		n = n->child;
+	return n;
+}
+
 /* Each node's total is whole when its last child has been added. */
 static void sum(const struct dump *d, struct node *root)
 {
-	struct node *n = root;
+	struct node *n = first_leaf(root);
 
-	while (n) {
-		while (n->child)
-			n = n->child;
-		for (;;) {
-			n->total += stacks_count(d, n);
-			if (n->parent)
-				n->parent->total += n->total;
-			if (n == root)
-				return;
-			if (n->sibling)
-				break;
-			n = n->parent;
-		}
-		n = n->sibling;
+	for (;;) {
+		n->total += stacks_count(d, n);
+		if (!n->parent)
+			return;
+		n->parent->total += n->total;
+		n = n->sibling ? first_leaf(n->sibling) : n->parent;
 	}
 }
 

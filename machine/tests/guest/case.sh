@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/case SELFTESTS CASE...: runs cases of ftracetest in this guest, where
+# machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in this guest, where
 # nothing was traced before, without ftracetest's preparation: to look for what others have
 # left in all events and triggers takes seconds of an emulated CPU. The cases are the same,
 # and so is what makes them fail. KTAP on standard output; a failed case's end is shown.

@@ -9,5 +9,5 @@ busybox mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
 mount -t tracefs none /sys/kernel/tracing
-BTS_PROGS=/bin busybox sh /life suspend > /dev/ttyS1
+BTS_PROGS=/bin busybox sh /life.sh suspend > /dev/ttyS1
 reboot -f

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life WHAT: a CPU's life while branches are traced, in the guest; KTAP.
+# machine/tests/guest/life.sh WHAT: a CPU's life while branches are traced, in the guest; KTAP.
 #
 #	online    started with maxcpus=1: the second CPU comes while bts is the tracer
 #	suspend   to RAM, and back: somebody else wakes the machine

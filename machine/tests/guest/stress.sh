@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/stress hotplug|switch|random ROUNDS [SEED]: in the guest. Does one
+# machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: in the guest. Does one
 # thing again and again while the tracer is at work, looks after each round whether every
 # record is accounted for, and at the end whether memory has gone. KTAP on standard output;
 # the console is for machine/vm/run --strict to look at. $BTS_PROGS are the programs of the

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/absent.sh: there is no bts here. The exit status says which step has failed.
+
+cd /sys/kernel/tracing || exit
+! grep -qw bts available_tracers || exit 2
+[ "$(dmesg | grep -c "bts: no Branch Trace Store in this machine")" -eq 1 ] || exit 3
+! sh -c "echo bts > current_tracer" 2> /dev/null || exit 4
+[ "$(cat current_tracer)" = nop ] || exit 5
+mkdir instances/other || exit 6
+[ -z "$(find . -name events -prune -o -name "bts[-_]*" -print)" ] || exit 6
+[ "$(dmesg | grep -ci "erratum AAJ122")" -eq 0 ] || exit 7

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/boot-events.sh: the events from the first initcalls on, and with preempt=full. The exit
+# status says which step has failed.
+
+cd /sys/kernel/tracing || exit
+echo 0 > tracing_on
+grep -m 1 " [^ ]*-1 .*bts_departs: comm=swapper/0 pid=1 " trace || exit 2
+grep -m 1 " [^ ]*-1 .*bts_arrives: comm=swapper/0 pid=1 " trace || exit 3
+echo 16384 > buffer_size_kb
+echo > trace
+echo 1 > tracing_on
+taskset -c 0 dd if=/dev/zero of=/dev/null bs=32M count=3 &
+taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
+wait
+echo 0 > tracing_on
+echo 0 > events/bts/enable
+grep "comm=dd .* state=R+ " trace > /tmp/preempted
+grep -m 1 " kernel_ip=\(rep_stos\|clear_user\)" /tmp/preempted || exit 4
+[ "$(grep -c " kernel_ip=pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
+! grep " kernel_ip=\(raw_irqentry\|preempt_schedule\)" /tmp/preempted || exit 6
+# The twin: the probes go with the events.
+echo > trace
+echo 1 > tracing_on
+sleep .1
+! grep "bts_[ad]" trace || exit 7

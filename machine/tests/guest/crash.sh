@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/crash.sh panic|circular|stack: traces this shell, and crashes the machine.
+
+cd /sys/kernel/tracing || exit
+echo 0 > tracing_on
+echo 8 > buffer_size_kb
+echo $$ > /tmp/targets
+case $1 in
+circular)
+	echo 1 > options/bts-circular
+	chrt -f 1 taskset -c 1 "$BTS_PROGS/bts_spin_a" &
+	echo $! >> /tmp/targets
+	until grep -q bts_spin "/proc/$!/comm"; do :; done
+	taskset -p -c 0 $$
+	;;
+stack)
+	echo 256 > buffer_size_kb
+	;;
+esac
+echo bts > current_tracer
+cat /tmp/targets > set_ftrace_pid
+echo 1 > tracing_on
+
+# Each of them has run since. Ticks of user time alone may never come: each one may find the
+# task on its way out of an interrupt.
+ticks() { # PID
+	# shellcheck disable=SC2046 # words
+	set -- $(cat "/proc/$1/stat")
+	echo $((${14} + ${15}))
+}
+while read -r task; do
+	before=$(ticks "$task")
+	while [ "$(ticks "$task")" = "$before" ]; do :; done
+done < /tmp/targets
+
+case $1 in
+stack) echo EXHAUST_STACK > /sys/kernel/debug/provoke-crash/DIRECT ;;
+*) echo c > /proc/sysrq-trigger ;;
+esac

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: ftracetest, with KTAP on standard
+# output. Where a case lacks something, it has failed. The logs of those that fail are in
+# LOGS at the end; until then they are here, where writing a line costs nothing.
+
+events=$1
+logs=$2
+shell=$3
+shift 3
+
+# Before and after each case ftracetest puts all of ftrace in order, and opens the 3,000
+# files of all events for it: seconds, with the debug kernel minutes. So it may see those
+# events alone that our cases use.
+few_events() {
+	for dir in ftrace bts nmi sched syscalls/sys_enter_getppid; do
+		[ -d /sys/kernel/tracing/events/$dir ] || continue
+		mkdir -p /run/events/$dir
+		mount --bind /sys/kernel/tracing/events/$dir /run/events/$dir
+	done
+	for file in enable header_event header_page; do
+		touch /run/events/$file
+		mount --bind /sys/kernel/tracing/events/$file /run/events/$file
+	done
+	mount --rbind /run/events /sys/kernel/tracing/events
+	# And an NMI may last: to print, in that very NMI, that it took longer than a
+	# millisecond fills the hardware's buffer.
+	echo 1000000000 > /sys/kernel/debug/x86/nmi_longest_ns
+}
+
+[ "$events" = all ] || few_events || exit
+ftracetest=$1
+shift
+# shellcheck disable=SC2086 # a shell and its applet
+$shell "$ftracetest" --ktap --fail-unsupported --fail-unresolved -l /tmp/logs "$@"
+status=$?
+if [ "$status" -ne 0 ]; then
+	mkdir -p "$logs"
+	cp /tmp/logs/* "$logs"
+fi
+exit $status

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/lockdown.sh: no tracer, and a closed tracefs. The exit status says which step has failed.
+
+dmesg | grep "lockdown\|bts:"
+dmesg | grep -q "bts: cannot register the tracer: -1$" || exit 2
+! cat /sys/kernel/tracing/available_tracers || exit 3
+! sh -c "echo bts > /sys/kernel/tracing/current_tracer" || exit 4

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N when it has come
+# to step N, and goes on when there is a file DIR/go-N.
+
+out=$1
+cd /sys/kernel/tracing || exit
+step() { # N
+	: > "$out/now-$1"
+	until [ -e "$out/go-$1" ]; do
+		sleep 0.05
+	done
+}
+echo 2048 > buffer_size_kb
+"$BTS_PROGS/bts_spin_a" &
+spinner=$!
+taskset -p 2 "$spinner" > /dev/null
+echo "$spinner" > set_ftrace_pid
+
+# A flight recorder: the buffer is full of branches while it records.
+echo 1 > options/bts-circular
+echo bts > current_tracer
+sleep 0.1
+step 1
+echo 0 > tracing_on
+step 2
+
+# perf keeps the buffers of all CPUs as long as it has an event.
+perf stat -a -e cycles -o /dev/null -- sleep 10000 &
+stat=$!
+sleep 0.1
+echo 0 > options/bts-circular
+echo 1 > tracing_on
+sleep 0.1
+echo nop > current_tracer
+step 3
+kill "$stat"
+
+# Recorded by the hardware all the time: no drain is in the way of the machine check.
+echo 1 > options/bts-circular
+echo 0 > options/bts-kernel
+echo bts > current_tracer
+echo > trace
+echo 1 > tracing_on
+sleep 0.1
+step 4
+sleep 0.1
+cat trace > "$out/trace"
+cat bts_stats > "$out/stats"
+sleep 0.1
+cat trace > "$out/later"
+echo 0 > tracing_on
+kill -9 "$spinner"
+: > "$out/now-5"

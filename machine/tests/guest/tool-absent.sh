@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/tool-absent.sh: the user tool says why it cannot record, and leaves nothing. The exit
+# status says which step has failed.
+
+cd /tmp || exit
+bts check && exit 2
+bts check | grep "^NO .*Branch Trace Store" || exit 3
+bts record -- true 2> said && exit 4
+cat said
+grep "^bts: record: this kernel has no bts tracer" said || exit 5
+[ -z "$(ls /sys/kernel/tracing/instances)" ] || exit 6
+! [ -e trace.dat ] || exit 7

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# One part's results as lines "ok|not ok NAME [# SKIP]", its plan checked. Only the outermost
+# level counts; what is nested under a test is its detail.
+#
+#	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 KTAP
+#
+# A case that a guest skips has failed: every guest here has all that the cases need.
+
+/^1\.\.[0-9]+/ && !plan {
+	plan = substr($1, 4) + 0
+	next
+}
+
+/^ok |^not ok / {
+	n++
+	ok = /^ok /
+	sub(/^(not )?ok [0-9]* *(- )?/, "")
+	if (guest && / # SKIP/) {
+		ok = 0
+		sub(/ # SKIP.*/, " (skipped)")
+	}
+	bad += !ok
+	print (ok ? "ok " : "not ok ") $0
+}
+
+END {
+	if (plan == "" || n != plan)
+		print "not ok plan: " n + 0 " of " plan + 0 " tests ran"
+	else if (!bad && status != 0 && status < 123)
+		print "not ok exit status " status " though nothing failed"
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Has the emulator stored each record that it was to store? Of what `info bts` says.
+
+BEGIN {
+	FS = ": *"
+}
+
+/has no emulated branch trace store/ {
+	none = 1
+}
+
+$1 == "failed" {
+	n++
+	failed += $2
+}
+
+END {
+	if (none)
+		exit
+	if (!n || failed)
+		print "not ok stores that failed:", n ? failed : "no answer"
+	else
+		print "ok no store failed"
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The results of all parts as one KTAP stream, and as its last line
+#
+#	N passed, N failed, N skipped
+#
+# Exit status: 0 all passed, 1 a test failed or there was none, 4 something was skipped.
+
+BEGIN {
+	print "TAP version 13"
+}
+
+/^ok |^not ok / {
+	ok = /^ok /
+	sub(/^(not )?ok /, "")
+	print (ok ? "ok " : "not ok ") ++n " - " $0
+	if (!ok)
+		failed++
+	else if (/ # SKIP/)
+		skipped++
+	else
+		passed++
+	next
+}
+
+{
+	print
+}
+
+END {
+	print "1.." n + 0
+	printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+	exit failed || !n ? 1 : skipped ? 4 : 0
+}
