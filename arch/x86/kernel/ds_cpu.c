@@ -199,6 +199,9 @@ __ds_text void __ds_bts_nmi_enter(void)
 		/* The interrupted drain was about to do this. */
 		ds_disable(c);
 		c->interrupted = true;
+	} else if (c->ctl && !c->off) {
+		/* It has, and reads the index next: late records are this NMI's. */
+		c->interrupted = true;
 	}
 }
 
