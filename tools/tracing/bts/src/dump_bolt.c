@@ -100,7 +100,8 @@ int dump_bolt(struct dump *d)
 		print_name(d->out, from);
 		fprintf(d->out, " %llx 1 ", (unsigned long long)(list[i].key.a_addr - from->addr));
 		print_name(d->out, to);
-		fprintf(d->out, " %llx 0 %llu\n", (unsigned long long)(list[i].key.b_addr - to->addr),
+		fprintf(d->out, " %llx 0 %llu\n",
+			(unsigned long long)(list[i].key.b_addr - to->addr),
 			(unsigned long long)list[i].branches);
 	}
 	free(list);

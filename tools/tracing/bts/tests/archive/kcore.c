@@ -72,7 +72,6 @@ static void write_kallsyms(int module)
 	fprintf(file, "%llx T _stext\n%llx t helper\n%llx T _etext\n", TEXT, TEXT + 0x20,
 		TEXT + 0x2f00);
 	if (module)
-		if (module)
 		fprintf(file, "%llx t second\t[mod]\n%llx t first\t[mod]\n%llx d data\t[mod]\n",
 			MODULE + 0x1010, MODULE + 0x10, MODULE + 0x7000);
 	fprintf(file, "%llx t bpf_prog_1\t[bpf]\n", BPF + 0x123);

@@ -477,7 +477,8 @@ int main(int argc, char **argv)
 	struct dat *dat;
 
 	if (argc != 2 && argc < 4)
-		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]");
+		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] "
+				 "[zstd|none] [N] [FROM...]");
 	dat = dat_open(argv[1]);
 	if (!dat)
 		return 1;
