@@ -78,7 +78,6 @@
 #define pr_fmt(fmt) "bts: " fmt
 
 #include <linux/init.h>
-#include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -309,8 +308,6 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 	}
 }
 
-NOKPROBE_SYMBOL(bts_probe_sched_switch);
-
 /*
  * A list of PIDs has the thread, which has followed its leader (function-fork). The
  * leader has ended, and so has left the list.
@@ -348,8 +345,6 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
 		ds_bts_on();
 	}
 }
-
-NOKPROBE_SYMBOL(bts_probe_exec_pid);
 
 /* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
 

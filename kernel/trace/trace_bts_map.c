@@ -46,7 +46,6 @@
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kdev_t.h>
-#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -426,8 +425,6 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 	}
 }
 
-NOKPROBE_SYMBOL(bts_probe_mmap_exec);
-
 /*
  * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
  * Return: where to go on, or BTS_MAPS_SHOWN.
@@ -500,8 +497,6 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 	ds_bts_on();
 	return at;
 }
-
-NOKPROBE_SYMBOL(__bts_resume_user);
 
 /**
  * bts_resume_lock - before __bts_resume_user() goes on, which will unlock

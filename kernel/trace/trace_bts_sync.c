@@ -30,7 +30,6 @@
  */
 
 #include <linux/irq_work.h>
-#include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/workqueue.h>
@@ -40,24 +39,14 @@
 /* How often the CPUs are drained for a reader that waits, in a flight recorder. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* Context: interrupts off, up to NMI. */
-static __ds_text void bts_drain_here(void)
-{
-	if (ds_bts_off()) {
-		ds_bts_drain(DS_DRAIN_FLUSH);
-		ds_bts_on();
-	}
-}
-
-NOKPROBE_SYMBOL(bts_drain_here);
-
 /* Context: any. */
 static void bts_drain_cpu(void)
 {
+	struct ds_job job = { DS_DRAIN_FLUSH };
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	bts_drain_here();
+	ds_run(&job);
 	raw_local_irq_restore(flags);
 }
 
@@ -162,8 +151,6 @@ static __ds_text void bts_start_here(struct irq_work *work)
 		ds_bts_on();
 	}
 }
-
-NOKPROBE_SYMBOL(bts_start_here);
 
 static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);

@@ -47,18 +47,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways);
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
 u64 ds_ctl(unsigned int mode, bool has_cpl);
 
-/**
- * struct ds_job - a drain outside of the PMI
- * @cause:	why
- * @then:	what is to be done before BTS goes on again, or NULL
- */
-struct ds_job {
-	enum ds_drain_cause	cause;
-	void			(*then)(struct ds_bts_cpu *c);
-};
-
 /* ds_cpu.c: a CPU's hardware state */
-void ds_run(void *job);
 int ds_register_nmi_handlers(void);
 void ds_unregister_nmi_handlers(void);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);

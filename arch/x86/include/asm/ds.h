@@ -226,6 +226,18 @@ struct ds_bts_cpu {
 	u64			threshold;
 };
 
+/**
+ * struct ds_job - a drain outside of the PMI
+ * @cause:	why
+ * @then:	what is to be done before BTS goes on again, or NULL
+ */
+struct ds_job {
+	enum ds_drain_cause	cause;
+	void			(*then)(struct ds_bts_cpu *c);
+};
+
+void ds_run(void *job);
+
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
 DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
 extern unsigned int ds_bts_threshold;
