@@ -43,8 +43,8 @@ result() {
 # guest TIMEOUT "OPTIONS" COMMAND...: one machine; what `info bts` and the console say at
 # its end is part of the result. Its files are in $guest_dir.
 #
-# Guests run with --icount, so that what they do does not depend on how busy the host is.
-# The exceptions say why beside their command. TIMEOUT is the host's, and generous.
+# Guests run with --icount: how busy the host is does not change what they do. Each
+# exception has its reason beside its command. TIMEOUT is the host's, and generous.
 guest_dir=$out
 guest() {
 	guest_timeout=$1

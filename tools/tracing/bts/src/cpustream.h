@@ -130,7 +130,7 @@ void cpustream_stop(struct cpustream *s);
 /* For the thread: a batch to fill, NULL if the pipeline wants no more; and handing it over. */
 struct batch *cpustream_reserve(struct cpustream *s);
 void cpustream_commit(struct cpustream *s);
-/* cpupages.c: reads the pages until their end, or until nobody wants more. */
+/* cpupages.c: reads the pages to their end, or until the pipeline wants no more. */
 void cpustream_pages(struct cpustream *s);
 
 #endif

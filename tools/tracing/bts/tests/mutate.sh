@@ -19,18 +19,8 @@ shift
 work=$(mktemp -d)
 bts=$work/tree/tools/tracing/bts
 trap 'rm -rf "$work"' EXIT
-n=0
-failed=0
-
-result() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		echo "not ok $n $2"
-		failed=1
-	fi
-}
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$here/ktap.sh"
 
 # A tree of links, but for the tool.
 lay_out() {

@@ -13,19 +13,8 @@ if [ "${1:-}" = --runs ]; then
 	shift 2
 fi
 dir=$1
-failed=0
-n=0
-
-# result STATUS TEXT
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		echo "not ok $n $2"
-		failed=1
-	fi
-}
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$(dirname -- "$0")/../ktap.sh"
 
 # fuzz NAME OPTION...: what the fuzzer finds is in DIR/found-NAME, a crash in DIR.
 fuzz() {

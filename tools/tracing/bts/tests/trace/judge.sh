@@ -394,6 +394,23 @@ judge_losses() {
 	done
 }
 
+# each_a_gap ENV TRACE OUT NTH...: of the branches from the addresses in $work/from, each NTH
+# is left out, or with ENV changed; the tool finds a gap for each, and no other.
+each_a_gap() {
+	env=$1
+	whole=$2
+	spoilt=$work/$3
+	shift 3
+	for nth; do
+		# shellcheck disable=SC2046 # addresses
+		out=$(env ${env:+"$env"} "$work/generate" "$whole" "$spoilt" 1 packs none "$nth" \
+			$(cat "$work/from")) || return 1
+		gaps=$("$bts" top -n 0 "$spoilt" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
+		echo "# each ${nth}th: $out, $gaps gaps"
+		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
+	done
+}
+
 # Of the kernel's jumps ahead, some records are left out with no trace of it: for each there
 # is a gap. (After a jump back the code may have gone the way that remains.)
 judge_missing() {
@@ -404,14 +421,7 @@ judge_missing() {
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
 	# Never two in a row, so that each is a gap of its own.
-	for nth in 2 3 5; do
-		# shellcheck disable=SC2046 # addresses
-		out=$("$work/generate" kernel.dat "$work/thin.dat" 1 packs none "$nth" \
-			$(cat "$work/from")) || return 1
-		gaps=$("$bts" top -n 0 "$work/thin.dat" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
-		echo "# each ${nth}th: $out, $gaps gaps"
-		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
-	done
+	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
 # Some branches of the program come from where they cannot: for each there is a gap.
@@ -421,14 +431,7 @@ judge_wrong() {
 		$6 ~ /^(fib|choose|sum|main)[+]/ && $9 ~ /^(call|jmp|jcc)$/ && $10 > 1 &&
 			!seen[$5]++ { print $5 }' >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 8 ] || return 1
-	for nth in 2 7; do
-		# shellcheck disable=SC2046 # addresses
-		out=$(BTS_WRONG=1 "$work/generate" calls.dat "$work/wrong.dat" 1 packs none "$nth" \
-			$(cat "$work/from")) || return 1
-		gaps=$("$bts" top -n 0 "$work/wrong.dat" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
-		echo "# each ${nth}th: $out, $gaps gaps"
-		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
-	done
+	each_a_gap BTS_WRONG=1 calls.dat wrong.dat 2 7
 }
 
 # No trace has a gap: each run is one that the code can have taken.

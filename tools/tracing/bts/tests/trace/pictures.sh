@@ -16,19 +16,9 @@ version=1.25.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$(dirname -- "$0")/../ktap.sh"
 cd "$dir" || exit 1
-n=0
-failed=0
-
-result() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		echo "not ok $n $2"
-		failed=1
-	fi
-}
 
 fetch_speedscope() {
 	[ -e "$cache/speedscope-$version.tgz" ] ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits until it is told to go on, makes a few system calls, says so, and waits again:
- * what it does in between is logged by the emulator, instruction by instruction.
+ * Waits for the judge, makes a few system calls, reports that, and waits again. The
+ * emulator logs each instruction in between.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# Results as KTAP, to be sourced: a script counts them in n, and failed says whether one
+# was not ok.
+
+n=0
+# shellcheck disable=SC2034 # for the script
+failed=0
+
+result() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		echo "not ok $n $2"
+		failed=1
+	fi
+}
