@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC2034
 #
 # Results as KTAP, to be sourced: a script counts them in n, and failed says whether one
 # was not ok.
 
 n=0
-# shellcheck disable=SC2034 # for the script
 failed=0
 
 result() { # STATUS NAME
