@@ -192,30 +192,47 @@ static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
+/* As many as a sub-buffer has room for. Return: how many were written. */
+static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record *rec,
+				   unsigned int nr)
+{
+	const unsigned int stride = ring_buffer_event_stride(sizeof(struct bts_branch_entry));
+	const struct trace_entry ent = c->ent;
+	struct ring_buffer_event *event;
+	struct bts_branch_entry *entry;
+	unsigned int i;
+
+	event = ring_buffer_lock_reserve_events(c->buffer, sizeof(*entry), &nr);
+	if (!event)
+		return 0;
+	entry = ring_buffer_event_data(event);
+	for (i = 0; i < nr; i++) {
+		entry->ent = ent;
+		entry->from = rec[i].from;
+		entry->to = rec[i].to;
+		entry = (void *)entry + stride;
+	}
+	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	return nr;
+}
+
 /* As long as nothing stands in their way. Return: how many were written. */
 static unsigned int bts_write_branches(struct bts_cpu *c,
 				       const struct ds_bts_record *rec,
 				       unsigned int nr)
 {
-	struct ring_buffer_event *event;
-	struct bts_branch_entry *entry;
-	unsigned int i;
+	unsigned int done = 0;
+	unsigned int some;
 
 	if (c->losses || c->wait || bts_held(c))
 		return 0;
-	for (i = 0; i < nr; i++) {
-		event = ring_buffer_lock_reserve(c->buffer, sizeof(*entry));
-		if (!event)
-			break;
-		entry = ring_buffer_event_data(event);
-		entry->ent = c->ent;
-		entry->from = rec[i].from;
-		entry->to = rec[i].to;
-		trace_buffer_unlock_commit_nostack(c->buffer, event);
-	}
-	c->seq += i;
-	bts_count(&c->delivered, i);
-	return i;
+	do {
+		some = bts_write_some(c, rec + done, nr - done);
+		done += some;
+	} while (some && done < nr);
+	c->seq += done;
+	bts_count(&c->delivered, done);
+	return done;
 }
 
 static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
