@@ -177,11 +177,13 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-static void print_file(FILE *out, const struct item *list, size_t nr, struct sums *sums)
+/* @path: the file's, without the detours that its name in the debug information may have. */
+static void print_file(FILE *out, const char *path, const struct item *list, size_t nr,
+		       struct sums *sums)
 {
 	size_t n;
 
-	fprintf(out, "TN:\nSF:%s\n", list->file);
+	fprintf(out, "TN:\nSF:%s\n", path);
 	n = of_type(list, nr, ITEM_FN);
 	print_functions(out, list, n);
 	list += n;
@@ -197,6 +199,7 @@ void cover_lcov(struct cover *c)
 {
 	struct items all = {};
 	struct sums sums = {};
+	char *path;
 
 	for (struct object *o = c->pipe.objects.list; o; o = o->next)
 		if (c->wanted(c, o))
@@ -207,10 +210,12 @@ void cover_lcov(struct cover *c)
 	for (size_t i = 0, next; i < all.nr; i = next) {
 		for (next = i; next < all.nr && !strcmp(all.list[next].file, all.list[i].file);)
 			next++;
-		if (access(all.list[i].file, R_OK))
+		path = realpath(all.list[i].file, NULL);
+		if (!path || access(path, R_OK))
 			sums.skipped++;
 		else
-			print_file(c->out, &all.list[i], next - i, &sums);
+			print_file(c->out, path, &all.list[i], next - i, &sums);
+		free(path);
 	}
 	free(all.list);
 	bts_warn("cover: %lu of %lu lines ran, in %zu files with source; %zu without are left out",

@@ -125,12 +125,15 @@ static void unmap_elf(Elf *elf, int fd)
 uint32_t elf_build_id(const char *path, uint8_t *id)
 {
 	uint32_t found = 0;
+	const char *file;
 	size_t size;
 	int fd;
 	Elf *elf = map_elf(path, &fd);
 
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		found = build_id_of(elf, (const uint8_t *)elf_rawfile(elf, &size), size, id);
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		file = elf_rawfile(elf, &size);
+		found = file ? build_id_of(elf, (const uint8_t *)file, size, id) : 0;
+	}
 	unmap_elf(elf, fd);
 	return found;
 }

@@ -7,6 +7,7 @@
  * An entry without a line ends a run of code, so that nothing is claimed of what lies
  * between two of them.
  */
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,12 +17,42 @@
 #include "bts.h"
 #include "object.h"
 
-/* Names of files come by the thousand, and are few. */
-static const char *file_name(struct object *o, const char *name, const char **last)
+/**
+ * struct unit - one of the object's units of compilation
+ * @dir:	where it was compiled: names of files may be relative to it
+ * @names:	of its files, as far as they have been met
+ */
+struct unit {
+	struct object	*object;
+	const char	*dir;
+	Dwarf_Files	*files;
+	const char	**names;
+	size_t		nr;
+};
+
+static const char *whole_name(struct unit *u, const char *name)
 {
-	if (!*last || strcmp(*last, name))
-		*last = object_string(o, name);
-	return *last;
+	char *path;
+	const char *kept;
+
+	if (!name || name[0] == '/' || !u->dir)
+		return name ? object_string(u->object, name) : NULL;
+	path = bts_format("%s/%s", u->dir, strncmp(name, "./", 2) ? name : name + 2);
+	kept = object_string(u->object, path);
+	free(path);
+	return kept;
+}
+
+static const char *file_name(struct unit *u, Dwarf_Line *line)
+{
+	Dwarf_Files *files;
+	size_t i;
+
+	if (dwarf_line_file(line, &files, &i) || files != u->files || i >= u->nr)
+		return NULL;
+	if (!u->names[i])
+		u->names[i] = whole_name(u, dwarf_filesrc(files, i, NULL, NULL));
+	return u->names[i];
 }
 
 static void add_line(struct object *o, uint64_t addr, const char *file, int line)
@@ -29,33 +60,41 @@ static void add_line(struct object *o, uint64_t addr, const char *file, int line
 	if (!(o->nr_lines & (o->nr_lines - 1)) || !o->nr_lines)
 		o->lines = bts_realloc(o->lines, o->nr_lines ? 2 * o->nr_lines : 1,
 				       sizeof(*o->lines));
-	o->lines[o->nr_lines++] = (struct line) { .addr = addr, .file = file, .line = line };
+	o->lines[o->nr_lines] = (struct line) {
+		.addr = addr, .file = file, .line = line, .order = o->nr_lines,
+	};
+	o->nr_lines++;
+}
+
+static void read_line(struct unit *u, Dwarf_Line *line)
+{
+	struct object *o = u->object;
+	const char *file;
+	Dwarf_Addr addr;
+	int number;
+	bool end;
+
+	if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &end) ||
+	    dwarf_lineno(line, &number))
+		return;
+	file = end ? NULL : file_name(u, line);
+	add_line(o, addr + o->debug_bias, file, file ? number : 0);
 }
 
 static void read_unit(struct object *o, Dwarf_Die *die)
 {
-	const char *last = NULL;
+	struct unit u = { .object = o };
+	Dwarf_Attribute dir;
 	Dwarf_Lines *lines;
 	size_t nr;
 
-	if (dwarf_getsrclines(die, &lines, &nr))
+	if (dwarf_getsrclines(die, &lines, &nr) || dwarf_getsrcfiles(die, &u.files, &u.nr))
 		return;
-	for (size_t i = 0; i < nr; i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-		const char *name;
-		Dwarf_Addr addr;
-		bool end;
-		int number;
-
-		if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &end) ||
-		    dwarf_lineno(line, &number))
-			continue;
-		name = dwarf_linesrc(line, NULL, NULL);
-		if (end || !name)
-			add_line(o, addr + o->debug_bias, NULL, 0);
-		else
-			add_line(o, addr + o->debug_bias, file_name(o, name, &last), number);
-	}
+	u.dir = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &dir));
+	u.names = bts_zalloc(u.nr, sizeof(*u.names));
+	for (size_t i = 0; i < nr; i++)
+		read_line(&u, dwarf_onesrcline(lines, i));
+	free(u.names);
 }
 
 /* Where a run ends and the next begins, the end comes first. */
@@ -65,7 +104,25 @@ static int compare(const void *left, const void *right)
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
-	return !!a->file - !!b->file;
+	if (!a->file != !b->file)
+		return !!a->file - !!b->file;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/*
+ * Of several lines at an address the last one holds. The others have no instruction of their
+ * own, so nothing says how often they ran.
+ */
+static void sort_lines(struct object *o)
+{
+	size_t nr = 0;
+
+	if (o->nr_lines)
+		qsort(o->lines, o->nr_lines, sizeof(*o->lines), compare);
+	for (size_t i = 0; i < o->nr_lines; i++)
+		if (i + 1 == o->nr_lines || o->lines[i].addr != o->lines[i + 1].addr)
+			o->lines[nr++] = o->lines[i];
+	o->nr_lines = nr;
 }
 
 static void read_lines(struct object *o)
@@ -89,9 +146,7 @@ static void read_lines(struct object *o)
 	}
 	dwarf_end(dwarf);
 	close(fd);
-	/* Stable among equals: the last one of an address is the one that holds. */
-	if (o->nr_lines)
-		qsort(o->lines, o->nr_lines, sizeof(*o->lines), compare);
+	sort_lines(o);
 }
 
 bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line)

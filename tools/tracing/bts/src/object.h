@@ -182,6 +182,7 @@ struct line {
 	uint64_t	addr;
 	const char	*file;
 	uint32_t	line;
+	uint32_t	order;		/* in the debug information */
 };
 
 #endif

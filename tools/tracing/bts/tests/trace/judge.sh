@@ -137,7 +137,11 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# With the build ID of another kernel there, this one is not it.
+	# With its own build ID there, it is taken; with that of another kernel, it is not.
+	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
+		"$work/lifted.dat.archive/notes" &&
+		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
+			"$work/lifted.dat" >"$work/bill" && same_lines "$work/info.k" || return 1
 	printf '\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd' >"$work/lifted.dat.archive/notes"
 	! "$bts" cover -f lcov -k --vmlinux calls-static "$work/lifted.dat" 2>"$work/said" &&
 		grep -q 'not the kernel that was recorded' "$work/said"

@@ -36,7 +36,8 @@ mkdir -p "$dir"
 cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -fno-inline -Wl,--emit-relocs -o calls "$progs/calls.c"
-	gcc -O0 -g -o calls-O0 "$progs/calls.c"
+	# Its name in the debug information is relative.
+	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
 	# To be taken for a kernel.
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
