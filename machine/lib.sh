@@ -98,6 +98,13 @@ step_failed() {
 	esac
 }
 
+# Nothing in the kernel changes with the time, the user and the machine.
+reproducible_kernel() {
+	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
+	export KBUILD_BUILD_USER=bts
+	export KBUILD_BUILD_HOST=bts
+}
+
 # same_text FILE TEXT: is that what FILE says?
 same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]

@@ -120,7 +120,7 @@ struct body {
 	const struct branch *expect_end;
 };
 
-/* One labelled branch test of branches.S. */
+/* One labelled branch test, laid down by body.h. */
 struct branch_test {
 	const char *name;
 	struct body kernel;
@@ -166,7 +166,7 @@ extern u64 gdt[];
 extern const u64 stub_table[256];
 extern char pmi_entry[], syscall_entry[], sysenter_entry[];
 
-/* branches.S */
+/* body.h, interrupts.S */
 extern const struct branch_test branch_tests[], branch_tests_end[];
 extern const char smm_handler[], smm_handler_end[];
 extern u32 smm_count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the bodies of branches.S under every setting of the filters, at both
- * CPLs, at their own addresses and through the alias, each twice: the second
- * time the translated blocks are there and chained.
+ * Runs the bodies of branches.S, far.S and interrupts.S under every setting of
+ * the filters, at both CPLs, at their own addresses and through the alias, each
+ * twice: the second time the translated blocks exist and are chained.
  */
 #include "bare.h"
 
