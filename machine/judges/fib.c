@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fib N: naive recursion, as the compiler makes it; 2 * F(N + 1) - 1 calls of fib().
- * With no C library, so that every branch is one of these.
+ * Without a C library, so that the program has no other branches.
  */
 static __attribute__((noinline)) long fib(long n)
 {
@@ -17,7 +17,7 @@ static __attribute__((used, noreturn)) void run(char **argv)
 
 	for (s = argv[1]; *s; s++)
 		n = 10 * n + *s - '0';
-	/* The result has to look wanted. */
+	/* Otherwise the compiler would leave the calls out. */
 	asm volatile("" : : "r"(fib(n)));
 	asm volatile("syscall" : : "a"(231), "D"(0L));
 	__builtin_unreachable();

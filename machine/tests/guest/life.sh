@@ -57,7 +57,7 @@ online() {
 	check "one CPU" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
 	check "a program on it is traced exactly" exact_on 0
 	# The emulated CPU model has it.
-	check "the model's erratum is told once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
+	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]

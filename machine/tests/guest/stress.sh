@@ -218,7 +218,7 @@ switch_round() {
 	if ! /bin/echo bts > current_tracer 2> "$TMPDIR/error"; then
 		grep -q busy "$TMPDIR/error" || fail "$(cat "$TMPDIR/error")"
 		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "busy, though nothing else uses BTS"
-		grep -qx nop current_tracer || fail "$(cat current_tracer) is left behind"
+		grep -qx nop current_tracer || fail "$(cat current_tracer) is still the tracer"
 		busy=$((${busy:-0} + 1))
 		return
 	fi
