@@ -122,7 +122,7 @@ static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 wa
 			break;
 		data = ring_buffer_event_data(event);
 		for (i = 0; i < some; i++, data = (void *)data + stride)
-			*data = first + done++;
+			*data = ~(first + done++);
 		ring_buffer_unlock_commit(buffer);
 	}
 	return done;
@@ -139,7 +139,7 @@ static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 fi
 
 	for_each_online_cpu(cpu) {
 		while ((event = ring_buffer_consume(buffer, cpu, &ts, NULL))) {
-			KUNIT_ASSERT_EQ(test, *(u32 *)ring_buffer_event_data(event), first + nr);
+			KUNIT_ASSERT_EQ(test, ~*(u32 *)ring_buffer_event_data(event), first + nr);
 			KUNIT_ASSERT_GE(test, ring_buffer_event_length(event), size);
 			KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), size + 3);
 			KUNIT_ASSERT_GE(test, ts, last);
@@ -187,27 +187,31 @@ static void bts_test_reserve(struct kunit *test)
 	}
 }
 
-/* Where they are overwritten, each of them is counted. */
+/*
+ * Where they are overwritten, each of them is counted. What other sizes have left in the
+ * sub-buffers does no harm.
+ */
 static void bts_test_overrun(struct kunit *test)
 {
+	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE,
+							RB_FL_OVERWRITE);
 	const u32 nr = 10000;
 	unsigned int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	migrate_disable();
 	for (i = 0; i < ARRAY_SIZE(bts_test_sizes); i++) {
-		struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE,
-								RB_FL_OVERWRITE);
 		unsigned int size = bts_test_sizes[i];
 		u32 gone;
 
-		KUNIT_ASSERT_NOT_NULL(test, buffer);
-		migrate_disable();
 		KUNIT_EXPECT_EQ(test, bts_test_write(buffer, 0, nr, 256, size), nr);
 		gone = ring_buffer_overruns(buffer);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), nr - gone);
 		KUNIT_EXPECT_EQ(test, bts_test_read(test, buffer, gone, size), nr - gone);
-		migrate_enable();
-		ring_buffer_free(buffer);
+		ring_buffer_reset(buffer);
 	}
+	migrate_enable();
+	ring_buffer_free(buffer);
 }
 
 static struct kunit_case bts_test_cases[] = {
