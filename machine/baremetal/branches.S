@@ -110,7 +110,7 @@
 	.endm
 	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the prefix"
 
-	/* The last two are where a translator makes no branch of it at all. */
+	/* The last two: instructions that QEMU translates without a branch. */
 	.macro	body_no_branch
 	xorl	%ebx, %ebx
 	cmovel	%ebx, %ecx
@@ -345,7 +345,7 @@
 	.endm
 	TEST_BOTH rep, "rep string instructions, zero or many iterations"
 
-/* ---- code that lies awkwardly ---- */
+/* ---- code at page boundaries ---- */
 
 	/* 4093 is where a five-byte jmp straddles a page. */
 	.macro	body_straddle

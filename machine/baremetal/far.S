@@ -188,7 +188,7 @@ sysenter_entry:
 	.endm
 	TEST_USER compat_base, "32-bit code in a segment with a base", BT_NO_ALIAS
 
-	/* The stub's iretq returns to the segment it came from. */
+	/* The stub's iretq returns to the interrupted segment. */
 	.macro	body_compat_int
 	leaq	-CS_BASE+2f(%rip), %rax
 	push	$SEL_UCS32_BASED

@@ -240,7 +240,7 @@
 	.endm
 	TEST_KERNEL irq_hlt, "external interrupt out of hlt", BT_IRQ
 
-	/* EFLAGS.IF comes with the iretq: the first instruction never runs. */
+	/* The iretq sets EFLAGS.IF: the interrupt comes before the first instruction. */
 	.macro	body_irq_user
 1:	EXC	1b, 81, 2f
 	ud2
@@ -251,7 +251,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* Where it comes is up to the CPU, but the stub found out. */
+	/* The CPU decides where the NMI comes; the stub has written the place down. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -269,8 +269,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches of its own; nothing of it, nor the
-	 * way in and out, is recorded, and BTS goes on afterwards.
+	 * The SMM handler below takes branches. Neither they nor the way in and out
+	 * are recorded, and BTS goes on afterwards.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/later.sh: CPU 1 comes online while branches are traced, and does not store any. The
-# exit status says which step has failed.
+# guest/later.sh: CPU 1 comes online while branches are traced, and its hardware stores none.
+# The exit status says which step has failed.
 
 cd /sys/kernel/tracing || exit
 echo bts > current_tracer || exit 2
