@@ -23,6 +23,8 @@ n=0
 failed=0
 # shellcheck source=tools/tracing/bts/tests/trace/tui.sh
 . "$progs/../tui.sh"
+# shellcheck source=tools/tracing/bts/tests/trace/generate.sh
+. "$progs/../generate.sh"
 
 has() {
 	command -v "$1" >/dev/null
@@ -360,19 +362,6 @@ judge_diff() {
 		grep -q '^     in .* > main > fib > fib > fib' "$work/text" || return 1
 	awk '/function$/ { list = 1; next } list && $6 != "fib" { bad = 1 } list { n++ }
 	     END { exit bad || n != 1 }' "$work/text"
-}
-
-# The program that leaves parts of a trace out.
-build_generate() {
-	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
-	src=$tree/tools/tracing/bts/src
-	kernel=$tree/kernel/trace
-	# shellcheck disable=SC2086
-	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
-		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
-		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
-		-lzstd -lpthread
 }
 
 # Of a trace with each Nth pack left out: what is there and what is missing are the whole,
