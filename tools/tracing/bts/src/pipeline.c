@@ -127,8 +127,10 @@ static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uin
 	place_of(v, t->space, b->from, &s->at_from);
 	place_of(v, t->space, b->to, &s->at_to);
 	step_resolve(s);
-	if (step_shown(v, s))
+	if (step_shown(v, s)) {
 		s->flags |= BTS_STEP_SHOWN;
+		v->shown = true;
+	}
 	return s;
 }
 
@@ -370,7 +372,7 @@ int bts_pipe_run(struct bts_pipe *p)
 		ret = run_streams(v) < 0 ? -1 : 0;
 	stop_streams(v);
 	forget_steps(v);
-	if (v->departures)
+	if (v->departs)
 		p->bill.switches = v->departures;
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;
