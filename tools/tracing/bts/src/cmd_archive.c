@@ -163,7 +163,7 @@ int cmd_archive(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	const char *trace = "trace.dat";
+	const char *trace = BTS_TRACE;
 	bool verbose = false;
 	int option;
 

@@ -63,7 +63,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->calls = length;
 	if (addr != w->last && bts_insn(sym->object, addr, &kind) && kind == BTS_COND)
 		at_addr(&w->cover->conds, sym->object, addr)->branches += w->count;
-	if (!object_line(sym->object, addr, &file, &line))
+	if (!w->cover->format->lines || !object_line(sym->object, addr, &file, &line))
 		return;
 	if (w->file && !same_line(w, file, line))
 		at_line(w->cover, file, line)->branches += w->count;
@@ -110,7 +110,8 @@ static void landing(struct cover *c, const struct bts_step *s)
 		return;
 	if (s->at_to.addr == to->addr && (is_call(s) || s->at_from.sym != to))
 		tally_get(&c->calls, &key)->calls += s->count;
-	if (object_line(to->object, s->at_to.addr, &file, &line) && comes_anew(s, file, line))
+	if (c->format->lines && object_line(to->object, s->at_to.addr, &file, &line) &&
+	    comes_anew(s, file, line))
 		at_line(c, file, line)->branches += s->count;
 }
 
@@ -140,9 +141,9 @@ static bool wanted(const struct cover *c, const struct object *o)
 }
 
 static const struct cover_format formats[] = {
-	{ "lcov",	cover_lcov },
-	{ "drcov",	cover_drcov },
-	{ "pcs",	cover_pcs },
+	{ "lcov",	cover_lcov,	true },
+	{ "drcov",	cover_drcov,	false },
+	{ "pcs",	cover_pcs,	false },
 };
 
 static const struct cover_format *find_format(const char *name)

@@ -217,7 +217,7 @@ int cmd_info(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	struct bts_options options = { .path = "trace.dat" };
+	struct bts_options options = { .path = BTS_TRACE };
 	bool stats = false;
 	int option;
 

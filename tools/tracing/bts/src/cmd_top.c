@@ -358,10 +358,7 @@ static int option(void *ctx, int option, const char *command)
 			return BTS_OK;
 		return bts_misuse(command, "--sort %s: not understood", optarg);
 	case 'n':
-		t->rows = strtoul(optarg, &end, 10);
-		if (*optarg && !*end)
-			return BTS_OK;
-		return bts_misuse(command, "--rows %s: not a number", optarg);
+		return bts_number(command, "--rows", optarg, 0, &t->rows);
 	case 'j':
 		t->json = true;
 		return BTS_OK;
@@ -374,10 +371,7 @@ static int option(void *ctx, int option, const char *command)
 			return BTS_OK;
 		return bts_misuse(command, "--delay %s: not a time", optarg);
 	case 'c':
-		t->recordings.count = strtoul(optarg, &end, 10);
-		if (*optarg && !*end)
-			return BTS_OK;
-		return bts_misuse(command, "--count %s: not a number", optarg);
+		return bts_number(command, "--count", optarg, 1, &t->recordings.count);
 	}
 	return BTS_MISUSE;
 }

@@ -10,7 +10,7 @@
 
 int command_input(struct bts_options *o, const char *command, int argc, char **argv)
 {
-	if (optind < argc && !strcmp(o->path, "trace.dat")) {
+	if (optind < argc && !strcmp(o->path, BTS_TRACE)) {
 		free(o->path);
 		o->path = bts_strdup(argv[optind++]);
 	}

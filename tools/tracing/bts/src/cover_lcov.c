@@ -221,5 +221,7 @@ void cover_lcov(struct cover *c)
 	bts_warn("cover: %lu of %lu lines ran, in %zu files with source; %zu without are left out",
 		 sums.hit, sums.lines, sums.files, sums.skipped);
 	if (!sums.files && !sums.skipped)
-		bts_warn("cover: nothing that ran has debug information");
+		bts_warn("cover: nothing that ran has debug information%s",
+			 c->pipe.options->kernel && !c->pipe.options->vmlinux ?
+			 "; the kernel's is in its vmlinux, see --vmlinux" : "");
 }

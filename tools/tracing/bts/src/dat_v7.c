@@ -125,10 +125,11 @@ static void section_options(struct dat *dat, struct sections *all, struct dat_by
 		unsigned int id = dat_u16(b);
 		uint32_t size = dat_u32(b);
 		const uint8_t *at = dat_skip(b, size);
-		struct dat_bytes option = { .at = at, .end = at + size };
+		struct dat_bytes option = { .at = at };
 
 		if (!at || id == OPTION_DONE)
 			break;
+		option.end = at + size;
 		if (id == OPTION_BUFFER)
 			option_buffer(dat, all, &option);
 		else

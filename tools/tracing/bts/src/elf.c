@@ -36,7 +36,8 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The path is the trace's word: what is there now may be a FIFO, or a tape. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;
 	size_t done = 0;

@@ -127,8 +127,10 @@ static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uin
 	place_of(v, t->space, b->from, &s->at_from);
 	place_of(v, t->space, b->to, &s->at_to);
 	step_resolve(s);
-	if (step_shown(v, s))
+	if (step_shown(v, s)) {
 		s->flags |= BTS_STEP_SHOWN;
+		v->shown = true;
+	}
 	return s;
 }
 
@@ -317,6 +319,23 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 	return best;
 }
 
+static bool start_streams(struct pipe_private *v)
+{
+	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
+		v->nr_streams++;
+		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
+			return false;
+	}
+	return true;
+}
+
+static void stop_streams(struct pipe_private *v)
+{
+	for (size_t i = 0; i < v->nr_streams; i++)
+		cpustream_stop(&v->streams[i].stream);
+	v->nr_streams = 0;
+}
+
 static int run_streams(struct pipe_private *v)
 {
 	struct pipe_stream *s;
@@ -346,21 +365,14 @@ static int run_streams(struct pipe_private *v)
 int bts_pipe_run(struct bts_pipe *p)
 {
 	struct pipe_private *v = p->private;
-	int ret = 0;
+	int ret = -1;
 
-	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
-		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
-			return BTS_FAILURE;
-		v->nr_streams++;
-	}
-	ret = run_streams(v);
-	if (ret > 0)
-		ret = 0;
-	for (size_t i = 0; i < v->nr_streams; i++)
-		cpustream_stop(&v->streams[i].stream);
-	v->nr_streams = 0;
+	/* A consumer that has seen enough is no failure. */
+	if (start_streams(v))
+		ret = run_streams(v) < 0 ? -1 : 0;
+	stop_streams(v);
 	forget_steps(v);
-	if (v->departures)
+	if (v->departs)
 		p->bill.switches = v->departures;
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;

@@ -22,7 +22,7 @@ struct record_options {
 	size_t		nr_pids;
 	char		**command;	/* up to a NULL, or NULL */
 	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
-	uint64_t	rearm;
+	unsigned long	rearm;
 	bool		user, kernel;
 	bool		all;
 	bool		flight;

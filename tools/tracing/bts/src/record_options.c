@@ -135,17 +135,6 @@ static int parse_flight(struct record_options *options, const char *text)
 	return text ? parse_buffer(options, "--flight", text) : BTS_OK;
 }
 
-static int parse_rearm(struct record_options *options, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	options->rearm = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-')
-		return bts_misuse("record", "--rearm %s: not a number", text);
-	return BTS_OK;
-}
-
 /* Those that are as they stand. */
 static bool set_option(struct record_options *options, int option)
 {
@@ -188,7 +177,7 @@ static int parse_option(struct record_options *options, int option)
 		options->on = optarg;
 		return on_parse(optarg);
 	case OPTION_REARM:
-		return parse_rearm(options, optarg);
+		return bts_number("record", "--rearm", optarg, 0, &options->rearm);
 	case 'h':
 		bts_usage(usage);
 		return -1;
@@ -217,7 +206,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct record_options){ .output = "trace.dat" };
+	*options = (struct record_options){ .output = BTS_TRACE };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
 		int ret = set_option(options, option) ? 0 : parse_option(options, option);

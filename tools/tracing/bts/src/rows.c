@@ -119,9 +119,10 @@ static int sched(struct pipe_private *v, struct bts_task *t, const struct batch 
 	row.state = number(f, b, "state");
 	row.dead = row.type == BTS_ROW_DEPARTS && (row.state & STATE_ENDED);
 	string(f, b, "comm", comm, sizeof(comm));
-	v->departures += row.type == BTS_ROW_DEPARTS;
 	task_named(v, t, comm);
 	task_of(v, t, number(f, b, "tgid"));
+	v->departs |= row.type == BTS_ROW_DEPARTS;
+	v->departures += row.type == BTS_ROW_DEPARTS && t->chosen;
 	if (t->chosen && pipe_row(v, t, &row))
 		return 1;
 	if (row.dead) {

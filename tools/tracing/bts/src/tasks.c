@@ -96,7 +96,7 @@ void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu)
 	more_cpus(v, cpu + 1);
 	if (v->cpu_pid[cpu] != t->pid) {
 		if (v->cpu_pid[cpu] != -1 || t->cpu != -1) {
-			v->pipe->bill.switches++;
+			v->pipe->bill.switches += t->chosen;
 			t->switches++;
 		}
 		v->cpu_pid[cpu] = t->pid;
