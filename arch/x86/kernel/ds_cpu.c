@@ -289,24 +289,18 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 		.cause		= cause,
 		.cleared	= c->cleared,
 	};
-	struct ds_ways ways = {
-		.back		= c->back,
-		.ip		= ip,
-		.interrupted	= c->interrupted,
-		.kernel		= !(c->ctl & DEBUGCTLMSR_BTS_OFF_OS),
-	};
 
-	ds_slice(c->ds, c->end, !(c->ctl & DEBUGCTLMSR_BTINT), &batch);
+	ds_slice(c, &batch);
 	if (ip == DS_NOWHERE && ds_bts_over(c->ds))
 		ds_expect_pmi(c, batch.full);
-	if (!ways.kernel && !(c->traits & DS_TRAIT_CPL))
+	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_OS) && !(c->traits & DS_TRAIT_CPL))
 		c->traits |= ds_cpl_trait(&batch);
+	ds_cut_own(&batch, c, ip);
 
 	c->strays = 0;
 	c->cleared = false;
 	c->interrupted = false;
 	c->back = DS_NOWHERE;
-	ds_cut_own(&batch, &ways);
 	batch.stopped = ds_must_stop(c, &batch);
 	bts_records(&batch);
 
