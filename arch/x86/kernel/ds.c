@@ -40,6 +40,7 @@
 
 #include <asm/apic.h>
 #include <asm/cpu_device_id.h>
+#include <asm/nmi.h>
 #include <asm/perf_event.h>
 
 #include "ds_internal.h"
@@ -65,7 +66,6 @@ static enum cpuhp_state ds_online_state;
 /* A CPU that has stopped gets another chance. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
-	c->stopped = false;
 	c->idle_pmis = 0;
 	ds_bts_ask(current);
 }
@@ -133,7 +133,7 @@ void ds_bts_crash(void)
 		struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
 
 		if (cpu != smp_processor_id())
-			WRITE_ONCE(c->nmi_due, true);
+			WRITE_ONCE(c->pmi, DS_PMI_DUE);
 		WRITE_ONCE(c->crash, true);
 	}
 	ds_run(&job);
@@ -253,7 +253,7 @@ static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	{ }
 };
 
-/* Context: process context, ds_bts_mutex held; the NMI handlers are registered. */
+/* Context: process context, ds_bts_mutex held; the NMI handler is registered. */
 static int ds_start_cpus(int *cpu, enum ds_fault *fault)
 {
 	int i, ret;
@@ -336,20 +336,22 @@ int ds_bts_claim(int *cpu, enum ds_fault *fault)
 	ret = intel_ds_claim_bts();
 	if (ret)
 		return ret;
-	ret = ds_register_nmi_handlers();
+	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, 0, "bts");
 	if (ret)
 		goto err_claim;
+	static_branch_enable(&ds_bts_key);
 	ret = ds_start_cpus(cpu, fault);
 	if (ret)
-		goto err_handlers;
+		goto err_handler;
 
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 	return 0;
 
-err_handlers:
-	ds_unregister_nmi_handlers();
+err_handler:
+	static_branch_disable(&ds_bts_key);
+	unregister_nmi_handler(NMI_LOCAL, "bts");
 err_claim:
 	intel_ds_release_bts();
 	return ret;
@@ -369,7 +371,8 @@ void ds_bts_release(void)
 	unregister_syscore(&ds_syscore);
 	cpuhp_remove_state_nocalls(ds_online_state);
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
-	ds_unregister_nmi_handlers();
+	static_branch_disable(&ds_bts_key);
+	unregister_nmi_handler(NMI_LOCAL, "bts");
 	WRITE_ONCE(ds_bts_claimed, false);
 	intel_ds_release_bts();
 }

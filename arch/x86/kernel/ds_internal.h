@@ -34,8 +34,7 @@ unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
 u64 ds_ctl(unsigned int mode, bool has_cpl);
 
 /* ds_cpu.c: a CPU's hardware state */
-int ds_register_nmi_handlers(void);
-void ds_unregister_nmi_handlers(void);
+int ds_bts_nmi(unsigned int type, struct pt_regs *regs);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);
 void ds_put_back(struct ds_bts_cpu *c);
 

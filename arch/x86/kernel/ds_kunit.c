@@ -526,11 +526,11 @@ static void ds_test_pmi_due(struct kunit *test)
 	struct ds_bts_cpu c = { };
 
 	ds_expect_pmi(&c, false);
-	KUNIT_EXPECT_TRUE(test, c.nmi_due);
+	KUNIT_EXPECT_EQ(test, c.pmi, DS_PMI_DUE);
 
-	c = (struct ds_bts_cpu){ .pmi_seen = true };
+	c.pmi = DS_PMI_SEEN;
 	ds_expect_pmi(&c, false);
-	KUNIT_EXPECT_FALSE(test, c.nmi_due);
+	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
 /* If the buffer is full and the entry masked, the PMI was lost, and no other can come. */
@@ -554,9 +554,9 @@ static void ds_test_pmi_masked(struct kunit *test)
 	local_irq_restore(flags);
 
 	KUNIT_EXPECT_TRUE(test, kept & APIC_LVT_MASKED);
-	KUNIT_EXPECT_TRUE(test, not_full.nmi_due);
+	KUNIT_EXPECT_EQ(test, not_full.pmi, DS_PMI_DUE);
 	KUNIT_EXPECT_EQ(test, unmasked, APIC_DM_NMI);
-	KUNIT_EXPECT_FALSE(test, full.nmi_due);
+	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
 }
 
 /* A PMI of @more records beside the driver's own; the traced code did not move on. */
