@@ -203,22 +203,6 @@ static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	{ }
 };
 
-/**
- * ds_bts_set_threshold - how many records are there to be for an interrupt?
- * @records:	DS_BTS_MIN_THRESHOLD to DS_BTS_MAX_THRESHOLD; also for later claims
- *
- * Context: Process context, interrupts on.
- * Return: 0, or -EINVAL.
- */
-int ds_bts_set_threshold(unsigned int records)
-{
-	if (records < DS_BTS_MIN_THRESHOLD || records > DS_BTS_MAX_THRESHOLD)
-		return -EINVAL;
-	WRITE_ONCE(ds_bts_threshold, records);
-	ds_bts_update_all(DS_DRAIN_FLUSH);
-	return 0;
-}
-
 /* Can ds_bts_claim() succeed? Context: any, after early_initcall(). */
 bool ds_bts_available(void)
 {

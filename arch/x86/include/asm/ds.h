@@ -155,7 +155,6 @@ int ds_bts_claim(int *cpu, enum ds_fault *fault);
 void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
-int ds_bts_set_threshold(unsigned int records);
 void ds_bts_crash(void);
 
 /*
@@ -240,12 +239,6 @@ void ds_run(void *job);
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
 DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
 extern unsigned int ds_bts_threshold;
-
-/* How many records are there for an interrupt? Context: any. */
-static inline unsigned int ds_bts_get_threshold(void)
-{
-	return READ_ONCE(ds_bts_threshold);
-}
 
 /* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
 static inline bool ds_bts_running(int cpu)
