@@ -59,7 +59,7 @@ static void ds_ask(struct ds_bts_cpu *c)
  * When this returns, each CPU has handed over what it had recorded and records
  * what bts_turn() says, or nothing.
  *
- * Context: Process context, interrupts on. BTS is claimed.
+ * Context: Process context, interrupts on.
  */
 void ds_bts_update_all(enum ds_drain_cause cause)
 {
