@@ -46,15 +46,8 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
-/**
- * bts_mode_of - what an instance wants of a task on this CPU
- * @b:		the instance
- * @task:	the current task, or at a task switch the one that comes
- *
- * Context: preemption off.
- * Return: DS_BTS_OFF or the options.
- */
-unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
+						  struct task_struct *task)
 {
 	struct trace_array *tr = b->tr;
 
@@ -65,6 +58,40 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 	if (!bts_is_target(tr, task))
 		return DS_BTS_OFF;
 	return READ_ONCE(b->flags->val);
+}
+
+/**
+ * bts_mode_of - what an instance wants of a task on this CPU
+ * @b:		the instance
+ * @task:	the current task, or at a task switch the one that comes
+ *
+ * Context: preemption off.
+ * Return: DS_BTS_OFF or the options.
+ */
+unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+{
+	return __bts_mode_of(b, task);
+}
+
+/**
+ * bts_is_unwanted - does no instance want a task, and is nothing to be noted of it?
+ * @task: the one that comes, at a task switch
+ *
+ * Most switches are between such tasks, which must not pay for those that are traced.
+ *
+ * Context: as bts_mode_of().
+ */
+bool bts_is_unwanted(struct task_struct *task)
+{
+	struct bts_instance *b;
+
+	if (bts_is_newborn(task))
+		return false;
+	for_each_bts_instance(b) {
+		if (__bts_mode_of(b, task) & BTS_SIDES)
+			return false;
+	}
+	return true;
 }
 
 /* Context: as bts_records(); the filter of events/ftrace/bts_branch, or NULL. */
