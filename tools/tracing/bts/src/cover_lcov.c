@@ -243,7 +243,7 @@ void cover_lcov(struct cover *c)
 		free(path);
 	}
 	free(all.list);
-	bts_warn("cover: %lu of %lu lines ran, in %zu files with source; %zu without are left out",
+	bts_warn("cover: %lu of %lu lines ran; files with source: %zu, without (left out): %zu",
 		 sums.hit, sums.lines, sums.files, sums.skipped);
 	print_without(c);
 }
