@@ -60,6 +60,7 @@ mutants: all
 
 bench: all
 	@$(MACHINE)/bench/branch
+	@$(MACHINE)/bench/disk
 	@$(MACHINE)/bench/switch
 	@$(MACHINE)/bench/store
 	@$(MACHINE)/bench/tool

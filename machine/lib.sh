@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the scripts of machine/ share: where things are, and how a step is shown.
-# The caller has set $top.
+# Shared by the scripts of machine/: directories, and steps that are shown. The caller has
+# set $top.
 
-# base is the kernel that the patches go onto: $BASE, either 6.12, Debian 12's own, or
-# mainline, the newest that Debian backports.
+# base is the kernel that the patches are for: $BASE, which is 6.12 (Debian 12's own) or
+# mainline (the newest that Debian backports).
 base=${BASE:-6.12}
-# build is the work directory, of its own for each base; $BTS_BUILD moves it, and is how
-# other scripts find it. What does not depend on the kernel is in $common, with links to it
-# in $build. The cache outlives `make clean` and serves every clone.
+# build is the work directory, of its own for each base. $BTS_BUILD changes it, and other
+# scripts find it by that. What is the same for every base is in $common, and $build has links
+# to it. The cache stays at `make clean`, and serves every clone.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build
@@ -24,7 +24,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 log=$build/log
 quiet=${quiet:-}
 
-# Half the fun of two cores is lost if make uses one.
+# As many jobs as there are CPUs.
 # shellcheck disable=SC2034
 jobs=${JOBS:-$(nproc)}
 
@@ -38,8 +38,8 @@ case $base in
 *) die "BASE=$base: 6.12 or mainline" ;;
 esac
 
-# A lock over the whole work directory: two builds at once would tread on each other.
-# The descriptor is closed with the script, however that ends.
+# A lock on the whole work directory: two builds at once would overwrite each other's files.
+# The descriptor is closed with the script, however the script ends.
 lock() {
 	mkdir -p "$build" "$log"
 	exec 9>"$build/.lock"
@@ -98,12 +98,19 @@ step_failed() {
 	esac
 }
 
-# same_text FILE TEXT: is that what FILE says?
+# Nothing in the kernel changes with the time, the user and the machine.
+reproducible_kernel() {
+	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
+	export KBUILD_BUILD_USER=bts
+	export KBUILD_BUILD_HOST=bts
+}
+
+# same_text FILE TEXT: does FILE contain TEXT?
 same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
 }
 
-# put_text FILE TEXT: never leaves half of it.
+# put_text FILE TEXT: writes it at once, never a part of it.
 put_text() {
 	printf '%s\n' "$2" >"$1.new"
 	mv "$1.new" "$1"

@@ -90,32 +90,34 @@ static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
 	return filter_match_preds(filter, &entry);
 }
 
-/* How many of the records from @rec on are wanted, up to the first that is not. */
-static unsigned int bts_wanted_run(struct event_filter *filter, struct bts_cpu *c,
-				   const struct ds_bts_record *rec, unsigned int nr)
+static __always_inline bool bts_takes(struct event_filter *filter, struct bts_cpu *c,
+				      unsigned int mode, const struct ds_bts_record *rec)
 {
-	unsigned int mode = c->mode & BTS_SIDES;
-	unsigned int i = 0;
+	return bts_wanted(mode, rec) && (!filter || bts_filter_takes(filter, c, rec));
+}
 
-	if (filter) {
-		while (i < nr && bts_wanted(mode, &rec[i]) &&
-		       bts_filter_takes(filter, c, &rec[i]))
-			i++;
-		return i;
+/* Deliver the records in runs, of those that are wanted. */
+static __always_inline void bts_take(struct bts_instance *b, struct bts_cpu *c,
+				     struct event_filter *filter, unsigned int mode,
+				     const struct ds_bts_slice *slice)
+{
+	const struct ds_bts_record *rec = slice->rec;
+	const struct ds_bts_record *end = rec + slice->nr;
+	const struct ds_bts_record *start;
+	unsigned int filtered = 0;
+
+	while (rec < end) {
+		start = rec;
+		while (rec < end && bts_takes(filter, c, mode, rec))
+			rec++;
+		if (rec > start)
+			bts_deliver(b, c, start, rec - start);
+		start = rec;
+		while (rec < end && !bts_takes(filter, c, mode, rec))
+			rec++;
+		filtered += rec - start;
 	}
-	/* Most of a traced task's time goes by here: a loop for each mode. */
-	switch (mode) {
-	case BTS_SIDES:
-		return nr;
-	case DS_BTS_USER:
-		while (i < nr && bts_wanted(DS_BTS_USER, &rec[i]))
-			i++;
-		return i;
-	default:
-		while (i < nr && bts_wanted(DS_BTS_KERNEL, &rec[i]))
-			i++;
-		return i;
-	}
+	bts_count(&c->filtered, filtered);
 }
 
 /**
@@ -130,21 +132,17 @@ void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		    const struct ds_bts_slice *slice)
 {
 	struct event_filter *filter = bts_filter(b);
-	const struct ds_bts_record *rec = slice->rec;
-	const struct ds_bts_record *end = rec + slice->nr;
-	unsigned int filtered = 0;
-	unsigned int run;
+	unsigned int mode = c->mode & BTS_SIDES;
 
-	while (rec < end) {
-		run = bts_wanted_run(filter, c, rec, end - rec);
-		if (run)
-			bts_deliver(b, c, rec, run);
-		rec += run;
-		/* The one that ended the run. */
-		if (rec < end) {
-			filtered++;
-			rec++;
-		}
-	}
-	bts_count(&c->filtered, filtered);
+	if (!slice->nr)
+		return;
+	/* The loops are compiled for each case: each record goes by here. */
+	if (filter)
+		bts_take(b, c, filter, mode, slice);
+	else if (mode == BTS_SIDES)
+		bts_deliver(b, c, slice->rec, slice->nr);
+	else if (mode == DS_BTS_USER)
+		bts_take(b, c, NULL, DS_BTS_USER, slice);
+	else
+		bts_take(b, c, NULL, DS_BTS_KERNEL, slice);
 }

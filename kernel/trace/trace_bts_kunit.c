@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of trace_bts.c and trace_bts_filter.c */
+/* KUnit tests of trace_bts.c and trace_bts_filter.c, and of what ring_buffer.c has for them */
 
 #include <kunit/test.h>
+#include <linux/ring_buffer.h>
 
 #include "trace_bts.h"
 
@@ -104,11 +105,122 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
+/* Write @nr numbers from @first on, @want at a time. Return: how many there was room for. */
+static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
+			  unsigned int size)
+{
+	const unsigned int stride = ring_buffer_event_stride(size);
+	struct ring_buffer_event *event;
+	unsigned int some, i;
+	u32 done = 0;
+	u32 *data;
+
+	while (done < nr) {
+		some = min(want, nr - done);
+		event = ring_buffer_lock_reserve_events(buffer, size, &some);
+		if (!event)
+			break;
+		data = ring_buffer_event_data(event);
+		for (i = 0; i < some; i++, data = (void *)data + stride)
+			*data = ~(first + done++);
+		ring_buffer_unlock_commit(buffer);
+	}
+	return done;
+}
+
+/* Read the numbers. Each must be there, with a time. */
+static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 first,
+			 unsigned int size)
+{
+	struct ring_buffer_event *event;
+	u64 ts, last = 0;
+	u32 nr = 0;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		while ((event = ring_buffer_consume(buffer, cpu, &ts, NULL))) {
+			KUNIT_ASSERT_EQ(test, ~*(u32 *)ring_buffer_event_data(event), first + nr);
+			KUNIT_ASSERT_GE(test, ring_buffer_event_length(event), size);
+			KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), size + 3);
+			KUNIT_ASSERT_GE(test, ts, last);
+			KUNIT_ASSERT_LE(test, ts, ring_buffer_time_stamp(buffer));
+			last = ts;
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
+
+#define BTS_TEST_PAGES	4
+
+/* How many events of a size a ring buffer takes, @want at a time. */
+static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);
+	u32 nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	migrate_disable();
+	nr = bts_test_write(buffer, 0, U32_MAX, want, size);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), nr);
+	KUNIT_EXPECT_EQ(test, bts_test_read(test, buffer, 0, size), nr);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 0);
+	migrate_enable();
+	ring_buffer_free(buffer);
+	return nr;
+}
+
+/* Events that are reserved together take no more room than one by one, but for a page's end. */
+static void bts_test_reserve(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_test_sizes); i++) {
+		unsigned int size = bts_test_sizes[i];
+		u32 nr = bts_test_room(test, size, 1);
+
+		KUNIT_EXPECT_GE(test, nr, BTS_TEST_PAGES);
+		KUNIT_EXPECT_GE(test, bts_test_room(test, size, 3), nr - nr / 50);
+		KUNIT_EXPECT_GE(test, bts_test_room(test, size, U32_MAX), nr - nr / 50);
+	}
+}
+
+/*
+ * Where they are overwritten, each of them is counted. What other sizes have left in the
+ * sub-buffers does no harm.
+ */
+static void bts_test_overrun(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE,
+							RB_FL_OVERWRITE);
+	const u32 nr = 10000;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	migrate_disable();
+	for (i = 0; i < ARRAY_SIZE(bts_test_sizes); i++) {
+		unsigned int size = bts_test_sizes[i];
+		u32 gone;
+
+		KUNIT_EXPECT_EQ(test, bts_test_write(buffer, 0, nr, 256, size), nr);
+		gone = ring_buffer_overruns(buffer);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), nr - gone);
+		KUNIT_EXPECT_EQ(test, bts_test_read(test, buffer, gone, size), nr - gone);
+		ring_buffer_reset(buffer);
+	}
+	migrate_enable();
+	ring_buffer_free(buffer);
+}
+
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
 	KUNIT_CASE(bts_test_targets),
 	KUNIT_CASE(bts_test_off),
+	KUNIT_CASE(bts_test_reserve),
+	KUNIT_CASE(bts_test_overrun),
 	{ }
 };
 

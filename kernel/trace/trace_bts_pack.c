@@ -264,33 +264,31 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The run is mark - left. */
-	mark = nr + c->run;
-	for (left = nr; ; left--, rec++, cur = node) {
-		for (; left; left--, rec++, cur = node) {
-			node = cur->next;
-			if (!bts_node_is(node, rec->from, rec->to))
-				break;
-		}
-		if (!left || out > c->limit)
+	/* The run is what comes after the branch at mark. */
+	mark = nr + c->run + 1;
+	for (left = nr; left; left--, rec++, cur = node) {
+		node = cur->next;
+		if (likely(bts_node_is(node, rec->from, rec->to)))
+			continue;
+		if (out > c->limit)
 			break;
 		node = cur->other;
 		if (bts_node_is(node, rec->from, rec->to)) {
-			out = bts_put_other(out, mark - left);
+			out = bts_put_other(out, mark - left - 1);
 			bts_coder_learn(cur, node);
 		} else {
 			c->cur = cur;
-			p = bts_add_else(c, out, mark - left, rec->from, rec->to);
+			p = bts_add_else(c, out, mark - left - 1, rec->from, rec->to);
 			if (!p)
 				break;
 			out = p;
 			node = c->cur;
 		}
-		mark = left - 1;
+		mark = left;
 	}
 	c->out = out;
 	c->cur = cur;
-	c->run = mark - left;
+	c->run = mark - left - 1;
 	c->nr += nr - left;
 	return nr - left;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the bare-metal test image: names of MSRs and bits, what boot.S
- * offers to C, and the small library of lib.c. See README in this directory's
- * `run` script for how the image talks to its host.
+ * Shared by the files of the bare-metal image: names of MSRs and bits, the
+ * functions of boot.S, and the small library of lib.c. The head of the script
+ * `run` describes the messages between the image and its host.
  */
 #ifndef BARE_H
 #define BARE_H
@@ -98,7 +98,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* Of words that an interrupt handler, another CPU or a device has to do with. */
+/* For words that an interrupt handler, another CPU or a device uses, too. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
@@ -120,7 +120,7 @@ struct body {
 	const struct branch *expect_end;
 };
 
-/* One labelled branch test of branches.S. */
+/* One labelled branch test, laid down by body.h. */
 struct branch_test {
 	const char *name;
 	struct body kernel;
@@ -137,7 +137,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* What the slow path of an interrupt stub pushes. */
+/* Pushed by the slow path of an interrupt stub. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -166,7 +166,7 @@ extern u64 gdt[];
 extern const u64 stub_table[256];
 extern char pmi_entry[], syscall_entry[], sysenter_entry[];
 
-/* branches.S */
+/* body.h, interrupts.S */
 extern const struct branch_test branch_tests[], branch_tests_end[];
 extern const char smm_handler[], smm_handler_end[];
 extern u32 smm_count;
@@ -308,7 +308,7 @@ extern void (*handlers[256])(struct frame *frame);
 /* Called for PMIs with DEBUGCTL cleared; gives back the value to leave with. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
-/* lib.c: what GCC and the tests want of a C library */
+/* lib.c: the functions of a C library that GCC and the tests call */
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 
@@ -320,7 +320,7 @@ extern bool failed;		/* of the test that is running */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
-#define EOT	4		/* ends what the host says */
+#define EOT	4		/* ends an answer of the host */
 u8 read_character(void);
 u64 info_bts(u32 cpu, const char *name);
 
@@ -339,7 +339,7 @@ struct test {
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* runs only if this word is there, and no other then */
+	const char *alone;	/* runs only with this word, and then alone */
 };
 
 #define TEST_ENTRY(id, ...)						\
@@ -360,7 +360,7 @@ extern const struct test tests[], tests_end[];
 #define NO_AP	"one CPU"
 #define NO_PMU	"no PMU"
 
-/* ds.c: the Debug Store as the tests use it */
+/* ds.c: the Debug Store in the tests */
 extern bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 extern struct record records[];
 #define MAX_RECORDS	4096
@@ -372,7 +372,7 @@ bool model_stores(u64 debugctl, const struct branch *branch);
 void compare(const struct branch *expect, u64 n_expect, const struct record *got,
 	     u64 n_got);
 
-/* What walk() of boot.S will do next. */
+/* The next branches of walk() of boot.S. */
 struct walk {
 	u64 left;
 	u64 state;
@@ -383,7 +383,7 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* What the reset test leaves behind at an address that no image covers. */
+/* Written by the reset test at an address that no image covers. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
 #define SURVIVOR_RESET		0x4254537265736574	/* the reset test asked for it */
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From multiboot's 32-bit entry to 64-bit C, and everything that has to be in
+ * From multiboot's 32-bit entry to 64-bit C, and the code that has to be in
  * assembly because its branches are counted.
  *
- * A test body runs between two writes of IA32_DEBUGCTL. The interrupt stubs
- * that it may meet contain no taken branch of their own on their fast path:
- * if `fixup` is set, stub_N notes the interrupted RIP in `frame_rip` and
+ * A test body runs between two writes of IA32_DEBUGCTL. The fast path of an
+ * interrupt stub has no taken branch of its own: if `fixup` is set, stub_N
+ * writes the interrupted RIP to `frame_rip` and
  * returns to `fixup` at stub_iret_N. So an exception is exactly two records,
- * `interrupted -> stub_N` and `stub_iret_N -> fixup`. With no fixup set the
- * exception is not expected: the slow path goes to C, which fails the test and
- * leaves its body through abandon_run().
+ * `interrupted -> stub_N` and `stub_iret_N -> fixup`. If no fixup is set, the
+ * exception is not expected: the slow path calls C, which fails the test and
+ * leaves the body by abandon_run().
  *
  * `fixup` and its neighbours are single words: only one CPU runs bodies. The
- * second CPU runs walk() and takes PMIs, whose entry keeps nothing in memory.
+ * second CPU runs walk() and takes PMIs; their entry writes nothing to memory.
  */
 #include "bare.h"
 
@@ -51,7 +51,7 @@ start32:
 	lgdt	gdtr
 	ljmp	$SEL_KCS64, $start64
 
-	/* CR0.WP, so that read-only means it at CPL 0 too. SSE stays off. */
+	/* CR0.WP: read-only pages are read-only at CPL 0 too. SSE stays off. */
 long_mode:
 	movl	$0x20, %eax
 	movl	%eax, %cr4
@@ -191,7 +191,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* A body that went to CPL 3 by itself comes back, its RSP in R12. */
+	/* A body that went to CPL 3 by itself comes back, with its RSP in R12. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -244,7 +244,7 @@ rdpmc_safe:
 	/*
 	 * void walk(u64 count, u64 seed, u64 debugctl): exactly `count` taken
 	 * branches between 64 landing pads, in an order that `seed` decides;
-	 * struct walk in ds.c foretells it. The last one goes to walk_end.
+	 * struct walk in ds.c has the same order. The last branch goes to walk_end.
 	 */
 	.altmacro
 	.macro	PAD n
@@ -294,7 +294,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n), as a compiler has it, but its branches are known. */
+	/* u64 fib(u64 n), as a compiler writes it, with known branches. */
 	.globl	fib
 fib:
 	movq	%rdi, %rax
@@ -391,7 +391,7 @@ slow:
 	addq	$16, %rsp
 	iretq
 
-	/* TF is cleared on the way back, or a single step would go on and on. */
+	/* TF is cleared on the way back: single steps would never end. */
 	.macro	STUB n err
 	.globl	stub_\n, stub_iret_\n
 stub_\n:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Debug Store as the tests use it: setting it up, what it must store
- * according to its filters, and comparing records with what was expected.
+ * The Debug Store in the tests: its setup, which branches it must store with
+ * each filter, and the comparison of records with expected branches.
  */
 #include "bare.h"
 
@@ -30,7 +30,7 @@ u64 ds_count(const struct ds_area *ds)
 	return (ds->index - ds->base) / RECORD_SIZE;
 }
 
-/* The table of the CPL filters. Which CPL counts for a crossing is a choice. */
+/* The table of the CPL filters. x-bts-cpl-after decides on branches that change the CPL. */
 bool model_stores(u64 debugctl, const struct branch *branch)
 {
 	u64 cpl = cpl_after ? branch->cpl_to : branch->cpl_from;

@@ -3,14 +3,13 @@
  * The library of the bare-metal image, and its main().
  *
  * Output goes to the debug console (port 0xe9) as KTAP. A line that starts
- * with '@' is a request to the host: the runner does not print it, performs it
- * and sends an answer that ends with EOT through COM1. The verdict leaves by
- * isa-debug-exit: EXIT_PASSED or EXIT_FAILED, any other end of the machine is
- * a lost machine.
+ * with '@' is a request to the host. The host does not print it, performs it
+ * and sends an answer, which ends with EOT, to COM1. The verdict is written to
+ * isa-debug-exit: EXIT_PASSED or EXIT_FAILED. If the machine ends otherwise, it
+ * is lost.
  *
- * CPU 0 runs everything; CPU 1 runs only what run_on_ap() gives it, one
- * function at a time, handed over through ap_fn (CPU 0 sets it, CPU 1 clears it
- * when done). Only CPU 0 prints.
+ * CPU 0 runs the tests. CPU 1 runs only the functions of run_on_ap(), one at a
+ * time: CPU 0 sets ap_fn, CPU 1 clears it after the call. Only CPU 0 prints.
  */
 #include <stdarg.h>
 
@@ -25,7 +24,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* Where CPU 1 is; CPU 0 waits for it. */
+/* The state of CPU 1; CPU 0 waits for it. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -91,7 +90,7 @@ void print(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The running test failed, and this is why. */
+/* Fails the running test, with the reason. */
 void fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -110,7 +109,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC wants these even of a freestanding program. */
+/* GCC calls these in a freestanding program, too. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -154,7 +153,7 @@ bool option(const char *word)
 
 /* ---- the host ---- */
 
-/* Whether the host has said something that nobody has read. */
+/* Has the host sent something that is not read yet? */
 bool host_replied(void)
 {
 	return in8(COM1 + 5) & 1;
@@ -182,8 +181,8 @@ static void read_reply(void)
 	reply[n] = 0;
 }
 
-/* Asks the host to do something and waits for its answer; NULL takes the
- * answer of a request that was printed before.
+/* Sends a request to the host and waits for the answer; NULL waits for the
+ * answer to a request that was printed before.
  */
 const char *host(const char *command)
 {
@@ -371,7 +370,7 @@ static bool start_ap(void)
 	return READ_ONCE(ap_runs) != before;
 }
 
-/* Gives CPU 1 a function; with none running it is started anew. */
+/* Has CPU 1 call a function; starts CPU 1 if it is not running. */
 void start_on_ap(ap_function fn)
 {
 	if (!ap_runs && !start_ap()) {
@@ -393,7 +392,7 @@ void run_on_ap(ap_function fn)
 	wait_for_ap();
 }
 
-/* CPU 1 after an INIT: whatever it ran is gone; it runs again afterwards. */
+/* CPU 1 gets an INIT: its function is gone. Then it is started again. */
 void init_ap(void)
 {
 	if (!start_ap())
@@ -468,7 +467,7 @@ static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 	put_char('\n');
 }
 
-/* How many of the plan's tests this stands for. */
+/* The number of tests that this entry has in the plan. */
 static u32 test_count(const struct test *test)
 {
 	if (test->alone ? !option(test->alone) : alone)
@@ -477,8 +476,8 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * What a reset leaves alone: QEMU keeps RAM, and the image is loaded again
- * below this address. The last test resets the machine, and is judged after.
+ * Survives a reset: QEMU keeps RAM, and the image is loaded again below this
+ * address. The last test resets the machine, and is judged afterwards.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
@@ -488,7 +487,7 @@ void c_main(const u32 *multiboot)
 	u32 number = 0, failures = 0;
 	u32 i;
 
-	/* What the machine was given; the tests check that it is there. */
+	/* The options name the machine's devices; the tests check that they exist. */
 	parse_cmdline(multiboot);
 	have_ds = !option("no-ds");
 	have_ds_cpl = have_ds && !option("no-ds-cpl");

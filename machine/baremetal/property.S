@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What test-property.c and test-pmi.c run. Each body writes its first argument to
- * IA32_DEBUGCTL, does what it is named after, writes 0 there, and then takes
- * TAIL_JUMPS branches, which are more than any tail has: so a tail ends here.
+ * The bodies of test-property.c and test-pmi.c. Each writes its first argument to
+ * IA32_DEBUGCTL, does what its name says, writes 0 there, and then takes
+ * TAIL_JUMPS branches. No tail is longer, so each tail ends in its body.
  */
 #include "bare.h"
 
@@ -91,7 +91,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* A pause, which nothing ends: the next branch is not an interrupt. */
+	/* Nothing interrupts the pause: the next branch is no interrupt. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON
@@ -107,7 +107,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The SMI comes at the latest with the write to CR3. */
+	/* The write to CR3 ends the block: the SMI comes there at the latest. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON
@@ -122,7 +122,7 @@ smi_branch:
 	OFF
 	jmp	tail_settle
 
-	/* Notes what the machine check has left of IA32_DEBUGCTL, and goes on. */
+	/* Keeps the IA32_DEBUGCTL that the machine check has left, and goes on. */
 	.globl	mce_entry
 mce_entry:
 	push	%rax

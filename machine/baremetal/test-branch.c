@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the bodies of branches.S under every setting of the filters, at both
- * CPLs, at their own addresses and through the alias, each twice: the second
- * time the translated blocks are there and chained.
+ * Runs the bodies of branches.S, far.S and interrupts.S under every setting of
+ * the filters, at both CPLs, at their own addresses and through the alias, each
+ * twice: the second time the translated blocks exist and are chained.
  */
 #include "bare.h"
 
@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With interrupts on from the start the body cannot say it itself. */
+	/* With interrupts on from the start, the body has no time to set it. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -86,9 +86,9 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 }
 
 /*
- * Puts our handler where SeaBIOS has relocated SMM to, through the host bridge
- * of the i440fx machine, which SeaBIOS leaves unlocked: SMRAM (0x72) opens the
- * memory at 0xa0000. SMIs by port 0xb2 are on already.
+ * Puts our handler at the address to which SeaBIOS has relocated SMM. The host
+ * bridge of the i440fx machine, which SeaBIOS leaves unlocked, gives access:
+ * SMRAM (0x72) opens the memory at 0xa0000. SMIs by port 0xb2 are on already.
  */
 void install_smm_handler(void)
 {
@@ -152,9 +152,9 @@ static void branch_title(u32 i)
 TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_title);
 
 /*
- * The table of what TR, BTS, BTINT, OFF_OS and OFF_USR do, each of its 32
- * rows, with a body at CPL 0 and one that crosses to CPL 3 and back. BTINT
- * makes no difference while the buffer has room.
+ * All 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR, with a body at
+ * CPL 0 and one that crosses to CPL 3 and back. BTINT makes no difference
+ * while the buffer has room.
  */
 static const char *row_test(u32 row)
 {

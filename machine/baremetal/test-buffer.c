@@ -15,7 +15,7 @@ static void spoil_records(u64 n)
 		records[i] = (struct record){ CANARY, CANARY, CANARY };
 }
 
-/* Have the records from `first` on been left alone? */
+/* Are the records from `first` on unchanged? */
 static void check_canary(u64 first, u64 n)
 {
 	u64 i;
@@ -130,7 +130,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	return NULL;
 }
 
-/* Software may have left it anywhere: what lies there is not the buffer. */
+/* Software may leave the index anywhere, also outside the buffer. */
 TEST(index_above, "an index above the maximum: circular wraps first, else nothing is stored")
 {
 	u64 dropped;
@@ -248,7 +248,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Does walk(4) at this base fail, all of it, and go on all the same? */
+/* Does each store of walk(4) fail at this base, and does the walk go on? */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -435,7 +435,7 @@ TEST(guest_errors, "the emulator logs what the guest does wrong, and nothing els
 	return NULL;
 }
 
-/* By x-bts-fault-stop=on. Whether the machine ended is for the host to see. */
+/* With x-bts-fault-stop=on. The host sees whether the machine has ended. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the store costs: the time of a program, untraced, into a circular buffer, and
- * with threshold PMIs. The numbers are for machine/bench/store; what is tested is that
- * each branch was stored, far more of them than elsewhere.
+ * The cost of the store: the time of a program untraced, with a circular buffer, and
+ * with threshold PMIs. machine/bench/store prints the numbers. The test is that each
+ * branch was stored, of far more branches than in the other tests.
  */
 #include "bare.h"
 
 #define FIB_N		27
 #define FIB_LEAVES	317811UL		/* F(FIB_N + 1) */
 #define FIB_CALLS	(2 * FIB_LEAVES - 1)
-/* A call and a return each, and the jump of those that return at once. */
+/* A call and a return for each fib(), and a jump for each leaf. */
 #define FIB_RECORDS	(2 * FIB_CALLS + FIB_LEAVES)
 #define THRESHOLD	1000
 #define ROUNDS		30
@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* How long it takes; the least of all, because the host has other work too. */
+/* The least time of several, because the host has other work, too. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();

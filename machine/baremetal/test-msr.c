@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finding the Debug Store, and what its MSRs accept. */
+/* Enumeration of the Debug Store, and the values that its MSRs accept. */
 #include "bare.h"
 
 TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl as they were chosen")

@@ -3,9 +3,9 @@
  * The threshold interrupt, on one CPU and on two, and a trace that goes on
  * through INIT of the other CPU, a migration and a reset.
  *
- * A stream follows what one CPU records while it runs walk(): its PMI handler
- * feeds the buffer to it, as a driver would drain it. Only that CPU touches its
- * stream while it runs, CPU 0 reads it afterwards.
+ * A stream checks the records of one CPU while that CPU runs walk(): its PMI
+ * handler drains the buffer into the stream, as a driver would. Only that CPU
+ * writes its stream while it runs; CPU 0 reads the stream afterwards.
  */
 #include "bare.h"
 
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* NMI or vector: the gate says where; any place may be interrupted. */
+	/* NMI or vector: the target is the gate's; the source may be any place. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -77,7 +77,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The interrupt is a branch as well, from what the frame says. */
+	/* The interrupt is a branch as well, from the frame's RIP. */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Counts the loop's branches; what else there is has an end in the kernel. */
+/* Counts the loop's branches; each other branch has one end in the kernel. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -305,7 +305,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Of the late ones the first branches are counted before it, the others after it. */
+/* Late PMIs: which branches come before the PMI and which after it. */
 TEST(pmi_put_back, "a PMI that is late comes though the index was put back meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
@@ -363,7 +363,7 @@ TEST(pmi_again, "above the threshold further PMIs come, or not, as x-bts-pmi say
 	else
 		/* The way in and the way out of each handler are two records. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* From below to the threshold once more, with no room for a way out. */
+	/* Once more across the threshold, with no room for the way out. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -413,8 +413,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 takes a character when the one before was read: so the emulator's main
- * thread is at work for this CPU's interrupt controller during each walk.
+ * COM1 takes a character after the one before was read. So the emulator's main
+ * thread works on this CPU's interrupt controller during each walk.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {
@@ -443,7 +443,7 @@ static struct record records1[MAX_RECORDS];
 static u32 together;
 static u64 ap_value;
 
-/* Both CPUs are here before either goes on. */
+/* Each CPU waits here for the other one. */
 static void meet(void)
 {
 	__atomic_add_fetch(&together, 1, __ATOMIC_SEQ_CST);
@@ -580,7 +580,7 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-/* The trace goes on while the host does what it is asked to. */
+/* The trace goes on while the host answers the request. */
 static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;
@@ -616,9 +616,9 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 }
 
 /*
- * While it runs, the machine is copied page by page, and those pages again that have
- * been written since. Nothing but the CPU's own stores writes the buffer here, so that
- * a store that is not seen leaves records of an earlier walk in the copy.
+ * The machine is copied page by page while it runs, and pages that were written
+ * meanwhile are copied again. Only the CPU's own stores write the buffer here: if QEMU
+ * misses one of them, the copy has records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

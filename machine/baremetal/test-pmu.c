@@ -34,8 +34,8 @@ static void spin(u64 cycles)
 }
 
 /*
- * Until a PMI has come; long, because a busy host makes the emulator's timer
- * late. Then a little longer, for one that should not come.
+ * Waits for a PMI: long, because a busy host makes the emulator's timer late.
+ * Then waits a little longer, for a second PMI, which must not come.
  */
 static void await_pmi(void)
 {
@@ -56,7 +56,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Notes what it finds, stops the counters, leaves the LVT entry as it is. */
+/* Keeps the registers, stops the counters, leaves the LVT entry as it is. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;
@@ -378,7 +378,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 	return NULL;
 }
 
-/* BTS is on so that the host finds a trace to stop in the middle of. */
+/* BTS is on, so that the host stops the machine in the middle of a trace. */
 TEST_ALONE(pmu_migrate, "only-migrate", "counters go on after a migration, and the PMI comes")
 {
 	u64 before, after;
@@ -414,8 +414,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters go on after a migration, and t
 }
 
 /*
- * Both sources while the vector is held back: one interrupt, and its handler
- * has to ask both.
+ * Both sources raise the interrupt while the vector is blocked: one interrupt
+ * comes, and its handler has to check both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

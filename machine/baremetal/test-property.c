@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The properties of the CPU by which its Debug Store differs from one that does
- * all that the manual leaves open in the gentlest way. Words of the command
- * line say which of them this CPU has, and each test says what it then does,
- * and what it does without: a CPU with no property at all is their twin.
+ * Properties of the CPU. Where the manual leaves something open, the default
+ * Debug Store does what is easiest for software, and a property does something
+ * else. Words of the command line name the properties of this CPU. Each test
+ * expects one result with its property and another one without it: a CPU with
+ * no property is the twin of the others.
  *
- * A tail (x-bts-tail) adds so many records to whatever is switched off.
+ * A tail (x-bts-tail) adds that many records after each switch-off.
  */
 #include "bare.h"
 
@@ -31,7 +32,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Most of the tests make no sense where nothing is stored. */
+/* Most of the tests need a CPU that stores records. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -222,7 +223,7 @@ static void walk_across(void)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-/* The handler has a tail of its own, before TR is set again. */
+/* The handler's switch-off has a tail of its own, before TR is set again. */
 static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 {
 	u64 wanted = THRESHOLD + 50 + tail();
@@ -271,11 +272,11 @@ TEST_ALONE(dead_ap, "only-property", "the same on CPU 1")
 
 #define CR4_MCE		BIT(6)
 #define VEC_MC		18
-/* Valid, enabled, with an address and what it is: a page of memory has failed. */
+/* Valid, enabled, with ADDR and MISC: a page of memory has failed. */
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* The buffer is circular without BTINT: the last branches before are there. */
+/* Without BTINT the buffer is circular: it has the last branches before the check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the judges know about x86-64: which instructions are branches.
+"""Which instructions of x86-64 are branches.
 
-An instruction is its bytes. A judge knows where the CPU was and where it went;
-these tell whether that was a taken branch. Nothing here comes from the emulator.
+An instruction is its bytes. A judge knows two places to which the CPU went; the
+bytes at the first decide whether that was a taken branch. Nothing here is the
+emulator's.
 """
 
 NONE = 0	# goes to the next instruction, or faults
-STRING = 1	# may stay where it is, which is no branch
+STRING = 1	# may repeat itself, which is no branch
 CONDITIONAL = 2	# a branch if it does not go to the next instruction
 ALWAYS = 3	# a branch wherever it goes
 MAYBE = 4	# conditional, and taken or not it goes to the next instruction
@@ -50,7 +51,7 @@ def classify_0f(code, i):
 
 
 def conditional_length(code):
-    """Of an instruction that is CONDITIONAL."""
+    """The target of an instruction that is CONDITIONAL."""
     i = 0
     while code[i] in PREFIXES:
         i += 1

@@ -2,9 +2,9 @@
 /*
  * cost TRACEFS|- PROGRAM [ARGUMENT...]: the CPU time of a program, in nanoseconds
  *
- * With TRACEFS the program is the target there, and traced from its exec to its end. The
- * time is the task's own, with the interrupts that it was charged for, and not that of a
- * reader beside it.
+ * With TRACEFS the program is the target there, traced from its exec to its end. The
+ * time is the task's own. It includes the interrupts that the task is charged for, and
+ * excludes a reader.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 """The emulator's log of what it executed, and the branches that follow from it.
 
     Trace      the CPU is at this instruction and is going to execute it
-    Stopped    it did not after all
+    Stopped    the CPU did not execute it after all
     in_asm     the bytes of an instruction that was translated just now
     int        an exception or interrupt is delivered: the interrupted IP
 
@@ -22,20 +22,20 @@ TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
 # Without a disassembler the emulator shows an instruction's bytes on a line of
-# their own, with one it shows them behind the address.
+# their own, with one it shows them after the address.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
 class Lost(Exception):
-    """The machine is not there any more, or never was."""
+    """The machine has ended, or did not start."""
 
 
 class Log:
     """The branches that follow from the lines of the log.
 
-    `at` is the instruction that the CPU went to execute last, or None when the
-    position is known otherwise; `interrupted` the IP of an interrupt whose
-    handler's first instruction is still to come.
+    `at` is the instruction that the CPU went to execute last, or None if the log
+    has not shown it; `interrupted` is the IP of an interrupt until the first
+    instruction of its handler.
     """
 
     def __init__(self):
@@ -99,7 +99,7 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # At the same place: it did not complete, and is what was interrupted.
+        # At the same place: the interrupted instruction did not complete.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
@@ -168,8 +168,8 @@ def follow(monitor, fifo, log, enough, begun=None):
     """
     stopper = None
     monitor.human("singlestep on")
-    # The emulator's open() returns only when someone reads the fifo, and it closes
-    # the fifo, which ends the log, only for another file.
+    # The emulator's open() returns only when the fifo has a reader. The emulator
+    # closes the fifo, which ends the log, only to open another file.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the judges share: where things are, and their options."""
+"""What the judges share: the places of things, and their options."""
 
 import argparse
 import os
@@ -22,3 +22,8 @@ def arguments(description, kernel="kernel"):
                         default=os.environ.get("BTS_KERNEL") or
                         os.path.join(BUILD, kernel, "arch/x86/boot/bzImage"))
     return parser
+
+
+def guest(name):
+    """The script NAME that a judge runs in the guest."""
+    return os.path.join(HERE, "guest", name + ".sh")

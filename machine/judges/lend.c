@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend [MIB]: lends the CPU a Debug Store buffer that no driver knows of.
+ * lend [MIB]: gives the CPU a Debug Store buffer that no driver has set up.
  *
  * Runs in the guest, with pti=off nokaslr and one CPU. It locks a large part of
  * memory, finds among its pages the longest run of neighbouring page frames, and
@@ -11,7 +11,7 @@
  *     lent PHYSICAL-ADDRESS RECORDS
  *
  * and runs COMMAND over and over until it is killed. The judge reads the buffer
- * through the emulator's monitor; nobody in the guest looks at it.
+ * through the emulator's monitor; nothing in the guest reads it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -57,7 +57,7 @@ static struct page *lock_pages(size_t n)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (!pages || memory == MAP_FAILED || mlock(memory, n * PAGE))
 		err(1, "cannot have %zu pages", n);
-	/* A fork would be nothing but copying page tables. */
+	/* A fork would spend its time in copying page tables. */
 	if (madvise(memory, n * PAGE, MADV_DONTFORK))
 		err(1, "madvise");
 	fd = open("/proc/self/pagemap", O_RDONLY);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * step PROGRAM [ARGS...]: where a program goes, instruction by instruction.
+ * step PROGRAM [ARGS...]: the way of a program, instruction by instruction.
  *
  * Runs it under ptrace, on this host's own CPU, and writes the address of each
- * instruction that it executes to standard output, as 64-bit words. What of that is
- * a branch is for the judge to say.
+ * instruction that it executes to standard output, as 64-bit words. The judge decides
+ * which of the steps are branches.
  */
 #include <err.h>
 #include <signal.h>

@@ -2,10 +2,10 @@
 /*
  * switch [-s SLEEPERS] ROUNDS: what a task switch takes, in nanoseconds
  *
- * Two processes on one CPU give it to each other with sched_yield(), so that each call
- * is one switch; real-time ones, so that nobody else comes in between. In a machine
- * whose time counts instructions (machine/vm/run --icount) the number is that of the
- * instructions for the call and the switch together. SLEEPERS threads only exist.
+ * Two processes on one CPU switch to each other with sched_yield(): each call is one
+ * switch. They are real-time processes, so that no other task runs between them. With
+ * machine/vm/run --icount the number is that of the instructions of the call and the
+ * switch together. SLEEPERS threads exist and sleep.
  */
 
 #define _GNU_SOURCE
@@ -66,7 +66,7 @@ static double measure(int rounds)
 	double start;
 	int i;
 
-	/* Both are there, and have been everywhere that they will be. */
+	/* Both run, and have executed all their code once. */
 	for (i = 0; i < 100; i++)
 		sched_yield();
 	start = now();

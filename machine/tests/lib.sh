@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the parts share. A part is a program that prints KTAP; machine/tests/run has put into
-# the environment, if it is other than the default:
+# Shared by the parts. A part is a program that prints KTAP. machine/tests/run sets these
+# variables if they differ from the default:
 #
 #	BTS_OUT		a directory of the part's own (build/test/NAME)
 #	BTS_KERNEL, BTS_QEMU	image and emulator, which machine/vm/run looks at itself
@@ -10,8 +10,8 @@
 #	BTS_CASE	only cases whose names begin so
 #	BTS_SLOW	1: the slow cases too
 #
-# Its exit status: 0 all passed, 1 not; or that of a machine that did not come to its end.
-# The caller has set $top.
+# A part's exit status is 0 if all passed, 1 if not, or that of a machine that was lost. The
+# caller has set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"
@@ -40,11 +40,11 @@ result() {
 	fi
 }
 
-# guest TIMEOUT "OPTIONS" COMMAND...: one machine; what `info bts` and the console say at
-# its end is part of the result. Its files are in $guest_dir.
+# guest TIMEOUT "OPTIONS" COMMAND...: runs a guest. Trouble on its console fails it. Its files,
+# with the output of `info bts`, are in $guest_dir.
 #
-# Guests run with --icount: how busy the host is does not change what they do. Each
-# exception has its reason beside its command. TIMEOUT is the host's, and generous.
+# Guests run with --icount: a busy host does not change what they do. A part that does
+# otherwise says why. TIMEOUT is in seconds of the host's, and generous.
 guest_dir=$out
 guest() {
 	guest_timeout=$1
@@ -57,8 +57,8 @@ guest() {
 		--info-bts "$guest_dir/info" $guest_options -- "$@"
 }
 
-# ask NAME SCRIPT [OPTION...]: a guest whose shell says by its status whether all is as it
-# should be; what else it says are comments.
+# ask NAME SCRIPT [OPTION...]: runs guest/SCRIPT in a guest. Status 0 means that all is as it
+# should be. The output goes into comments.
 ask() {
 	ask_name=$1
 	ask_script=$2

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# One part's results as lines "ok|not ok NAME [# SKIP]", its plan checked. Only the outermost
-# level counts; what is nested under a test is its detail.
+# The results of a part as lines "ok|not ok NAME [# SKIP]", with the plan checked. Only the
+# outermost level counts: nested results are details of a test.
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 KTAP
 #
-# A case that a guest skips has failed: every guest here has all that the cases need.
+# A case that is skipped in a guest has failed: every guest here has all that cases need.
 
 /^1\.\.[0-9]+/ && !plan {
 	plan = substr($1, 4) + 0

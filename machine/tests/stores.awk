@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Has the emulator stored each record that it was to store? Of what `info bts` says.
+# Has the emulator stored each record? Reads the output of `info bts`.
 
 BEGIN {
 	FS = ": *"

@@ -45,7 +45,7 @@ patches_of() {
 	done
 }
 
-# patches_unused BASE: a patch of it that no series names would be forgotten silently.
+# patches_unused BASE: fails for a patch that no series names, which would be left out silently.
 patches_unused() {
 	for patch in "$top/patches/$1"/*.patch; do
 		[ ! -e "$patch" ] || cat "$top/patches/linux/series" "$top/patches/$1/series" 2>/dev/null |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Process 1 of the emulated machine: runs one command of the host, then tells how it ended.
+ * Process 1 of the emulated machine: runs one command of the host, then reports its end.
  *
  * The initramfs holds nothing but this program. It opens the four virtio-serial ports
  * (see wire.h), reads the job from the control port, puts the file system together
@@ -10,31 +10,28 @@
  *	/tmp /run ..	tmpfs; where that would hide the working directory, it is bound back
  *	--share		9p, writable, at the path that it has on the host
  *
- * starts the command and moves its bytes until it ends:
+ * starts the command, and moves the command's bytes until its end:
  *
  *	port 2 -> pipe -> stdin     stdout -> pipe -> port 3     stderr -> pipe -> port 4
  *
- * Pipes, and not the ports themselves, because a port can be opened only once: a command
- * that opens /dev/stderr would get -EBUSY. With a terminal one pty takes the place of the
- * three pipes.
+ * Pipes are between, because a port can be opened only once: a command that opens
+ * /dev/stderr would get -EBUSY. With --tty one pty takes the place of the three pipes.
  *
- * There is one thread and one poll loop. Everything that it touches is non-blocking, so
- * no stream waits for another. When the command ends, what it has left in the pipes is
- * sent, then WIRE_EXIT; what its children write after that is lost. The host ends the
- * machine: this program has no way out other than the panic of a kernel without init.
+ * There is one thread and one poll loop. All its files are non-blocking, so no stream
+ * waits for another. When the command ends, the rest of the pipes is sent, then WIRE_EXIT;
+ * what the command's children write after that is lost. The host ends the machine, so this
+ * program never exits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
 #include <linux/random.h>
 #include <net/if.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,53 +43,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wire.h"
+#include "init.h"
 
-#define MAX_WORDS	4096
-#define MAX_DIRS	32
-#define PUMP_SIZE	(32 * 1024)
+struct job job;
+int control = -1;
+int terminal = -1;
 
-/* The options of every 9p mount; access=any because the host checks nothing per user. */
-#define OPTS_9P		"trans=virtio,version=9p2000.L,access=any,msize=512000"
-
-struct words {
-	char	*word[MAX_WORDS + 1];
-	int	nr;
-};
-
-/* What the host wants done, complete at WIRE_GO. */
-struct job {
-	struct words		args;
-	struct words		env;
-	struct words		keep;
-	struct words		share;
-	char			*cwd;
-	bool			tty;
-	bool			merge;
-	struct wire_size	size;
-};
-
-/* One stream. Bytes buf[off..len) were read from src and are not yet written to dst. */
-struct pump {
-	char		buf[PUMP_SIZE];
-	size_t		off;
-	size_t		len;
-	uint64_t	total;		/* bytes read so far */
-	uint64_t	end;		/* src ends here, UINT64_MAX = not known */
-	int		src;		/* -1: nothing more comes */
-	int		dst;		/* -1: nobody wants it */
-	uint32_t	end_type;	/* message that tells the host of the end, 0 = none */
-};
-
-static struct job job;
-static struct pump in = { .src = -1, .dst = -1, .end = UINT64_MAX };
-static struct pump out = { .src = -1, .dst = -1, .end = UINT64_MAX, .end_type = WIRE_OUT_END };
-static struct pump err = { .src = -1, .dst = -1, .end = UINT64_MAX };
-static int control = -1;
-static int terminal = -1;
-
-/* The console's tail is what the host shows of a lost machine, so say it there and go. */
-static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *fmt, ...)
+/* To the console: of a lost machine the host shows the end of the console. */
+void die(const char *fmt, ...)
 {
 	va_list args;
 
@@ -105,7 +63,7 @@ static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *fmt,
 	_exit(1);
 }
 
-/* The control port is small talk: waiting for room on it is no harm. */
+/* Messages are few and short: waiting for room on the control port does no harm. */
 static void control_write(const void *data, size_t len)
 {
 	const char *p = data;
@@ -146,7 +104,7 @@ static void control_read(void *data, size_t len)
 	}
 }
 
-static void tell(uint32_t type, const void *data, uint32_t len)
+void send_message(uint32_t type, const void *data, uint32_t len)
 {
 	struct wire_head head = { .type = type, .len = len };
 
@@ -163,8 +121,8 @@ static void add_word(struct words *words, char *word, int max)
 }
 
 /*
- * Ports appear when the kernel's virtio-serial driver has talked to the device, which it
- * does in the background. The X of vportXpN is the number of the virtio device.
+ * The kernel's virtio-serial driver makes the ports in the background, so they may not
+ * exist yet. The X of vportXpN is the number of the virtio device.
  */
 static int open_port(enum wire_port port)
 {
@@ -183,131 +141,6 @@ static int open_port(enum wire_port port)
 		usleep(2000);
 	}
 	die("%s", pattern);
-}
-
-static void mount_or_die(const char *src, const char *dir, const char *type,
-			 unsigned long flags, const char *opts)
-{
-	if (mount(src, dir, type, flags, opts))
-		die("mount %s on %s", type ? type : src, dir);
-}
-
-/* For what this kernel or this host may lack. */
-static void mount_if(const char *src, const char *dir, const char *type)
-{
-	if (!access(dir, F_OK))
-		mount(src, dir, type, 0, NULL);
-}
-
-static void make_dirs(const char *path)
-{
-	char dir[PATH_MAX];
-	char *slash;
-
-	snprintf(dir, sizeof(dir), "%s", path);
-	for (slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(dir, 0755);
-		*slash = '/';
-	}
-	mkdir(dir, 0755);
-}
-
-static const char * const tmpfs_dirs[] = { "/tmp", "/run", "/var/tmp", "/mnt" };
-
-static bool below(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	return !strncmp(path, dir, len) && path[len] == '/';
-}
-
-static bool hidden(const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(tmpfs_dirs) / sizeof(tmpfs_dirs[0]); i++)
-		if (below(path, tmpfs_dirs[i]))
-			return true;
-	return false;
-}
-
-/* A directory that one of our tmpfs has covered comes back, read-only like the rest. */
-static void keep_dir(const char *path)
-{
-	char from[PATH_MAX], to[PATH_MAX];
-
-	if (!path || !hidden(path))
-		return;
-	snprintf(from, sizeof(from), "/host%s", path);
-	snprintf(to, sizeof(to), "/new%s", path);
-	if (access(from, F_OK))
-		return;
-	make_dirs(to);
-	mount_or_die(from, to, NULL, MS_BIND, NULL);
-}
-
-static void mount_share(int nr, const char *path)
-{
-	char tag[16], to[PATH_MAX];
-
-	snprintf(tag, sizeof(tag), "share%d", nr);
-	snprintf(to, sizeof(to), "/new%s", path);
-	if (hidden(path))
-		make_dirs(to);
-	/* Not cached: what the guest has written is on the host, whatever becomes of it. */
-	mount_or_die(tag, to, "9p", 0, OPTS_9P ",cache=none");
-}
-
-static void mount_root(void)
-{
-	size_t i;
-	int k;
-
-	mkdir("/host", 0755);
-	mkdir("/new", 0755);
-	/* The host's files are taken as they are at first use: nothing here lives long. */
-	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
-	mount_or_die("/host", "/new", NULL, MS_BIND, NULL);
-	for (i = 0; i < sizeof(tmpfs_dirs) / sizeof(tmpfs_dirs[0]); i++) {
-		char to[PATH_MAX];
-
-		snprintf(to, sizeof(to), "/new%s", tmpfs_dirs[i]);
-		if (!access(to, F_OK))
-			mount_or_die("tmpfs", to, "tmpfs", 0, "mode=1777");
-	}
-	for (k = 0; k < job.keep.nr; k++)
-		keep_dir(job.keep.word[k]);
-	keep_dir(job.cwd);
-	for (k = 0; k < job.share.nr; k++)
-		mount_share(k, job.share.word[k]);
-}
-
-static void mount_kernel_fs(void)
-{
-	mount_or_die("proc", "/new/proc", "proc", 0, NULL);
-	mount_or_die("sysfs", "/new/sys", "sysfs", 0, NULL);
-	mount_or_die("devtmpfs", "/new/dev", "devtmpfs", 0, NULL);
-	mkdir("/new/dev/pts", 0755);
-	mkdir("/new/dev/shm", 01777);
-	mount_or_die("devpts", "/new/dev/pts", "devpts", 0, "ptmxmode=0666,mode=0620,gid=5");
-	mount_or_die("tmpfs", "/new/dev/shm", "tmpfs", 0, "mode=1777");
-	mount_if("tracefs", "/new/sys/kernel/tracing", "tracefs");
-	mount_if("debugfs", "/new/sys/kernel/debug", "debugfs");
-	mount_if("cgroup2", "/new/sys/fs/cgroup", "cgroup2");
-	symlink("/proc/self/fd", "/new/dev/fd");
-	symlink("/proc/self/fd/0", "/new/dev/stdin");
-	symlink("/proc/self/fd/1", "/new/dev/stdout");
-	symlink("/proc/self/fd/2", "/new/dev/stderr");
-}
-
-static void enter_root(void)
-{
-	if (chdir("/new"))
-		die("/new");
-	mount_or_die(".", "/", NULL, MS_MOVE, NULL);
-	if (chroot("."))
-		die("chroot");
 }
 
 /* ping to 127.0.0.1 is among upstream's tests. */
@@ -342,7 +175,7 @@ static void seed_random(const void *seed, uint32_t len)
 	free(info);
 }
 
-/* Returns false at WIRE_GO. Words stay allocated: they are the command's. */
+/* Returns false at WIRE_GO. Words stay allocated, for the command. */
 static bool read_job_message(void)
 {
 	struct wire_head head;
@@ -483,95 +316,11 @@ static pid_t start_on_pipes(void)
 	return pid;
 }
 
-/* The pty is one descriptor for two pumps; it is closed with the machine. */
-static void pump_close(int *fd)
-{
-	if (*fd >= 0 && *fd != terminal)
-		close(*fd);
-	*fd = -1;
-}
-
-static void pump_ended(struct pump *p)
-{
-	pump_close(&p->src);
-	if (p->end_type)
-		tell(p->end_type, &p->total, sizeof(p->total));
-	/* The command reads end of file once its last bytes are through. */
-	if (p->off == p->len && p == &in && !job.tty)
-		pump_close(&p->dst);
-}
-
-static void pump_read(struct pump *p)
-{
-	ssize_t n;
-
-	if (p->total >= p->end) {
-		pump_ended(p);
-		return;
-	}
-	n = read(p->src, p->buf, sizeof(p->buf));
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	/* A pty whose slave is closed everywhere reads EIO. */
-	if (n <= 0) {
-		pump_ended(p);
-		return;
-	}
-	p->off = 0;
-	p->len = n;
-	p->total += n;
-}
-
-static void pump_write(struct pump *p)
-{
-	ssize_t n;
-
-	n = write(p->dst, p->buf + p->off, p->len - p->off);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n < 0) {
-		/* The command does not read its input: it may have the rest unread. */
-		pump_close(&p->dst);
-		pump_close(&p->src);
-		p->off = p->len;
-		return;
-	}
-	p->off += n;
-	if (p->off == p->len && p->total >= p->end)
-		pump_ended(p);
-}
-
-/* Fills in what this stream waits for; a full buffer must go before more is read. */
-static void pump_poll(const struct pump *p, struct pollfd *fd)
-{
-	bool full = p->off < p->len;
-
-	fd->fd = full ? p->dst : p->src;
-	fd->events = full ? POLLOUT : POLLIN;
-	fd->revents = 0;
-}
-
-static void pump_run(struct pump *p, const struct pollfd *fd)
-{
-	if (!fd->revents)
-		return;
-	if (fd->events == POLLOUT)
-		pump_write(p);
-	else
-		pump_read(p);
-}
-
-/* The reader outside is gone: the command gets SIGPIPE for its next write. */
-static void pump_gone(struct pump *p)
-{
-	pump_close(&p->src);
-	p->off = p->len;
-}
-
-static void control_message(void)
+void control_message(void)
 {
 	struct wire_head head;
 	struct wire_size size;
+	uint64_t end;
 
 	control_read(&head, sizeof(head));
 	switch (head.type) {
@@ -580,9 +329,8 @@ static void control_message(void)
 		set_size(&size);
 		break;
 	case WIRE_STDIN_END:
-		control_read(&in.end, sizeof(in.end));
-		if (in.src >= 0 && in.off == in.len && in.total >= in.end)
-			pump_ended(&in);
+		control_read(&end, sizeof(end));
+		pump_end_at(&in, end);
 		break;
 	case WIRE_OUT_GONE:
 		pump_gone(&out);
@@ -596,7 +344,7 @@ static void control_message(void)
 	}
 }
 
-/* Process 1 inherits every orphan. True once the command itself is among the dead. */
+/* Process 1 inherits every orphan. True if the command itself has ended. */
 static bool reap(int sigfd, pid_t command, int *status)
 {
 	struct signalfd_siginfo info;
@@ -652,28 +400,6 @@ static int serve(int sigfd, pid_t command)
 	}
 }
 
-/* What the command left behind in its pipe, and no more than that. */
-static void drain(struct pump *p)
-{
-	for (;;) {
-		struct pollfd fds[2];
-
-		pump_poll(p, &fds[0]);
-		if (fds[0].fd < 0)
-			return;
-		fds[1] = (struct pollfd){ .fd = control, .events = POLLIN };
-		if (fds[0].events == POLLIN) {
-			if (poll(fds, 1, 0) <= 0)
-				return;
-		} else if (poll(fds, 2, -1) < 0) {
-			continue;
-		}
-		pump_run(p, &fds[0]);
-		if (fds[0].events == POLLOUT && fds[1].revents)
-			control_message();
-	}
-}
-
 int main(void)
 {
 	struct wire_exit result = { 0 };
@@ -698,12 +424,12 @@ int main(void)
 	sigfd = watch_children();
 	pid = job.tty ? start_on_terminal() : start_on_pipes();
 	result.status = serve(sigfd, pid);
-	drain(&out);
-	drain(&err);
+	pump_drain(&out);
+	pump_drain(&err);
 	sync();
 	result.out_bytes = out.total;
 	result.err_bytes = err.total;
-	tell(WIRE_EXIT, &result, sizeof(result));
+	send_message(WIRE_EXIT, &result, sizeof(result));
 	for (;;)
 		pause();
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two ends of machine/vm/run say to each other.
+ * The messages between the two ends of machine/vm/run.
  *
- * Four virtio-serial ports join host.c (outside) with init.c (process 1 of the guest):
+ * Four virtio-serial ports join host.c, on the host, with init.c, process 1 of the guest:
  *
  *	/dev/vportXp1	control, the messages below, both ways
  *	/dev/vportXp2	bytes of the command's standard input, to the guest
  *	/dev/vportXp3	bytes of its standard output, to the host
  *	/dev/vportXp4	bytes of its standard error, to the host
  *
- * The three streams carry the bytes alone, so nothing has to be escaped and a slow
- * reader outside slows the command down as a pipe would. Where a stream ends is told on
- * the control port as the number of bytes that it had: the four ports are not ordered
- * among each other.
+ * The three streams carry nothing but the bytes, so nothing has to be escaped, and a slow
+ * reader on the host slows the command down as a pipe would. The ports are not ordered
+ * among each other, so a message on the control port says at which number of bytes a
+ * stream ends.
  *
  * A message is a struct wire_head and as many bytes of payload. Both ends are x86-64.
  */
@@ -36,15 +36,15 @@ enum wire_type {
 	WIRE_KEEP	= 'k',	/* a directory that no tmpfs of the guest may hide */
 	WIRE_SHARE	= 's',	/* a directory to mount writable; its 9p tag is shareN */
 	WIRE_TTY	= 't',	/* give it a terminal of this struct wire_size */
-	WIRE_MERGE	= 'm',	/* its standard output and error are one file outside */
+	WIRE_MERGE	= 'm',	/* its standard output and error are one file on the host */
 	WIRE_SEED	= 'r',	/* bytes for the random pool */
-	WIRE_GO		= 'g',	/* that was all: run it */
+	WIRE_GO		= 'g',	/* the job is complete: run it */
 
 	/* To the guest, while it runs. */
 	WIRE_SIZE	= 'w',	/* the terminal is now of this struct wire_size */
 	WIRE_STDIN_END	= 'i',	/* uint64_t: standard input ends after so many bytes */
-	WIRE_OUT_GONE	= 'o',	/* nobody reads standard output any more */
-	WIRE_ERR_GONE	= 'p',	/* nobody reads standard error any more */
+	WIRE_OUT_GONE	= 'o',	/* nothing reads standard output any more */
+	WIRE_ERR_GONE	= 'p',	/* nothing reads standard error any more */
 
 	/* To the host. */
 	WIRE_OUT_END	= 'O',	/* uint64_t: standard output closed after so many bytes */

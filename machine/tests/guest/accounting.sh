@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/accounting.sh: programs that are traced, and for a moment all tasks; bts_stats.
+# guest/accounting.sh: traces programs, and for a moment all tasks, then reads bts_stats.
 
 set -e
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: the events from the first initcalls on, and with preempt=full. The exit
-# status says which step has failed.
+# guest/boot-events.sh: the events are there from the first initcalls on, and with preempt=full.
+# The exit status says which step has failed.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -20,7 +20,7 @@ grep "comm=dd .* state=R+ " trace > /tmp/preempted
 grep -m 1 " kernel_ip=\(rep_stos\|clear_user\)" /tmp/preempted || exit 4
 [ "$(grep -c " kernel_ip=pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
 ! grep " kernel_ip=\(raw_irqentry\|preempt_schedule\)" /tmp/preempted || exit 6
-# The twin: the probes go with the events.
+# The twin: when the events are switched off, the probes are gone.
 echo > trace
 echo 1 > tracing_on
 sleep .1

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in this guest, where
-# nothing was traced before, without ftracetest's preparation: to look for what others have
-# left in all events and triggers takes seconds of an emulated CPU. The cases are the same,
-# and so is what makes them fail. KTAP on standard output; a failed case's end is shown.
+# machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in a guest in which
+# nothing was traced before. ftracetest's preparation is left out: it resets all events and
+# triggers, which takes seconds of an emulated CPU. The cases and their functions are those of
+# ftracetest. KTAP on standard output, with the end of a failed case's output.
 #
 # Exit status: 0 all passed, 1 some did not.
 
@@ -28,7 +28,7 @@ exit_fail() {
 	exit 1
 }
 
-# What is no verdict has a status that no command of a case would end with.
+# Results other than passed and failed: statuses with which no command of a case ends.
 exit_unresolved() {
 	exit 102
 }
@@ -48,7 +48,7 @@ exit_xfail() {
 # shellcheck disable=SC1091
 . "$FTRACETEST_ROOT/test.d/functions"
 
-# In a subshell: a case ends it where it fails.
+# In a subshell, which a failing case leaves.
 run_case() {
 	cd "$TRACING_DIR" || exit_unresolved
 	echo 1 > options/pause-on-trace

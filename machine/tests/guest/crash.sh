@@ -23,8 +23,8 @@ echo bts > current_tracer
 cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Each of them has run since. Ticks of user time alone may never come: each one may find the
-# task on its way out of an interrupt.
+# Each target has run since tracing was switched on. User and system time together: ticks
+# may find a task always on its way out of an interrupt.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: ftracetest, with KTAP on standard
-# output. Where a case lacks something, it has failed. The logs of those that fail are in
-# LOGS at the end; until then they are here, where writing a line costs nothing.
+# output. A case that lacks something has failed. The logs of failed cases are copied to LOGS
+# at the end; until then all are in memory, where writing a line takes no time.
 
 events=$1
 logs=$2
 shell=$3
 shift 3
 
-# Before and after each case ftracetest puts all of ftrace in order, and opens the 3,000
-# files of all events for it: seconds, with the debug kernel minutes. So it may see those
-# events alone that our cases use.
+# Before and after each case ftracetest resets ftrace, and opens the 3,000 files of all events
+# for it. That takes seconds, with the debug kernel minutes. So ftracetest sees only the
+# events that our cases use.
 few_events() {
 	for dir in ftrace bts nmi sched syscalls/sys_enter_getppid; do
 		[ -d /sys/kernel/tracing/events/$dir ] || continue
@@ -24,8 +24,8 @@ few_events() {
 		mount --bind /sys/kernel/tracing/events/$file /run/events/$file
 	done
 	mount --rbind /run/events /sys/kernel/tracing/events
-	# And an NMI may last: to print, in that very NMI, that it took longer than a
-	# millisecond fills the hardware's buffer.
+	# The warning that an NMI took longer than a millisecond is printed inside that NMI, and would
+	# fill the hardware's buffer.
 	echo 1000000000 > /sys/kernel/debug/x86/nmi_longest_ns
 }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life.sh WHAT: a CPU's life while branches are traced, in the guest; KTAP.
+# machine/tests/guest/life.sh WHAT: CPUs come and go while branches are traced, in the guest; KTAP.
 #
 #	online    started with maxcpus=1: the second CPU comes while bts is the tracer
-#	suspend   to RAM, and back: somebody else wakes the machine
+#	suspend   to RAM, and back: parts/suspend wakes the machine
 #
-# BTS_PROGS is where the selftests' programs are, BTS_ACCOUNT is their account.awk.
+# BTS_PROGS is the directory of the selftests' programs, BTS_ACCOUNT is their account.awk.
 
 set -u
 
@@ -30,7 +30,7 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# How often the program's only loop goes back in the trace: 999 times, if all is there.
+# How often the program's only loop goes back in the trace: 999 times, if nothing is missing.
 loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
@@ -56,8 +56,8 @@ online() {
 	echo bts > current_tracer
 	check "one CPU" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
 	check "a program on it is traced exactly" exact_on 0
-	# The emulated model has it.
-	check "the model's erratum is told once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
+	# The emulated CPU model has it.
+	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]
@@ -68,7 +68,7 @@ online() {
 	echo 1 > tracing_on
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	check "gone, it records no more" [ "$(stat cpus_recording)" -eq 1 ]
-	# Linux has not allowed it on x86 since 6.5. If it does one day:
+	# Linux has not allowed it on x86 since 6.5. If Linux allows it again:
 	if [ -e /sys/devices/system/cpu/cpu0/online ]; then
 		echo 1 > /sys/devices/system/cpu/cpu1/online
 		echo 0 > /sys/devices/system/cpu/cpu0/online
@@ -88,7 +88,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Do both CPUs' records become more? By themselves, for nobody has told them anything.
+# Do the records of both CPUs become more, without a command since?
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -109,7 +109,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# The shell is traced, too: it is what runs on CPU 0 when that goes.
+	# The shell is traced, too: it runs on CPU 0 when that CPU goes.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

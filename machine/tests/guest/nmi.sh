@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: makes a file DIR/now-N when it is time for NMIs, and looks whether each
-# CPU reports one; KTAP lines.
+# guest/nmi.sh DIR: makes a file DIR/now-N when it is time for NMIs, then looks for each CPU's
+# report; KTAP lines.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -31,14 +31,14 @@ echo bts > current_tracer
 echo "$spinner" > set_ftrace_pid
 echo 1 > tracing_on
 sleep 0.5
-# Few of its records: none of its own interrupts comes in between.
+# The task stops, so that the tracer has few records and no interrupt of its own meanwhile.
 kill -STOP "$spinner"
 nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# Of two NMIs at one instruction, the kernel may take the second for a
-# remainder of the first: not while the CPU is idle.
+# If two NMIs come at one instruction, the kernel may take the second for a part of the
+# first. That cannot be while the CPU is idle.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 its own interrupts came"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N when it has come
-# to step N, and goes on when there is a file DIR/go-N.
+# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N at step N, and goes
+# on when there is a file DIR/go-N.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -26,7 +26,7 @@ step 1
 echo 0 > tracing_on
 step 2
 
-# perf keeps the buffers of all CPUs as long as it has an event.
+# perf keeps the buffers of all CPUs while it has an event.
 perf stat -a -e cycles -o /dev/null -- sleep 10000 &
 stat=$!
 sleep 0.1
@@ -37,7 +37,7 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# Recorded by the hardware all the time: no drain is in the way of the machine check.
+# The hardware records all the time: no drain can come before the machine check.
 echo 1 > options/bts-circular
 echo 0 > options/bts-kernel
 echo bts > current_tracer

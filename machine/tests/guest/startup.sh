@@ -5,7 +5,7 @@
 # has failed.
 
 dmesg | grep -A 2 "Testing tracer"
-# On the same line, unless another message came in between.
+# On the same line, unless another message came between them.
 dmesg | awk '/Testing tracer/ { bts = /tracer bts:/ }
 	bts && /PASSED/ { passed = 1 } END { exit !passed }' || exit 2
 ! dmesg | grep "Testing tracer.*FAILED" || exit 3

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: in the guest. Does one
-# thing again and again while the tracer is at work, looks after each round whether every
-# record is accounted for, and at the end whether memory has gone. KTAP on standard output;
-# the console is for machine/vm/run --strict to look at. $BTS_PROGS are the programs of the
-# cases.
+# thing again and again while the tracer records. After each round it checks that every
+# record is accounted for, at the end that no memory is missing. KTAP on standard output;
+# machine/vm/run --strict reads the console. $BTS_PROGS is the directory of the programs of
+# the cases.
 #
 #	hotplug	CPU 1 goes offline and comes back
 #	switch	bts and nop take turns, beside sessions of perf that sample, count, and
 #		want BTS for themselves
-#	random	anything that a user may change is changed at random, in three instances,
-#		a hundred things a round; beside them an instance of which nothing is,
-#		and which traces a task that sleeps, has counted each record in the end.
-#		With BTS_STRESS_CIRCULAR set, flight recorders are among that: the
-#		hardware then has stored more than anybody has seen
+#	random	a hundred random changes a round, of anything that a user may change, in
+#		three instances. Another instance, the witness, is never changed and
+#		traces a task that sleeps: at the end it has counted each record.
+#		With BTS_STRESS_CIRCULAR set, flight recorders are among the changes:
+#		the hardware then stores more records than the tracer reads
 #
-# The line "records N" at the end is the number of records that the tracer has read in all,
-# for the caller to compare with the hardware's own count.
+# The line "records N" at the end has the number of all records that the tracer has read. The
+# caller compares it with the hardware's.
 
 set -u
 
@@ -42,14 +42,14 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Of the working directory's instance.
+# Are the records of the working directory's instance accounted for?
 sums() {
 	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
 	return 1
 }
 
-# And what was delivered is in the ring buffer, was overwritten there or was read.
+# Delivered rows are in the ring buffer, were overwritten there or were read.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -57,7 +57,7 @@ balanced() {
 	cat per_cpu/cpu*/stats | awk -v rows="$rows" -v lost="$lost" '
 		$1 == "entries:" || $1 == "overrun:" || $1 == "read" { n += $NF }
 		END {
-			# Those that tell of losses are entries as well.
+			# Entries that report losses count, too.
 			if (n < rows || n > rows + lost) {
 				print "# entries", n, "delivered", rows, "losses", lost
 				exit 1
@@ -66,8 +66,8 @@ balanced() {
 	' || fail "entries are not accounted for"
 }
 
-# With KASAN and lockdep, or with KCSAN, a timer's tick takes longer, where its branches are
-# traced, than it is to the next one: there only user mode is recorded.
+# With KASAN and lockdep, or with KCSAN, a timer tick whose branches are traced takes longer
+# than the time to the next tick. So these kernels record only user mode.
 debugging() {
 	grep -q ' \(kasan_report\|__kcsan_check_access\)$' /proc/kallsyms
 }
@@ -82,8 +82,8 @@ everything() {
 	echo 0 > options/bts-cpl-filter
 }
 
-# Two programs that are traced and never stop. They make no system calls: a debug kernel
-# takes millions of branches for each that starts.
+# Two traced programs that never stop. They make no system calls, because a debug kernel takes
+# millions of branches to start a program.
 spin() {
 	start "$BTS_PROGS/bts_spin_a"
 	start "$BTS_PROGS/bts_spin_b"
@@ -91,8 +91,8 @@ spin() {
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
-# Load that starts, ends and moves programs on both CPUs. A pause, because each branch of
-# it is traced, and the emulated machine has other things to do as well.
+# Load that starts, ends and moves programs on both CPUs. It pauses, because each of its
+# branches is traced, and the emulated machine has to do other work as well.
 load() {
 	while :; do
 		"$BTS_PROGS/bts_fork"
@@ -102,7 +102,7 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Load leaves the CPUs to those who make the changes: a debug kernel has not many to give.
+# Load has a low priority, because a debug kernel needs most of the CPUs for the changes.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -115,12 +115,12 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# What perf has written is in memory, too.
+	# perf's files are in memory, too.
 	rm -f "$TMPDIR/sample" "$TMPDIR/bts"
 }
 
-# What is in use and would not come back, in KiB, but for the slabs: KASAN keeps back what
-# was freed to them, and slab_result() looks at each.
+# Memory in use that cannot be reclaimed, in KiB, without the slabs: KASAN delays their
+# reuse, and slab_result() looks at each.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -137,8 +137,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# The two are traced, and in each tenth round all else, too, while the CPU goes: only so it
-# has something left to give then.
+# The two programs are traced, and in each tenth round all other tasks as well while the CPU
+# goes offline: only then does the CPU still have records.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -162,7 +162,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# By itself: nobody has told the CPUs anything since.
+	# No command has reached the tracer since.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -196,7 +196,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Gets BTS or is told that it is busy, and so does the tracer.
+# Gets BTS, or EBUSY; so does the tracer.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -214,11 +214,11 @@ switch_begin() {
 }
 
 switch_round() {
-	# dash calls every error of its own echo an I/O error.
+	# dash reports each error of its builtin echo as an I/O error.
 	if ! /bin/echo bts > current_tracer 2> "$TMPDIR/error"; then
 		grep -q busy "$TMPDIR/error" || fail "$(cat "$TMPDIR/error")"
-		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "busy, though nobody uses BTS"
-		grep -qx nop current_tracer || fail "$(cat current_tracer) is left behind"
+		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "busy, though nothing else uses BTS"
+		grep -qx nop current_tracer || fail "$(cat current_tracer) is still the tracer"
 		busy=$((${busy:-0} + 1))
 		return
 	fi
@@ -247,7 +247,7 @@ one_of() { # N: sets $one to 0 to N - 1
 	one=$((seed / 65536 % $1))
 }
 
-# Refused or not: what matters is what comes of it.
+# A value may be refused.
 try() { # VALUE FILE
 	{ echo "$1" > "$2"; } 2> /dev/null
 }
@@ -265,7 +265,7 @@ any_option() {
 	one_of 8
 	shift "$one"
 	option=$1
-	# A flight recorder overwrites what nobody has seen: the hardware's count is more.
+	# A flight recorder overwrites records before they are read: the hardware's count is higher.
 	if [ "$option" = bts-circular ] && [ -z "${BTS_STRESS_CIRCULAR:-}" ]; then
 		return
 	fi
@@ -309,7 +309,7 @@ any_directory() {
 	fi
 }
 
-# All tasks, user and kernel, are too much for the machine most of the time.
+# All tasks, user and kernel, are usually too much work for the machine.
 any_thing() {
 	any_instance
 	one_of 12
@@ -353,7 +353,7 @@ random_round() {
 		any_thing; any_thing; any_thing; any_thing; any_thing
 		any_thing; any_thing; any_thing; any_thing; any_thing
 	done
-	# Nobody records, so that the counters do not move while they are read.
+	# Recording stops, so that the counters do not move while they are read.
 	on=
 	for dir in . instances/*; do
 		[ "$(cat "$dir/tracing_on")" -eq 0 ] || on="$on $dir"
@@ -367,7 +367,7 @@ random_round() {
 	done
 }
 
-# The instance that has wanted nothing has had each record to filter.
+# The witness, an instance whose target sleeps, has filtered each record.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -399,12 +399,12 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# A tenth of the rounds fills caches, the rest must not cost anything.
+# The first tenth of the rounds fills caches; the others must not take memory.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# The smallest of the buffers, if each round left one behind.
+			# The smallest buffer, if each round kept one.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -417,8 +417,8 @@ slab_result() {
 	! debugging || limit=8388608
 	awk -v rounds="$rounds" -v limit="$limit" '
 		FNR == NR { was[$1] = $2; next }
-		# More than an object of 32 bytes a round, and more than caches vary: KASAN
-		# keeps back what was freed.
+		# An object of 32 bytes in each round, beyond what caches vary by. KASAN delays the reuse
+		# of freed objects.
 		$2 - was[$1] > 32 * rounds + limit {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1
@@ -429,7 +429,7 @@ slab_result() {
 
 kmemleak_result() {
 	[ -n "$kmemleak" ] || return 0
-	# What is found once may be on a stack: only what stays counts.
+	# A pointer may have been on a stack during one scan: scan several times.
 	for _ in 1 2 3; do
 		echo scan > $kmemleak
 		sleep 6
@@ -447,7 +447,7 @@ result() { # STATUS NUMBER NAME
 echo "TAP version 13"
 echo "1..4"
 kmemleak=/sys/kernel/debug/kmemleak
-# It may be off.
+# kmemleak may be off.
 { [ -e $kmemleak ] && echo scan=600 > $kmemleak; } 2> /dev/null || kmemleak=
 [ -z "$kmemleak" ] || echo clear > $kmemleak
 round=0

@@ -1,10 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# /init of machine/tests/parts/suspend's machine: KTAP on the second serial line, then a
-# reboot, which ends it.
+# /init of the machine of machine/tests/parts/suspend: KTAP on the second serial line, then a
+# reboot, which ends the machine.
 
-# The shell finds its applets by /proc.
+# The shell finds its applets in /proc.
 busybox mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The language of the labelled branch tests: each kind of branch, with what it
+ * must record beside it.
+ *
+ * A body is a macro that is laid down twice: once to run at CPL 0, once to run
+ * at CPL 3 (CUR has the CPL). BR FROM, TO names a taken branch by its labels, in
+ * the order in which the branches are taken; a branch without a BR must not be
+ * recorded. FIX LABEL says where the next exception or interrupt returns to;
+ * EXC FROM, VECTOR, LABEL are the records of both ways. A `ud2` stands where
+ * control must not arrive. Nothing branches between a CPL 0 body and the
+ * instructions that switch BTS on and off. A CPL 3 body is entered by an iretq
+ * and left by an int; test-branch.c adds both to the expected records.
+ *
+ * Bodies use no absolute address of their own, because they are also run
+ * through a second mapping of the image (ALIAS).
+ */
+#ifndef BODY_H
+#define BODY_H
+
+#include "bare.h"
+
+	.text
+	.set	CUR, 0
+
+	.macro	BR from, to, cpl_from=CUR, cpl_to=CUR
+	.pushsection .expect, "a"
+	.quad	\from, \to, \cpl_from, \cpl_to
+	.popsection
+	.endm
+
+	.macro	EXC from, vector, to
+	BR	\from, stub_\vector, CUR, 0
+	BR	stub_iret_\vector, \to, 0, CUR
+	.endm
+
+	.macro	FIX label
+	leaq	\label(%rip), %rax
+	movq	%rax, fixup(%rip)
+	.endm
+
+	.macro	KERNEL_BODY name
+	.set	CUR, 0
+	.pushsection .expect, "a"
+	.balign	8
+expect_k_\name:
+	.popsection
+	.balign	64
+k_\name:
+	movl	$IA32_DEBUGCTL, %ecx
+	movl	run_debugctl(%rip), %eax
+	xorl	%edx, %edx
+	wrmsr
+	body_\name
+k_end_\name:
+	movl	$IA32_DEBUGCTL, %ecx
+	xorl	%eax, %eax
+	xorl	%edx, %edx
+	wrmsr
+	ret
+	.pushsection .expect, "a"
+expect_k_end_\name:
+	.popsection
+	.pushsection .branch_tests, "a"
+	.quad	k_\name, k_end_\name, expect_k_\name, expect_k_end_\name
+	.popsection
+	.endm
+
+	.macro	USER_BODY name
+	.set	CUR, 3
+	.pushsection .expect, "a"
+	.balign	8
+expect_u_\name:
+	.popsection
+	.balign	64
+u_\name:
+	body_\name
+u_end_\name:
+	int	$VEC_USER_EXIT
+	.pushsection .expect, "a"
+expect_u_end_\name:
+	.popsection
+	.pushsection .branch_tests, "a"
+	.quad	u_\name, u_end_\name, expect_u_\name, expect_u_end_\name
+	.popsection
+	.endm
+
+	.macro	NO_BODY
+	.pushsection .branch_tests, "a"
+	.quad	0, 0, 0, 0
+	.popsection
+	.endm
+
+	.macro	TITLE text
+	.pushsection .rodata
+9999:	.asciz	"\text"
+	.popsection
+	.pushsection .branch_tests, "a"
+	.quad	9999b
+	.popsection
+	.endm
+
+	.macro	FLAGS flags
+	.pushsection .branch_tests, "a"
+	.quad	\flags
+	.popsection
+	.endm
+
+	.macro	TEST_BOTH name, text, flags=0
+	TITLE	"\text"
+	KERNEL_BODY \name
+	USER_BODY \name
+	FLAGS	\flags
+	.endm
+
+	.macro	TEST_KERNEL name, text, flags=0
+	TITLE	"\text"
+	KERNEL_BODY \name
+	NO_BODY
+	FLAGS	\flags
+	.endm
+
+	.macro	TEST_USER name, text, flags=0
+	TITLE	"\text"
+	NO_BODY
+	USER_BODY \name
+	FLAGS	\flags
+	.endm
+
+#endif
