@@ -48,7 +48,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
-/* A remark that ends nothing: bts: ... on standard error. */
+/* A remark on standard error, "bts: ..."; no failure. */
 void bts_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*

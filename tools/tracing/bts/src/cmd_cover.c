@@ -5,7 +5,7 @@
  * The sums are made from the steps. Control comes to a line when an instruction of it is
  * executed after one of another line of the function, by going straight on or by a jump;
  * with a jump back within the line; and at the function's beginning. What a call returns
- * to is the line of the call: that is no new coming. This is what gcov counts, too.
+ * to is the line of the call: that does not count again. gcov counts the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static bool is_call(const struct bts_step *s)
 	return s->kind == BTS_CALL || s->kind == BTS_CALL_IND;
 }
 
-/* Does the branch lead to another line, or to the same one anew? */
+/* Does the branch lead to another line, or to the same one again? */
 static bool comes_anew(const struct bts_step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -89,7 +89,7 @@ static bool comes_anew(const struct bts_step *s, const char *file, unsigned int 
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BTS_RET))
 		return true;
-	/* Of a return, the line of the call before it is what is continued. */
+	/* A return continues the line of the call before it. */
 	if (s->kind == BTS_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))

@@ -7,8 +7,8 @@
  *	pass 3	the call stack at the first one that differs
  *
  * So two traces of any length are compared with a few MB of memory. Tasks are compared
- * in the order in which they appear. After the first difference nothing is compared
- * branch by branch; instead, what each function has executed is.
+ * in the order in which they appear. After the first difference, branches are no
+ * longer compared one by one, but the sums of each function.
  */
 #include <stdlib.h>
 #include <string.h>

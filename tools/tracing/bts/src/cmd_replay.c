@@ -9,8 +9,8 @@
  *	           121        25  fib-49   } // fib
  *
  * A function's numbers, those that it called included, are known when it ends, and stand
- * there. A function that called nothing is one line: so each beginning waits until it is
- * seen what comes after it.
+ * there. A function that called nothing is one line: so each beginning waits until
+ * the next frame is entered or left.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void head(struct replay *r, struct bts_task *t, uintptr_t level, bool cou
 	r->rows++;
 }
 
-/* The waiting beginning, as one of a block. */
+/* The beginning that waits is one of a block: something follows within the call. */
 static void print_pending(struct replay *r)
 {
 	struct calls *c = r->pending;

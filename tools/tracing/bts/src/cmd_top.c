@@ -63,7 +63,7 @@ static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, 
 	return tally_get(&t->tally, &key);
 }
 
-/* The same file has another string in each unit: which of them stands for all? */
+/* Each unit has a string of its own for the same file: one of them stands for all. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;

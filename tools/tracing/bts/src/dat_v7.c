@@ -19,7 +19,7 @@
 #define SECTION_HEADER		16
 #define SECTION_COMPRESSED	1
 #define SECTION_MAX		(1ULL << 30)
-/* zstd makes more than this of nothing only if there is nothing in it. */
+/* zstd packs real data less than this: a larger size is damage, not worth the memory. */
 #define SECTION_RATIO		(1U << 14)
 
 enum {
@@ -224,7 +224,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 	}
 }
 
-/* Returns false where the file ends, or ends being one. */
+/* Returns false at the file's end, or where no section can be. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
 	uint8_t header[SECTION_HEADER];

@@ -116,7 +116,7 @@ static void print_count(FILE *out, uint64_t count, const char *one, const char *
 	fprintf(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* A misspelt name is seldom meant: says which filters have left nothing. */
+/* Filters that leave no branch are more often misspelt than meant. */
 static void warn_nothing_left(const struct bts_pipe *p)
 {
 	const struct bts_options *o = p->options;

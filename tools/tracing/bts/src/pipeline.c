@@ -13,9 +13,9 @@
  * A branch is compared with the one that followed the step before it last time; most are
  * the same. The rest is in next_step().
  *
- * Losses end what is known of a task: its next run has no beginning. A loss of a CPU of
- * which it is not known whose it was counts for each task that was there before, or is
- * there after it.
+ * Losses end what is known of a task: its next run has no beginning. If the ring buffer of
+ * a CPU has lost entries, their tasks are not known: that counts as a loss of each task that
+ * was on the CPU before, or is there after it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* What the two sides of a branch say about where it can have come from. */
+/* Where the straight run to a branch can have begun, by the sides of the branch's ends. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
@@ -166,7 +166,7 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 	return s;
 }
 
-/* After a system call the program goes on after it, after an interrupt where it was. */
+/* Where the program goes on: after the system call, or where the interrupt came. */
 static uint64_t resume_at(const struct bts_step *s)
 {
 	return s->kind == BTS_SYSCALL ? s->from + s->length : s->from;
@@ -186,7 +186,7 @@ static int gap_row(struct pipe_private *v, struct bts_task *t, const struct bts_
 static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
 		   uint64_t ts)
 {
-	/* Of what led to it nothing is known anyway, if that is not recorded. */
+	/* If the other side is not recorded, nothing is known of the way to the branch. */
 	if ((s->flags & (BTS_STEP_BLIND | BTS_STEP_HEAD)) == BTS_STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;

@@ -39,7 +39,7 @@ struct comm {
  * struct pipe_private - the pipeline's own
  * @seen_kernel:	there was a branch within the kernel,
  * @seen_user:		or within user space: these sides are recorded
- * @loss_seq:		losses so far of which it is not known whose they were
+ * @loss_seq:		losses so far whose tasks are not known
  * @cpu_lost:		of each CPU, @loss_seq of the last
  * @cpu_pid:		of each CPU, the task that was there last
  * @shown:		a step is one that the options want

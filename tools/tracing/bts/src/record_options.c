@@ -135,7 +135,7 @@ static int parse_flight(struct record_options *options, const char *text)
 	return text ? parse_buffer(options, "--flight", text) : BTS_OK;
 }
 
-/* Those that are as they stand. */
+/* Options that need no check. */
 static bool set_option(struct record_options *options, int option)
 {
 	switch (option) {
@@ -186,7 +186,7 @@ static int parse_option(struct record_options *options, int option)
 	}
 }
 
-/* What does not go together. */
+/* Options that exclude each other. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
@@ -216,7 +216,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* Neither is both. */
+	/* Neither of the two means both. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;

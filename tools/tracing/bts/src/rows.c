@@ -2,9 +2,9 @@
 /*
  * Rows that are no branches: losses, departures and arrivals, mappings, other events.
  *
- * A loss ends what is known of its task. One of which it is not known whose it was (the
- * ring buffer went round) is shown once, at its place, and again, as a gap, at the next
- * branch of each task that was on that CPU before it or is there after it.
+ * A loss ends what is known of its task. If the task is not known (the ring buffer went
+ * round), the loss is shown once, at its place, and again, as a gap, at the next branch of
+ * each task that was on that CPU before it or is there after it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -180,7 +180,7 @@ void jit_syms(struct objects *all, struct object *o, int tgid)
 	int fd;
 
 	path = bts_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
-	/* Anyone may have put anything into /tmp, a FIFO too. */
+	/* Any user can put a FIFO into /tmp: opening it must not wait. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	free(path);
