@@ -262,24 +262,6 @@ void bts_records(const struct ds_bts_batch *batch)
 	bts_save_name();
 }
 
-/*
- * The CPU turns from a task that no instance wants. Is the next task unwanted as well,
- * and is there no row to be written? Most switches are between such tasks, which must
- * not become slower because others are traced.
- */
-static noinline bool bts_passes_by(struct task_struct *next)
-{
-	struct bts_instance *b;
-
-	if (bts_is_newborn(next))
-		return false;
-	for_each_bts_instance(b) {
-		if (bts_mode_of(b, next) & BTS_SIDES)
-			return false;
-	}
-	return true;
-}
-
 /* Context: as bts_probe_sched_switch(), BTS off. */
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
@@ -299,7 +281,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     unsigned int prev_state)
 {
 	/* BTS is off for a task that no instance wants. */
-	if (raw_cpu_read(bts_unwanted) && bts_passes_by(next))
+	if (raw_cpu_read(bts_unwanted) && bts_is_unwanted(next))
 		return;
 	if (ds_bts_off()) {
 		bts_sched_switch(preempt, next, prev_state);

@@ -340,6 +340,7 @@ void bts_map_free(struct bts_instance *b);
 
 /* trace_bts_filter.c */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);
+bool bts_is_unwanted(struct task_struct *task);
 void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		    const struct ds_bts_slice *slice);
 

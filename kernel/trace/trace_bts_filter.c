@@ -47,15 +47,8 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
-/**
- * bts_mode_of - what an instance wants of a task on this CPU
- * @b:		the instance
- * @task:	the current task, or at a task switch the next one
- *
- * Context: preemption off.
- * Return: DS_BTS_OFF or the options.
- */
-unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
+						  struct task_struct *task)
 {
 	struct trace_array *tr = b->tr;
 
@@ -66,6 +59,41 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 	if (!bts_is_target(tr, task))
 		return DS_BTS_OFF;
 	return READ_ONCE(b->flags->val);
+}
+
+/**
+ * bts_mode_of - what an instance wants of a task on this CPU
+ * @b:		the instance
+ * @task:	the current task, or at a task switch the next one
+ *
+ * Context: preemption off.
+ * Return: DS_BTS_OFF or the options.
+ */
+unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+{
+	return __bts_mode_of(b, task);
+}
+
+/**
+ * bts_is_unwanted - is a task wanted by no instance, with no row to be written?
+ * @task: the next one, at a task switch
+ *
+ * Most switches are between such tasks, which must not become slower because others
+ * are traced.
+ *
+ * Context: as bts_mode_of().
+ */
+bool bts_is_unwanted(struct task_struct *task)
+{
+	struct bts_instance *b;
+
+	if (bts_is_newborn(task))
+		return false;
+	for_each_bts_instance(b) {
+		if (__bts_mode_of(b, task) & BTS_SIDES)
+			return false;
+	}
+	return true;
 }
 
 /* The filter of events/ftrace/bts_branch, or NULL. Context: as bts_records(). */

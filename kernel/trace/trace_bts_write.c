@@ -2,11 +2,15 @@
 /*
  * Branch tracer: the writer, by which branches and losses get into the ring buffer
  *
+ * Branches go into the ring buffer together, as many as a sub-buffer has room for
+ * (bts_write_branches()), or as a pack. Where that fails, and from there on, one entry after
+ * the other shares the fate of the losses.
+ *
  * A loss is a row of its own, LOST n branches (cause), and needs room like any other
  * one. Until there is room it is pending, and nothing that comes later is written:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
- *	bts_deliver(): a branch -------------------------------------------+-> bts_place()
+ *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
  *	                                                                   |
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/

@@ -22,34 +22,19 @@
 
 extern char __return_thunk_start[], __return_thunk_end[];
 
-/**
- * struct ds_ways - how the driver came to a drain, and left the one before
- * @back:	where the NMI that drained last returned to, or DS_NOWHERE
- * @ip:		what the NMI that drains now interrupted, or DS_NOWHERE
- * @interrupted: an NMI came between ds_bts_off() and the end of storing
- * @kernel:	branches at CPL 0 were stored
- */
-struct ds_ways {
-	unsigned long	back;
-	unsigned long	ip;
-	bool		interrupted;
-	bool		kernel;
-};
-
-/* ds_records.c: arithmetic on records, no state */
+/* ds_records.c: arithmetic on records */
+bool ds_in_section(u64 addr);
 const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch, unsigned int i);
 unsigned int ds_slots(const struct debug_store *ds);
 bool ds_has_wrapped(const struct debug_store *ds);
 bool ds_has_records(const struct debug_store *ds);
-void ds_slice(const struct debug_store *ds, u64 end, bool circular,
-	      struct ds_bts_batch *batch);
-void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways);
+void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch);
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip);
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
 u64 ds_ctl(unsigned int mode, bool has_cpl);
 
 /* ds_cpu.c: a CPU's hardware state */
-int ds_register_nmi_handlers(void);
-void ds_unregister_nmi_handlers(void);
+int ds_bts_nmi(unsigned int type, struct pt_regs *regs);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);
 void ds_put_back(struct ds_bts_cpu *c);
 

@@ -28,8 +28,9 @@
 struct ds_test {
 	struct debug_store	ds;
 	struct ds_bts_record	*slot;
-	struct ds_ways		ways;
+	struct ds_bts_cpu	cpu;
 	struct ds_bts_batch	batch;
+	unsigned long		ip;
 	u64			stored;
 	bool			circular;
 	bool			lazy;
@@ -55,10 +56,11 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->ds.bts_buffer_base = base;
 	t->ds.bts_index = base;
 	t->ds.bts_absolute_maximum = base + slots * sizeof(*t->slot) + rest;
-	t->ways = (struct ds_ways){
+	t->ip = DS_NOWHERE;
+	t->cpu = (struct ds_bts_cpu){
+		.ds	= &t->ds,
 		.back	= DS_NOWHERE,
-		.ip	= DS_NOWHERE,
-		.kernel	= true,
+		.ctl	= t->circular ? 0 : DEBUGCTLMSR_BTINT,
 	};
 	t->stored = 0;
 }
@@ -106,12 +108,11 @@ static void ds_test_leave(struct ds_test *t)
 /* @late records come after BTS is off. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
-	u64 end = t->ds.bts_index;
-
+	t->cpu.end = t->ds.bts_index;
 	ds_test_store_nr(t, late);
 	t->batch = (struct ds_bts_batch){ };
-	ds_slice(&t->ds, end, t->circular, &t->batch);
-	ds_cut_own(&t->batch, &t->ways);
+	ds_slice(&t->cpu, &t->batch);
+	ds_cut_own(&t->batch, &t->cpu, t->ip);
 }
 
 static void ds_test_drain(struct ds_test *t)
@@ -309,7 +310,7 @@ static void ds_test_return_thunk(struct kunit *test)
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ways.ip = DS_TEST_IP;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, before);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	while (--way)
@@ -343,7 +344,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 
 	/* In the section: the way into that is own as well. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ways.ip = ds_test_place() + 1;
+	t->ip = ds_test_place() + 1;
 	ds_test_store_nr(t, 7);
 	ds_test_enter(t);
 	ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
@@ -358,7 +359,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_nmi(t, 100, 10);
-	t->ways.ip = DS_TEST_IP + 1;
+	t->ip = DS_TEST_IP + 1;
 	ds_test_drain(t);
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
@@ -372,9 +373,9 @@ static void ds_test_nmi_user(struct kunit *test)
 
 	for (crossing = 0; crossing < 2; crossing++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->ways.kernel = false;
-		t->ways.ip = DS_TEST_USER;
-		t->ways.back = DS_TEST_USER;
+		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
+		t->ip = DS_TEST_USER;
+		t->cpu.back = DS_TEST_USER;
 		if (crossing)
 			ds_test_store(t, DS_TEST_KERNEL, DS_TEST_USER);
 		ds_test_store(t, DS_TEST_USER, DS_TEST_USER);
@@ -399,7 +400,7 @@ static void ds_test_nmi_head(struct kunit *test)
 		bool found = way < DS_NMI_RECORDS;
 
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->ways.back = DS_TEST_IP;
+		t->cpu.back = DS_TEST_IP;
 		ds_test_leave(t);
 		ds_test_store_nr(t, way);
 		ds_test_store(t, DS_TEST_ENTRY, DS_TEST_IP);
@@ -417,10 +418,10 @@ static void ds_test_nmi_head_own(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ways.back = ds_test_place() + 1;
+	t->cpu.back = ds_test_place() + 1;
 	ds_test_leave(t);
 	ds_test_store_nr(t, 10);
-	ds_test_store(t, DS_TEST_ENTRY, t->ways.back);
+	ds_test_store(t, DS_TEST_ENTRY, t->cpu.back);
 	ds_test_leave(t);
 	ds_test_store_nr(t, 30);
 	ds_test_drain(t);
@@ -435,7 +436,7 @@ static void ds_test_interrupted(struct kunit *test)
 
 	for (interrupted = 0; interrupted < 2; interrupted++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->ways.interrupted = interrupted;
+		t->cpu.interrupted = interrupted;
 		ds_test_store_nr(t, 50);
 		ds_test_enter(t);
 		ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
@@ -453,7 +454,7 @@ static void ds_test_full(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
-	t->ways.ip = DS_TEST_IP;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, DS_TEST_SLOTS - 3);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_store_nr(t, 9);
@@ -495,20 +496,24 @@ static void ds_test_cpl_trait(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
-	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
+	t->cpu.end = t->ds.bts_index;
+	ds_slice(&t->cpu, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), 0);
 
 	ds_test_store(t, DS_TEST_USER, DS_TEST_USER + 1);
-	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
+	t->cpu.end = t->ds.bts_index;
+	ds_slice(&t->cpu, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), 0);
 
 	ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
-	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
+	t->cpu.end = t->ds.bts_index;
+	ds_slice(&t->cpu, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_BEFORE);
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store(t, DS_TEST_ENTRY, DS_TEST_USER);
-	ds_slice(&t->ds, t->ds.bts_index, false, &t->batch);
+	t->cpu.end = t->ds.bts_index;
+	ds_slice(&t->cpu, &t->batch);
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
@@ -521,11 +526,11 @@ static void ds_test_pmi_due(struct kunit *test)
 	struct ds_bts_cpu c = { };
 
 	ds_expect_pmi(&c, false);
-	KUNIT_EXPECT_TRUE(test, c.nmi_due);
+	KUNIT_EXPECT_EQ(test, c.pmi, DS_PMI_DUE);
 
-	c = (struct ds_bts_cpu){ .pmi_seen = true };
+	c.pmi = DS_PMI_SEEN;
 	ds_expect_pmi(&c, false);
-	KUNIT_EXPECT_FALSE(test, c.nmi_due);
+	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
 /* If the buffer is full and the entry masked, the PMI was lost, and no other can come. */
@@ -549,9 +554,9 @@ static void ds_test_pmi_masked(struct kunit *test)
 	local_irq_restore(flags);
 
 	KUNIT_EXPECT_TRUE(test, kept & APIC_LVT_MASKED);
-	KUNIT_EXPECT_TRUE(test, not_full.nmi_due);
+	KUNIT_EXPECT_EQ(test, not_full.pmi, DS_PMI_DUE);
 	KUNIT_EXPECT_EQ(test, unmasked, APIC_DM_NMI);
-	KUNIT_EXPECT_FALSE(test, full.nmi_due);
+	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
 }
 
 /* A PMI of @more records beside the driver's own; the traced code did not move on. */
@@ -577,15 +582,13 @@ static void ds_test_stop(struct kunit *test)
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	for (i = 0; i < 3 * DS_IDLE_PMIS; i++)
 		ds_test_idle_pmi(t, &c, i % (DS_IDLE_PMIS - 1) == 0);
-	KUNIT_EXPECT_FALSE(test, c.stopped);
+	KUNIT_EXPECT_NE(test, c.ctl, 0);
 
 	ds_test_idle_pmi(t, &c, 1);
 	for (i = 0; i < DS_IDLE_PMIS; i++) {
-		KUNIT_EXPECT_FALSE(test, c.stopped);
 		KUNIT_EXPECT_NE(test, c.ctl, 0);
 		ds_test_idle_pmi(t, &c, 0);
 	}
-	KUNIT_EXPECT_TRUE(test, c.stopped);
 	KUNIT_EXPECT_EQ(test, c.ctl, 0);
 }
 

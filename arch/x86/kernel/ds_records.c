@@ -2,8 +2,8 @@
 /*
  * Branch Trace Store: arithmetic on the records of a drain
  *
- * No state, no hardware, any context. A buffer that has not wrapped is one slice, from
- * the base to the index. One that has wrapped is two:
+ * A buffer that has not wrapped is one slice, from the base to the index. One that has
+ * wrapped is two:
  *
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
@@ -15,34 +15,27 @@
  * switched off is the driver's own: a batch ends at the index of that moment (@end).
  *
  * Own records. What the driver and the tracer execute while BTS is on lies in one
- * section, so their records are known by place. They stand at the ends of a batch:
- *
- *	out of the section | branches of the traced code | into the section
- *
- * From the section code may return by way of a return thunk, whose branch follows one
- * that is own. Where an NMI drains, its entry and exit are own as well: from the branch
- * at the interrupted instruction, and up to the branch back to it, each within
- * DS_NMI_RECORDS. Where that branch is not found, the records are shown, and counted as
- * unsure. It is not looked for in a full buffer: the NMI may have begun after the last
- * record.
- *
- * SDM vol. 3, "DS Save Area".
+ * section, so their records are known by place: they lead out of the section at the
+ * beginning of a batch, and into it at the end. From there code may return by way of a
+ * return thunk, whose branch follows one that is own. Where an NMI drains, its entry and
+ * exit are own as well: from the branch at the interrupted instruction, and up to the
+ * branch back to it, each within DS_NMI_RECORDS. Where that branch is not found, the
+ * records are shown, and counted as unsure. It is not looked for in a full buffer: the
+ * NMI may have begun after the last record.
  */
 
 #include <linux/minmax.h>
 
 #include "ds_internal.h"
 
-static bool ds_in_section(u64 addr)
+static bool ds_in(u64 addr, const char *start, const char *end)
 {
-	return addr - (unsigned long)__ds_text_start <
-	       (unsigned long)(__ds_text_end - __ds_text_start);
+	return addr >= (unsigned long)start && addr < (unsigned long)end;
 }
 
-static bool ds_in_return_thunk(u64 addr)
+bool ds_in_section(u64 addr)
 {
-	return addr >= (unsigned long)__return_thunk_start &&
-	       addr < (unsigned long)__return_thunk_end;
+	return ds_in(addr, __ds_text_start, __ds_text_end);
 }
 
 static bool ds_is_own(const struct ds_bts_record *rec)
@@ -86,28 +79,26 @@ bool ds_has_records(const struct debug_store *ds)
 }
 
 /**
- * ds_slice - find the records that a buffer holds
- * @ds:		the DS area; BTS stores nothing
- * @end:	the index when BTS was switched off
- * @circular:	the hardware wraps
+ * ds_slice - find the records that a CPU has stored
+ * @c:		the CPU's; BTS is off
  * @batch:	its slices, and @wrapped or @full, are filled in
  */
-void ds_slice(const struct debug_store *ds, u64 end, bool circular,
-	      struct ds_bts_batch *batch)
+void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
-	struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
-	unsigned int slots = ds_slots(ds);
-	unsigned int nr = (end - ds->bts_buffer_base) / sizeof(*rec);
+	struct ds_bts_record *rec = (void *)c->ds->bts_buffer_base;
+	unsigned int nr = (c->end - c->ds->bts_buffer_base) / sizeof(*rec);
+	bool circular = !(c->ctl & DEBUGCTLMSR_BTINT);
+	unsigned int slots = ds_slots(c->ds);
 	unsigned int first, last;
 
-	if (!circular || !ds_has_wrapped(ds)) {
+	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
 		return;
 	}
 	batch->wrapped = true;
 	nr %= slots;
-	first = ds_next_slot(ds) + 1;
+	first = ds_next_slot(c->ds) + 1;
 	/* What was stored late may have wrapped, too. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
@@ -128,64 +119,66 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
+/* Among how many of @nr records an NMI's end is: without branches at CPL 0 it has just one. */
+static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
+{
+	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
+}
+
 /* How many of the first records are the way out of the last drain. */
-static unsigned int ds_own_head(struct ds_bts_batch *batch,
-				const struct ds_ways *ways)
+static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
 	unsigned int nr = ds_bts_nr(batch);
 	const struct ds_bts_record *rec;
-	unsigned int limit, i;
+	unsigned int window, i;
 
-	while (head && head < nr && ds_in_return_thunk(ds_rec(batch, head)->from))
+	while (head && head < nr && ds_in(ds_rec(batch, head)->from,
+					  __return_thunk_start, __return_thunk_end))
 		head++;
 
-	if (ways->back == DS_NOWHERE)
+	if (c->back == DS_NOWHERE)
 		return head;
-	/* Of an NMI without its branches at CPL 0, the last may be there. */
-	limit = min(nr, head + (ways->kernel ? DS_NMI_RECORDS : 1));
-	for (i = head; i < limit; i++) {
+	window = ds_nmi_window(c, nr - head);
+	for (i = head; i < head + window; i++) {
 		rec = ds_rec(batch, i);
-		if (rec->to == ways->back && !ds_is_user(rec->from))
+		if (rec->to == c->back && !ds_is_user(rec->from))
 			return ds_skip_own(batch, i + 1);
 	}
-	if (ways->kernel)
-		batch->unsure += limit - head;
+	batch->unsure += c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 0 : window;
 	return head;
 }
 
 /* Where the entry of the NMI that drains begins, or @nr. */
-static unsigned int ds_nmi_tail(struct ds_bts_batch *batch,
-				const struct ds_ways *ways, unsigned int head,
-				unsigned int nr)
+static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
+				unsigned long ip, unsigned int head, unsigned int nr)
 {
-	unsigned int window = min(nr - head, ways->kernel ? DS_NMI_RECORDS : 1);
+	unsigned int window = ds_nmi_window(c, nr - head);
 	const struct ds_bts_record *rec;
 	unsigned int i;
 
 	for (i = nr; !batch->full && i > nr - window; i--) {
 		rec = ds_rec(batch, i - 1);
-		if (rec->from == ways->ip && !ds_is_user(rec->to))
+		if (rec->from == ip && !ds_is_user(rec->to))
 			return i - 1;
 	}
-	if (ways->kernel)
-		batch->unsure += window;
+	batch->unsure += c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 0 : window;
 	return nr;
 }
 
 /* Where the way into this drain begins. Only an NMI can have come after the branch. */
-static unsigned int ds_own_tail(struct ds_bts_batch *batch,
-				const struct ds_ways *ways, unsigned int head)
+static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
+				unsigned long ip, unsigned int head)
 {
 	unsigned int tail = ds_bts_nr(batch);
 	unsigned int i;
 
-	if (ways->ip != DS_NOWHERE)
-		tail = ds_nmi_tail(batch, ways, head, tail);
+	if (ip != DS_NOWHERE)
+		tail = ds_nmi_tail(batch, c, ip, head, tail);
 	for (i = tail; i > head; i--) {
 		if (ds_is_own(ds_rec(batch, i - 1)))
 			tail = i - 1;
-		else if (!ways->interrupted || tail - i >= DS_NMI_RECORDS)
+		else if (!c->interrupted || tail - i >= DS_NMI_RECORDS)
 			break;
 	}
 	return tail;
@@ -194,14 +187,15 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch,
 /**
  * ds_cut_own - leave the driver's own records out of a batch
  * @batch:	the batch; @own and @unsure are added to
- * @ways:	how the driver came and went
+ * @c:		the CPU's: how the driver has left the last drain, and come to this one
+ * @ip:		what the NMI that drains has interrupted, or DS_NOWHERE
  *
  * Goes over DS_NMI_RECORDS records at each end, at most.
  */
-void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip)
 {
-	unsigned int head = ds_own_head(batch, ways);
-	unsigned int tail = ds_own_tail(batch, ways, head);
+	unsigned int head = ds_own_head(batch, c);
+	unsigned int tail = ds_own_tail(batch, c, ip, head);
 	unsigned int end = ds_bts_nr(batch) - tail;
 	struct ds_bts_slice *slice = batch->slice;
 	unsigned int skip = min(head, slice[0].nr);
@@ -213,7 +207,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
 	/* What a full buffer had no room for are own branches as well. */
-	if (end && ways->ip == DS_NOWHERE)
+	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }
 
@@ -221,21 +215,16 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_ways *ways)
  * ds_cpl_trait - by which privilege level does this CPU filter?
  * @batch:	records stored with BTS_OFF_OS set
  *
- * Return: DS_TRAIT_CPL_BEFORE or _AFTER, or 0 if the batch neither begins nor ends
- * with a branch that crosses the boundary.
+ * Return: DS_TRAIT_CPL_*, or 0 if the batch neither begins nor ends in the kernel.
  */
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch)
 {
 	unsigned int nr = ds_bts_nr(batch);
-	const struct ds_bts_record *rec;
-	unsigned int i;
 
-	for (i = 0; nr && i < 2; i++) {
-		rec = ds_rec(batch, i ? nr - 1 : 0);
-		if (ds_is_user(rec->from) != ds_is_user(rec->to))
-			return ds_is_user(rec->from) ? DS_TRAIT_CPL_BEFORE :
-						       DS_TRAIT_CPL_AFTER;
-	}
+	if (nr && !ds_is_user(ds_rec(batch, nr - 1)->to))
+		return DS_TRAIT_CPL_BEFORE;
+	if (nr && !ds_is_user(ds_rec(batch, 0)->from))
+		return DS_TRAIT_CPL_AFTER;
 	return 0;
 }
 
@@ -254,12 +243,12 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Everything is stored, and the tracer filters. */
-	if (!(mode & DS_BTS_CPL_FILTER) || !has_cpl)
-		return ctl;
-	if (!(mode & DS_BTS_KERNEL))
-		ctl |= DEBUGCTLMSR_BTS_OFF_OS;
-	if (!(mode & DS_BTS_USER))
-		ctl |= DEBUGCTLMSR_BTS_OFF_USR;
+	/* Else everything is stored, and the tracer filters. */
+	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
+		if (!(mode & DS_BTS_KERNEL))
+			ctl |= DEBUGCTLMSR_BTS_OFF_OS;
+		if (!(mode & DS_BTS_USER))
+			ctl |= DEBUGCTLMSR_BTS_OFF_USR;
+	}
 	return ctl;
 }

@@ -15,7 +15,7 @@
  *
  * With the option "bts:lost", what is missing between two packs of a CPU is a row of its
  * own, before the later one: where whole packs were overwritten or dropped, their
- * numbers tell how many branches that were. It is not on by default, because it takes a
+ * numbers say how many branches that were. It is not on by default, because it takes a
  * reader that asks for each entry of one buffer, in order, and packs from the beginning
  * to the end: trace-cmd report does, of one instance and with no filter, KernelShark
  * does not.

@@ -155,7 +155,6 @@ int ds_bts_claim(int *cpu, enum ds_fault *fault);
 void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
-int ds_bts_set_threshold(unsigned int records);
 void ds_bts_crash(void);
 
 /*
@@ -183,24 +182,27 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
 };
 
+/* Of the PMI that belongs to a drain, the drain and the NMI agree in either order. */
+enum ds_pmi {
+	DS_PMI_NONE,
+	DS_PMI_DUE,	/* it comes though its records are drained */
+	DS_PMI_SEEN,	/* it came while a drain outside the NMI had the buffer */
+};
+
 /**
  * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
  * @ds:		the DS area, while BTS on this CPU is the driver's
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
- * @others:	the other bits, as read when BTS went off
+ * @debugctl:	DEBUGCTL as found when BTS went off last
  * @end:	the index when BTS went off; what is above was stored late
  * @back:	where the last NMI that drained returned to, or DS_NOWHERE
  * @busy:	which drain has the buffer
- * @off:	@others is valid: BTS went off, or is about to go on
- * @interrupted: an NMI came between ds_bts_off() and the end of storing
- * @cleared:	DEBUGCTL was found without @ctl
- * @nmi_due:	an NMI is on its way for which nothing is left to be done. Another
- *		CPU that crashes sets this as well
- * @pmi_seen:	a PMI came while another drain, or a probe, had the buffer
+ * @pmi:	what is known of the PMI. Another CPU that crashes sets _DUE as well
+ * @interrupted: an NMI came while BTS was about to go off
  * @crash:	another CPU crashes and asks for the records. Set by that CPU
- * @stopped:	nothing is recorded before the next ds_bts_update_all()
- * @idle_pmis:	PMIs in a row that found nothing but own records
- * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
+ * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
+ *		nothing is recorded before the next ds_bts_update_all()
+ * @strays:	records of a probe, not yet counted as own
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU is left out
  * @threshold:	perf's interrupt threshold, put back when BTS is given back
@@ -208,17 +210,13 @@ enum ds_busy {
 struct ds_bts_cpu {
 	struct debug_store	*ds;
 	u64			ctl;
-	u64			others;
+	u64			debugctl;
 	u64			end;
 	unsigned long		back;
 	enum ds_busy		busy;
-	bool			off;
+	enum ds_pmi		pmi;
 	bool			interrupted;
-	bool			cleared;
-	bool			nmi_due;
-	bool			pmi_seen;
 	bool			crash;
-	bool			stopped;
 	unsigned int		idle_pmis;
 	unsigned int		strays;
 	unsigned int		traits;
@@ -241,12 +239,6 @@ void ds_run(void *job);
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
 DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
 extern unsigned int ds_bts_threshold;
-
-/* How many records are there for an interrupt? Context: any. */
-static inline unsigned int ds_bts_get_threshold(void)
-{
-	return READ_ONCE(ds_bts_threshold);
-}
 
 /* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
 static inline bool ds_bts_running(int cpu)
@@ -273,7 +265,7 @@ static __always_inline bool ds_bts_nmi_is_ours(void)
 	struct debug_store *ds = raw_cpu_read(ds_bts_cpu.ds);
 
 	return raw_cpu_read(ds_bts_cpu.busy) || raw_cpu_read(ds_bts_cpu.crash) ||
-	       raw_cpu_read(ds_bts_cpu.nmi_due) || (ds && ds_bts_over(ds));
+	       raw_cpu_read(ds_bts_cpu.pmi) || (ds && ds_bts_over(ds));
 }
 
 /*

@@ -12,7 +12,7 @@
 #include "arcs.h"
 #include "bts.h"
 
-/* On whose stack: how often is each function? */
+/* How often is each function on the task's stack? */
 static struct tally *active_of(struct calls *c)
 {
 	if (!c->node)

@@ -24,7 +24,7 @@ static const struct command {
 } commands[] = {
 	{ "check",	cmd_check,	"what this machine can do, and the remedy for the rest" },
 	{ "record",	cmd_record,	"record the branches of a command, of PIDs or of all" },
-	{ "info",	cmd_info,	"who, when, which machine, options, branches, losses" },
+	{ "info",	cmd_info,	"origin, date, machine, options, branches, losses" },
 	{ "report",	cmd_report,	"a row for each branch, with symbols and lines" },
 	{ "replay",	cmd_replay,	"the call tree, with instructions and branches" },
 	{ "top",	cmd_top,	"functions, edges, loops, lines by instructions" },

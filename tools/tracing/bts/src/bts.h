@@ -11,6 +11,9 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
+/* The trace, where no other is named. */
+#define BTS_TRACE		"trace.dat"
+
 /*
  * Exit statuses. A command is int cmd_NAME(int argc, char **argv) in src/cmd_NAME.c, and
  * returns one of them; argv[0] is its name. bts.c has the one table of them.
@@ -45,7 +48,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
-/* A remark that ends nothing: bts: ... on standard error. */
+/* A remark on standard error, "bts: ..."; no failure. */
 void bts_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*
@@ -54,6 +57,10 @@ void bts_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
  */
 int bts_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* A whole number of at least @least, or bts_misuse(). */
+int bts_number(const char *command, const char *option, const char *text, unsigned long least,
+	       unsigned long *number);
 
 /* Usage on standard output. Returns BTS_OK, or BTS_FAILURE if it cannot be written. */
 int bts_usage(const char *text);

@@ -19,14 +19,14 @@ enum frame_kind {
 
 /**
  * struct frame - a function that is being executed
- * @sym:	which
+ * @sym:	the function
  * @site:	where it was called
  * @ret:	where it returns to; 0: not known
  * @kind:	how it was entered
  * @approx:	@ret is the address of the call: it returns up to 15 bytes after it
  * @user:	of a system call or interrupt: user space was interrupted
- * @insns_at:	of the task, when it was entered
- * @branches_at: likewise
+ * @insns_at:	that the task had executed when it was entered
+ * @branches_at: that the task had taken
  * @insns:	executed in the function itself
  * @branches:	taken there
  * @ts:		when it was entered
@@ -58,16 +58,16 @@ struct calls_ops {
 
 /**
  * struct calls - the stack of a task
- * @task:	whose
+ * @task:	the task
  * @ops:	what the command wants to know
  * @ctx:	the command's own
  * @stack:	outermost first
- * @depth:	how many
+ * @depth:	frames in @stack
  * @insns:	executed by the task so far
  * @branches:	taken
  * @ts:		of the last one
  * @exec:	the task has mapped a new program since it entered the kernel
- * @lost:	what comes next need not fit
+ * @lost:	branches are missing: the next one need not fit the stack
  * @closing:	the frames end because the trace or the task does
  * @node:	a command's own: of the task
  */

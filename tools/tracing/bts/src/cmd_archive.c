@@ -92,7 +92,7 @@ static void put_object(struct archived *all, const struct object *object)
 
 	if (object->path[0] != '/' || object->kernel)
 		return;
-	/* A path is the trace's word: it must not lead out of the archive. */
+	/* The trace names the path: it must not lead out of the archive. */
 	if (!object->file || object->other || strstr(object->path, "/../")) {
 		bts_warn("%s: %s: not archived", object->path, object->other ?
 			 "the file there is another build" : "it cannot be read");
@@ -163,7 +163,7 @@ int cmd_archive(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	const char *trace = "trace.dat";
+	const char *trace = BTS_TRACE;
 	bool verbose = false;
 	int option;
 

@@ -5,7 +5,7 @@
  * The sums are made from the steps. Control comes to a line when an instruction of it is
  * executed after one of another line of the function, by going straight on or by a jump;
  * with a jump back within the line; and at the function's beginning. What a call returns
- * to is the line of the call: that is no new coming. This is what gcov counts, too.
+ * to is the line of the call: that does not count again. gcov counts the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->calls = length;
 	if (addr != w->last && bts_insn(sym->object, addr, &kind) && kind == BTS_COND)
 		at_addr(&w->cover->conds, sym->object, addr)->branches += w->count;
-	if (!object_line(sym->object, addr, &file, &line))
+	if (!w->cover->format->lines || !object_line(sym->object, addr, &file, &line))
 		return;
 	if (w->file && !same_line(w, file, line))
 		at_line(w->cover, file, line)->branches += w->count;
@@ -76,7 +76,7 @@ static bool is_call(const struct bts_step *s)
 	return s->kind == BTS_CALL || s->kind == BTS_CALL_IND;
 }
 
-/* Does the branch lead to another line, or to the same one anew? */
+/* Does the branch lead to another line, or to the same one again? */
 static bool comes_anew(const struct bts_step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -89,7 +89,7 @@ static bool comes_anew(const struct bts_step *s, const char *file, unsigned int 
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BTS_RET))
 		return true;
-	/* Of a return, the line of the call before it is what is continued. */
+	/* A return continues the line of the call before it. */
 	if (s->kind == BTS_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -110,7 +110,8 @@ static void landing(struct cover *c, const struct bts_step *s)
 		return;
 	if (s->at_to.addr == to->addr && (is_call(s) || s->at_from.sym != to))
 		tally_get(&c->calls, &key)->calls += s->count;
-	if (object_line(to->object, s->at_to.addr, &file, &line) && comes_anew(s, file, line))
+	if (c->format->lines && object_line(to->object, s->at_to.addr, &file, &line) &&
+	    comes_anew(s, file, line))
 		at_line(c, file, line)->branches += s->count;
 }
 
@@ -140,9 +141,9 @@ static bool wanted(const struct cover *c, const struct object *o)
 }
 
 static const struct cover_format formats[] = {
-	{ "lcov",	cover_lcov },
-	{ "drcov",	cover_drcov },
-	{ "pcs",	cover_pcs },
+	{ "lcov",	cover_lcov,	true },
+	{ "drcov",	cover_drcov,	false },
+	{ "pcs",	cover_pcs,	false },
 };
 
 static const struct cover_format *find_format(const char *name)

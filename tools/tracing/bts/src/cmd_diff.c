@@ -7,8 +7,8 @@
  *	pass 3	the call stack at the first one that differs
  *
  * So two traces of any length are compared with a few MB of memory. Tasks are compared
- * in the order in which they appear. After the first difference nothing is compared
- * branch by branch; instead, what each function has executed is.
+ * in the order in which they appear. After the first difference, branches are no
+ * longer compared one by one, but the sums of each function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -206,8 +206,11 @@ static int run(void *ctx, const struct bts_options *options)
 	struct diff *d = ctx;
 	int status = BTS_OK;
 
-	for (unsigned int side = 0; side < 2; side++)
+	for (unsigned int side = 0; side < 2; side++) {
 		status |= diff_pass(&d->run[side], PASS_MARKS, options);
+		if (!d->run[side].opened)
+			goto out;
+	}
 	if (set_windows(d)) {
 		for (unsigned int side = 0; side < 2; side++)
 			status |= diff_pass(&d->run[side], PASS_WINDOW, options);
@@ -217,6 +220,7 @@ static int run(void *ctx, const struct bts_options *options)
 	}
 	print_tracks(d);
 	print_functions(d);
+out:
 	for (unsigned int side = 0; side < 2; side++)
 		diff_free(&d->run[side]);
 	return status ? BTS_FAILURE : d->exit_code && d->differs ? 1 : BTS_OK;
@@ -225,7 +229,6 @@ static int run(void *ctx, const struct bts_options *options)
 static int option(void *ctx, int option, const char *command)
 {
 	struct diff *d = ctx;
-	char *end;
 
 	switch (option) {
 	case 'a':
@@ -236,10 +239,7 @@ static int option(void *ctx, int option, const char *command)
 		d->exit_code = true;
 		return BTS_OK;
 	case 'n':
-		d->rows = strtoul(optarg, &end, 10);
-		if (*optarg && !*end)
-			return BTS_OK;
-		return bts_misuse(command, "--rows %s: not a number", optarg);
+		return bts_number(command, "--rows", optarg, 0, &d->rows);
 	}
 	return BTS_MISUSE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts graph FUNC: who calls a function, and what it calls, with exact counts.
+ * bts graph FUNC: callers and callees of a function, with exact counts.
  *
  * Instructions and branches are those from the call to the return, with what is called
  * in between. Of a function that calls itself, inner calls are counted, but their

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts info: who recorded a trace, when, where and how, and what is in it.
+ * bts info: the origin of a trace (command, user, date, machine, options), and its bill.
  *
  * bts record writes that down in a section of its own, so that nothing has to be decoded.
  * Of a trace that trace-cmd recorded there is less to say, and its branches are counted.
@@ -23,8 +23,8 @@
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
 "\n"
-"Who recorded the trace (trace.dat), when, on which machine, with which options, and how\n"
-"many branches there are and are not.\n"
+"The origin of the trace (trace.dat): command, user, date, machine, options; and how many\n"
+"branches it has, and how many were lost.\n"
 "\n"
 "  -i, --input FILE   the trace\n"
 "      --stats        the tracer's counters as well\n";
@@ -85,10 +85,11 @@ static void print_recorded(const char *info)
 static void print_machine(const char *info)
 {
 	char *cpu = value_of(info, "cpu");
+	unsigned long long cpus = stats_number(info, "cpus");
 
-	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPUs\n", "machine",
+	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPU%s\n", "machine",
 	       cpu ? cpu : "?", stats_number(info, "cpu_family"), stats_number(info, "cpu_model"),
-	       stats_number(info, "cpu_stepping"), stats_number(info, "cpus"));
+	       stats_number(info, "cpu_stepping"), cpus, cpus == 1 ? "" : "s");
 	free(cpu);
 	cpu = value_of(info, "cpu_microcode");
 	if (cpu)
@@ -217,7 +218,7 @@ int cmd_info(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	struct bts_options options = { .path = "trace.dat" };
+	struct bts_options options = { .path = BTS_TRACE };
 	bool stats = false;
 	int option;
 

@@ -51,7 +51,7 @@ struct record {
 	struct streams		*streams;
 	struct datw		*dat;
 	char			*path;
-	char			*about;		/* who, when, how */
+	char			*about;		/* command, user, date, machine */
 	struct kernel_code	*code;		/* before tracing went on */
 	int			signals;
 	unsigned int		nr_written;
@@ -200,15 +200,15 @@ static enum reason wait_for_end(struct record *rec)
 			break;
 	}
 	free(fds);
-	/* What happened at the very end has happened. */
+	/* The trigger may have come just before the end. */
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * What waits for room (bts-block) would be dropped when tracing goes off: give the threads
- * time to make it. It comes out in order, so that much has to be delivered.
+ * Branches that are held (bts-block) would be dropped when tracing goes off: give the threads
+ * time to make room. They come out in order, so it is enough to see that many delivered.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -230,8 +230,8 @@ static void wait_for_held(const struct record *rec)
 }
 
 /*
- * Tasks that go on are left alone first: else their last branches would be among those that
- * are dropped. There may be new ones, by function-fork.
+ * Tasks that go on are no longer traced from here on: else their last branches would be
+ * dropped. function-fork may have added some, so the list is read.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -308,7 +308,7 @@ static char *info_text(const struct record *rec, const struct stream_counts *cou
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* bts_stats as it is: its names are other ones. */
+	/* bts_stats as it is: none of its names is one of those above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }

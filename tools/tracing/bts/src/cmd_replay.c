@@ -9,8 +9,8 @@
  *	           121        25  fib-49   } // fib
  *
  * A function's numbers, those that it called included, are known when it ends, and stand
- * there. A function that called nothing is one line: so each beginning waits until it is
- * seen what comes after it.
+ * there. A function that called nothing is one line: so each beginning waits until
+ * the next frame is entered or left.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,7 @@ struct replay {
 	const char	*without;
 	unsigned long	depth;
 	uint64_t	rows;
+	bool		found;		/* a call of @only, or any */
 	/* Of this task, the frame at this depth is not printed yet. */
 	struct calls	*pending;
 	uint32_t	pending_depth;
@@ -78,7 +79,7 @@ static void head(struct replay *r, struct bts_task *t, uintptr_t level, bool cou
 	r->rows++;
 }
 
-/* The waiting beginning, as one of a block. */
+/* The beginning that waits is one of a block: something follows within the call. */
 static void print_pending(struct replay *r)
 {
 	struct calls *c = r->pending;
@@ -125,6 +126,7 @@ static void enter(struct calls *c, struct frame *f)
 	f->node = (void *)level;
 	if (!level)
 		return;
+	r->found = true;
 	print_pending(r);
 	r->pending = c;
 	r->pending_depth = c->depth;
@@ -211,6 +213,8 @@ static int run(void *ctx, const struct bts_options *options)
 		for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next)
 			calls_free(t);
 	text_close(r->text);
+	if (r->only && !r->found)
+		status = bts_error("replay", r->only, "no such function in the trace");
 	bts_pipe_bill(&r->pipe, stdout);
 	closed = bts_pipe_close(&r->pipe);
 	return status ? status : closed;
@@ -219,7 +223,6 @@ static int run(void *ctx, const struct bts_options *options)
 static int option(void *ctx, int option, const char *command)
 {
 	struct replay *r = ctx;
-	char *end;
 
 	switch (option) {
 	case 'F':
@@ -229,10 +232,7 @@ static int option(void *ctx, int option, const char *command)
 		r->without = optarg;
 		return BTS_OK;
 	case 'D':
-		r->depth = strtoul(optarg, &end, 10);
-		if (*optarg && !*end && r->depth)
-			return BTS_OK;
-		return bts_misuse(command, "--depth %s: not a number", optarg);
+		return bts_number(command, "--depth", optarg, 1, &r->depth);
 	}
 	return BTS_MISUSE;
 }

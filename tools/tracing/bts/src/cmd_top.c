@@ -63,7 +63,7 @@ static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, 
 	return tally_get(&t->tally, &key);
 }
 
-/* The same file has another string in each unit: which of them stands for all? */
+/* Each unit has a string of its own for the same file: one of them stands for all. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -358,10 +358,7 @@ static int option(void *ctx, int option, const char *command)
 			return BTS_OK;
 		return bts_misuse(command, "--sort %s: not understood", optarg);
 	case 'n':
-		t->rows = strtoul(optarg, &end, 10);
-		if (*optarg && !*end)
-			return BTS_OK;
-		return bts_misuse(command, "--rows %s: not a number", optarg);
+		return bts_number(command, "--rows", optarg, 0, &t->rows);
 	case 'j':
 		t->json = true;
 		return BTS_OK;
@@ -374,10 +371,7 @@ static int option(void *ctx, int option, const char *command)
 			return BTS_OK;
 		return bts_misuse(command, "--delay %s: not a time", optarg);
 	case 'c':
-		t->recordings.count = strtoul(optarg, &end, 10);
-		if (*optarg && !*end)
-			return BTS_OK;
-		return bts_misuse(command, "--count %s: not a number", optarg);
+		return bts_number(command, "--count", optarg, 1, &t->recordings.count);
 	}
 	return BTS_MISUSE;
 }

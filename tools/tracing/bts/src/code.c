@@ -38,7 +38,7 @@ struct block {
 	bool		used;
 };
 
-/* No code of sense runs longer without a branch. */
+/* Longer than any real code without a branch. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -267,7 +267,7 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 		return true;
 	if (!o->kernel)
 		return false;
-	/* A jump of now may have been a nop then (static keys), a call one, too (ftrace). */
+	/* What is a jump now may have been a nop then (static keys), a call as well (ftrace). */
 	return calls_tracer(o, addr, b) ||
 	       ((b->kind == INSN_JUMP || b->kind == INSN_CALL) &&
 		object_changed(o, addr + b->size, b->length));

@@ -5,12 +5,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "bill.h"
 #include "command.h"
 
 int command_input(struct bts_options *o, const char *command, int argc, char **argv)
 {
-	if (optind < argc && !strcmp(o->path, "trace.dat")) {
+	if (optind < argc && !strcmp(o->path, BTS_TRACE)) {
 		free(o->path);
 		o->path = bts_strdup(argv[optind++]);
 	}
@@ -91,10 +93,13 @@ FILE *command_output(const char *output)
 int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status)
 {
 	bool to_file = out != stdout;
+	struct stat st;
 	int closed;
 
 	if (to_file && (ferror(out) || fclose(out)))
 		status = bts_errno("write", output);
+	else if (to_file && !stat(output, &st))
+		printf("%s: %s bytes\n", output, with_commas(st.st_size));
 	/* Standard output is the data's. */
 	bts_pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = bts_pipe_close(pipe);

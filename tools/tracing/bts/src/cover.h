@@ -10,9 +10,16 @@
 
 struct cover;
 
+/**
+ * struct cover_format - what sums can be written as
+ * @name:	of -f
+ * @print:	writes them
+ * @lines:	it has lines: the debug information is read, which takes longer than the rest
+ */
 struct cover_format {
 	const char	*name;
 	void		(*print)(struct cover *c);
+	bool		lines;
 };
 
 /**

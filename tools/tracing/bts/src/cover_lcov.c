@@ -195,6 +195,31 @@ static void print_file(FILE *out, const char *path, const struct item *list, siz
 	sums->files++;
 }
 
+/* What ran and has no lines, so that a page without it is no surprise. */
+static void print_without(const struct cover *c)
+{
+	const char *comma = "";
+	FILE *out;
+	char *names;
+	size_t size;
+
+	for (size_t i = 0; i < c->insns.room; i++)
+		if (c->insns.slots[i].key.a)
+			((struct object *)c->insns.slots[i].key.a)->priv = (void *)c;
+	out = open_memstream(&names, &size);
+	for (const struct object *o = c->pipe.objects.list; o && out; o = o->next) {
+		if (!o->priv || o->nr_lines || !c->wanted(c, o))
+			continue;
+		fprintf(out, "%s%s%s", comma, o->name, o->kernel ? " (see --vmlinux)" : "");
+		comma = ", ";
+	}
+	if (!out)
+		return;
+	if (!fclose(out) && size)
+		bts_warn("cover: no debug information: %s", names);
+	free(names);
+}
+
 void cover_lcov(struct cover *c)
 {
 	struct items all = {};
@@ -218,8 +243,7 @@ void cover_lcov(struct cover *c)
 		free(path);
 	}
 	free(all.list);
-	bts_warn("cover: %lu of %lu lines ran, in %zu files with source; %zu without are left out",
+	bts_warn("cover: %lu of %lu lines ran; files with source: %zu, without (left out): %zu",
 		 sums.hit, sums.lines, sums.files, sums.skipped);
-	if (!sums.files && !sums.skipped)
-		bts_warn("cover: nothing that ran has debug information");
+	print_without(c);
 }

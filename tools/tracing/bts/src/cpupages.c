@@ -123,7 +123,7 @@ static void missed(struct reader *r, uint64_t count)
 	end_batch(r);
 }
 
-/* How many is perhaps said by the next entry. */
+/* The next entry may have the number. */
 static void missing(struct reader *r, uint64_t count)
 {
 	r->missing = true;

@@ -32,7 +32,7 @@ enum batch_type {
 /**
  * struct batch - what a stream hands over at a time
  * @type:	what it is
- * @cpu:	whose
+ * @cpu:	the CPU that took them
  * @pid:	the task
  * @nr:		branches
  * @ts:		of the first one, or of the row, in nanoseconds

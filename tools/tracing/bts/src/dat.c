@@ -264,6 +264,11 @@ struct dat *dat_open(const char *path)
 
 	dat->path = bts_strdup(path);
 	dat->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (dat->fd < 0 && errno == ENOENT && !strcmp(path, BTS_TRACE)) {
+		bts_error("read", path, "%s; bts record makes it, -i FILE names another",
+			  strerror(errno));
+		goto fail;
+	}
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
 		bts_errno("read", path);
 		goto fail;

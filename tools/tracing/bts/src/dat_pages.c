@@ -95,7 +95,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	if (p->next + size > p->pages_size) {
+	while (p->next + size > p->pages_size) {
 		if (p->next < p->pages_size)
 			dat_damage(p->dat, p->page_offset + p->next,
 				   "part of a page, of CPU %d", p->cpu->cpu);
@@ -103,8 +103,6 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 		p->pages_size = 0;
 		if (!(p->cpu->compressed ? next_chunk(p) : next_piece(p)))
 			return NULL;
-		if (size > p->pages_size)
-			return dat_pages_next(p);
 	}
 	page = p->pages + p->next;
 	p->next += size;

@@ -19,7 +19,7 @@
 #define SECTION_HEADER		16
 #define SECTION_COMPRESSED	1
 #define SECTION_MAX		(1ULL << 30)
-/* zstd makes more than this of nothing only if there is nothing in it. */
+/* zstd packs real data less than this: a larger size is damage, not worth the memory. */
 #define SECTION_RATIO		(1U << 14)
 
 enum {
@@ -125,10 +125,11 @@ static void section_options(struct dat *dat, struct sections *all, struct dat_by
 		unsigned int id = dat_u16(b);
 		uint32_t size = dat_u32(b);
 		const uint8_t *at = dat_skip(b, size);
-		struct dat_bytes option = { .at = at, .end = at + size };
+		struct dat_bytes option = { .at = at };
 
 		if (!at || id == OPTION_DONE)
 			break;
+		option.end = at + size;
 		if (id == OPTION_BUFFER)
 			option_buffer(dat, all, &option);
 		else
@@ -223,7 +224,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 	}
 }
 
-/* Returns false where the file ends, or ends being one. */
+/* Returns false at the file's end, or where no section can be. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
 	uint8_t header[SECTION_HEADER];

@@ -200,7 +200,7 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 
 /* --- The start of the file ---------------------------------------------------------- */
 
-/* What is no file, /dev/null for instance, is not replaced. */
+/* A device, /dev/null for instance, is written to, not replaced. */
 static bool is_replaced(const char *path)
 {
 	struct stat stat;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * A section of ours, "key: value" lines: who, when, which machine, the counters. Readers
+ * A section of ours, "key: value" lines: user, date, machine, the counters. Readers
  * that do not know it skip it.
  */
 #define DAT_SECTION_BTS	0x4254

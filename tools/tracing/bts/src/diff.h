@@ -62,6 +62,7 @@ struct run {
 	const char		*path;
 	struct bts_pipe		pipe;
 	enum diff_pass		pass;
+	bool			opened;		/* it is a trace */
 	bool			all;
 	struct track		**tracks;
 	size_t			nr_tracks;

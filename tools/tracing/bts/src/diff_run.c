@@ -214,6 +214,7 @@ int diff_pass(struct run *r, enum diff_pass pass, const struct bts_options *opti
 	};
 	if (!bts_pipe_open(&r->pipe, r->path, options))
 		return BTS_FAILURE;
+	r->opened = true;
 	status = bts_pipe_run(&r->pipe);
 	for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next)
 		calls_free(t);

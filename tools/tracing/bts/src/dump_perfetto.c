@@ -47,7 +47,7 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* A message, whose length is written before it, so it is put together first. */
+/* A message is put together before it is written, because its length comes first. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];
@@ -128,7 +128,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* The number of a name, kept where it is. A new one is said in the packet. */
+/* The number of a name; it is kept in @kept. The packet introduces a new one. */
 static uint64_t number_of(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			  struct message *interned)
 {
@@ -149,10 +149,16 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
+/* 0 is a track of Perfetto's own, and the PID of the idle tasks. */
+static uint64_t track_of(const struct bts_task *t)
+{
+	return (uint64_t)t->pid + 1;
+}
+
 static void put_event(struct timeline *tl, struct message *packet, struct message *event,
 		      const struct bts_task *t, uint64_t at)
 {
-	put_number(event, EVENT_TRACK_UUID, t->pid);
+	put_number(event, EVENT_TRACK_UUID, track_of(t));
 	put_number(packet, PACKET_TIMESTAMP, at);
 	put_message(packet, PACKET_TRACK_EVENT, event);
 	put_packet(tl, packet);
@@ -199,7 +205,7 @@ static void task(struct timeline *tl, struct bts_task *t)
 	put_number(&thread, THREAD_PID, t->tgid);
 	put_number(&thread, THREAD_TID, t->pid);
 	put_string(&thread, THREAD_NAME, t->comm);
-	put_number(&track, TRACK_UUID, t->pid);
+	put_number(&track, TRACK_UUID, track_of(t));
 	put_message(&track, TRACK_THREAD, &thread);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
 	put_packet(tl, &packet);

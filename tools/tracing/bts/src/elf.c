@@ -36,7 +36,8 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The trace names the path. There may be a FIFO now: opening it must not wait. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;
 	size_t done = 0;

@@ -132,7 +132,7 @@ int file_append(const char *path, const char *text)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* bts-PID of a process that is no more, and its undo.c neither. */
+/* Instances bts-PID of processes that have ended, and whose guards (undo.c) have too. */
 static void remove_stale(const char *dir)
 {
 	struct dirent *entry;

@@ -9,10 +9,9 @@
  *	tracing off	kernel_code_save() reads it again, and writes	kcore
  *			the pages that were others at the beginning	kcore.before
  *
- * Where both are the same, and that is nearly everywhere, it is what has been executed: a
- * run that it cannot have taken is a gap. What is saved later, by bts archive, is another
- * kernel's word; kcore.later says so by its name. The kernel's notes
- * go with it: the build ID that its vmlinux has.
+ * Where both are the same, nearly everywhere, this code has been executed: a run that it does
+ * not allow is a gap. bts archive can only save the code of a later time; the name kcore.later
+ * says so. The kernel's notes are saved as well: they have the build ID of its vmlinux.
  *
  * Its pieces are [_stext, _etext) and, for modules, BPF programs and trampolines, the
  * pages with symbols of text in /proc/kallsyms.

@@ -4,8 +4,7 @@
  *
  * The tables of an object are read when its first line is asked for, all at once, into
  * one array that is sorted by address: libdw's own look-up walks the units each time.
- * An entry without a line ends a run of code, so that nothing is claimed of what lies
- * between two of them.
+ * An entry without a line ends a run of code, so that code between two runs has none.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -62,6 +62,18 @@ int bts_misuse(const char *command, const char *reason, ...)
 	return BTS_MISUSE;
 }
 
+int bts_number(const char *command, const char *option, const char *text, unsigned long least,
+	       unsigned long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least)
+		return BTS_OK;
+	return bts_misuse(command, "%s %s: not a whole number of at least %lu", option, text, least);
+}
+
 int bts_usage(const char *text)
 {
 	fputs(text, stdout);

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -177,10 +178,9 @@ static bool running_kernel(const struct objects *all)
 static bool read_own_vdso(struct objects *all, struct object *o)
 {
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-	char name[] = "/tmp/bts-vdso-XXXXXX";
+	char path[32];
 	uint64_t size;
 	bool done = false;
-	FILE *file;
 	int fd;
 
 	if (!vdso || !running_kernel(all))
@@ -188,13 +188,17 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	/* The section headers are the last thing in it: e_shoff + e_shnum * e_shentsize. */
 	memcpy(&size, vdso + 40, 8);
 	size += vdso[60] * (uint64_t)vdso[58];
-	fd = mkstemp(name);
-	if (fd < 0 || size > VDSO_MAX)
+	if (size > VDSO_MAX)
 		return false;
-	file = fdopen(fd, "w");
-	if (file && fwrite(vdso, size, 1, file) == 1 && !fclose(file))
-		done = elf_read(o, name, NULL);
-	unlink(name);
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && write(fd, vdso, size) == (ssize_t)size)
+		done = elf_read(o, path, NULL);
+	if (fd >= 0)
+		close(fd);
+	/* No lines later: the path is only good now. */
+	free(o->debug_path);
+	o->debug_path = NULL;
 	return done;
 }
 

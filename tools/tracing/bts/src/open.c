@@ -116,10 +116,34 @@ static void print_count(FILE *out, uint64_t count, const char *one, const char *
 	fprintf(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
+/* Filters that leave no branch are more often misspelt than meant. */
+static void warn_nothing_left(const struct bts_pipe *p)
+{
+	const struct bts_options *o = p->options;
+	bool branches = p->bill.branches;
+	char *filters;
+
+	if (!p->private || p->private->shown)
+		return;
+	filters = bts_format("%s%s%s%s%s%s%s%s%s%s%s%s",
+			     o->task ? " --task " : "", o->task ? o->task : "",
+			     o->nr_pids ? " --pid" : "", o->cpu_words ? " --cpu" : "",
+			     o->time_from > 0 || o->time_to > 0 ? " --time" : "",
+			     branches && o->dso ? " --dso " : "", branches && o->dso ? o->dso : "",
+			     branches && o->from ? " --from " : "",
+			     branches && o->from ? o->from : "",
+			     branches && o->to ? " --to " : "", branches && o->to ? o->to : "",
+			     branches && o->user ? " -u" : branches && o->kernel ? " -k" : "");
+	if (*filters)
+		bts_warn("no branch of the trace matches%s", filters);
+	free(filters);
+}
+
 void bts_pipe_bill(const struct bts_pipe *p, FILE *out)
 {
 	const struct bts_bill *b = &p->bill;
 
+	warn_nothing_left(p);
 	fputs("# ", out);
 	print_count(out, b->branches, "branch", "branches");
 	print_count(out, b->tasks, "task", "tasks");
@@ -137,6 +161,7 @@ void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out)
 	const struct bts_bill *b = &p->bill;
 	const char *comma = "";
 
+	warn_nothing_left(p);
 	fprintf(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,\"lost\":{",
 		(unsigned long long)b->branches, (unsigned long long)b->tasks,
 		(unsigned long long)b->switches);

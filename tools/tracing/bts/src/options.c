@@ -187,7 +187,7 @@ int bts_options_parse(struct bts_options *o, const char *command, int *argc, cha
 	*argc = kept;
 	argv[kept] = NULL;
 	if (!o->path)
-		o->path = bts_strdup("trace.dat");
+		o->path = bts_strdup(BTS_TRACE);
 	if (o->user && o->kernel)
 		return bts_misuse(command, "-u and -k exclude each other");
 	return BTS_OK;

@@ -13,9 +13,9 @@
  * A branch is compared with the one that followed the step before it last time; most are
  * the same. The rest is in next_step().
  *
- * Losses end what is known of a task: its next run has no beginning. A loss of a CPU of
- * which it is not known whose it was counts for each task that was there before, or is
- * there after it.
+ * Losses end what is known of a task: its next run has no beginning. If the ring buffer of
+ * a CPU has lost entries, their tasks are not known: that counts as a loss of each task that
+ * was on the CPU before, or is there after it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* What the two sides of a branch say about where it can have come from. */
+/* Where the straight run to a branch can have begun, by the sides of the branch's ends. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
@@ -127,8 +127,10 @@ static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uin
 	place_of(v, t->space, b->from, &s->at_from);
 	place_of(v, t->space, b->to, &s->at_to);
 	step_resolve(s);
-	if (step_shown(v, s))
+	if (step_shown(v, s)) {
 		s->flags |= BTS_STEP_SHOWN;
+		v->shown = true;
+	}
 	return s;
 }
 
@@ -164,7 +166,7 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 	return s;
 }
 
-/* After a system call the program goes on after it, after an interrupt where it was. */
+/* Where the program goes on: after the system call, or where the interrupt came. */
 static uint64_t resume_at(const struct bts_step *s)
 {
 	return s->kind == BTS_SYSCALL ? s->from + s->length : s->from;
@@ -184,7 +186,7 @@ static int gap_row(struct pipe_private *v, struct bts_task *t, const struct bts_
 static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
 		   uint64_t ts)
 {
-	/* Of what led to it nothing is known anyway, if that is not recorded. */
+	/* If the other side is not recorded, nothing is known of the way to the branch. */
 	if ((s->flags & (BTS_STEP_BLIND | BTS_STEP_HEAD)) == BTS_STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -317,6 +319,23 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 	return best;
 }
 
+static bool start_streams(struct pipe_private *v)
+{
+	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
+		v->nr_streams++;
+		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
+			return false;
+	}
+	return true;
+}
+
+static void stop_streams(struct pipe_private *v)
+{
+	for (size_t i = 0; i < v->nr_streams; i++)
+		cpustream_stop(&v->streams[i].stream);
+	v->nr_streams = 0;
+}
+
 static int run_streams(struct pipe_private *v)
 {
 	struct pipe_stream *s;
@@ -346,21 +365,14 @@ static int run_streams(struct pipe_private *v)
 int bts_pipe_run(struct bts_pipe *p)
 {
 	struct pipe_private *v = p->private;
-	int ret = 0;
+	int ret = -1;
 
-	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
-		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
-			return BTS_FAILURE;
-		v->nr_streams++;
-	}
-	ret = run_streams(v);
-	if (ret > 0)
-		ret = 0;
-	for (size_t i = 0; i < v->nr_streams; i++)
-		cpustream_stop(&v->streams[i].stream);
-	v->nr_streams = 0;
+	/* A consumer that has seen enough is no failure. */
+	if (start_streams(v))
+		ret = run_streams(v) < 0 ? -1 : 0;
+	stop_streams(v);
 	forget_steps(v);
-	if (v->departures)
+	if (v->departs)
 		p->bill.switches = v->departures;
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;

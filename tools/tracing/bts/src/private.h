@@ -39,10 +39,12 @@ struct comm {
  * struct pipe_private - the pipeline's own
  * @seen_kernel:	there was a branch within the kernel,
  * @seen_user:		or within user space: these sides are recorded
- * @loss_seq:		losses so far of which it is not known whose they were
+ * @loss_seq:		losses so far whose tasks are not known
  * @cpu_lost:		of each CPU, @loss_seq of the last
  * @cpu_pid:		of each CPU, the task that was there last
- * @departures:		rows bts_departs; if there are any, these are the switches
+ * @shown:		a step is one that the options want
+ * @departs:		there are rows bts_departs:
+ * @departures:		those of the tasks that are wanted are the switches then
  */
 struct pipe_private {
 	struct bts_pipe		*pipe;
@@ -58,12 +60,14 @@ struct pipe_private {
 	size_t			nr_comms;
 	bool			seen_kernel;
 	bool			seen_user;
+	bool			shown;
 	uint64_t		loss_seq;
 	uint64_t		*cpu_lost;
 	int			*cpu_pid;
 	size_t			nr_cpus;
 	uint64_t		time_from;
 	uint64_t		time_to;
+	bool			departs;
 	uint64_t		departures;
 };
 

@@ -22,7 +22,7 @@ struct record_options {
 	size_t		nr_pids;
 	char		**command;	/* up to a NULL, or NULL */
 	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
-	uint64_t	rearm;
+	unsigned long	rearm;
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
@@ -67,7 +67,7 @@ int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
 /* The names of the systems of all events that are enabled, up to a NULL; to be freed. */
 char **record_systems(const struct instance *inst);
-/* "key: value" lines: who, when, which machine, and how it was recorded. */
+/* "key: value" lines: user, date, machine, and how it was recorded. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
 /* What the flight recorder is written at, in record_on.c. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the flight recorder of bts record is written at.
+ * When the flight recorder of bts record is written: the events of --on.
  *
  * All of them become a trace event with a traceoff trigger in our instance: a signal is
  * signal:signal_deliver, the end of a task sched:sched_process_exit, a function of the
- * kernel a kprobe, one of a program a uprobe. A trigger with a condition is pulled for the
- * PIDs of set_event_pid only, and one without for every task; so it has a condition in any
- * case. Probes are global: undo.c removes them after the instance that uses them.
+ * kernel a kprobe, one of a program a uprobe. A trigger with a condition fires for the
+ * PIDs of set_event_pid only, one without for every task; so each has a condition. Probes
+ * are global: undo.c removes them after the instance that uses them.
  */
 #include <errno.h>
 #include <fcntl.h>

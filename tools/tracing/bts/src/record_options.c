@@ -135,18 +135,7 @@ static int parse_flight(struct record_options *options, const char *text)
 	return text ? parse_buffer(options, "--flight", text) : BTS_OK;
 }
 
-static int parse_rearm(struct record_options *options, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	options->rearm = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-')
-		return bts_misuse("record", "--rearm %s: not a number", text);
-	return BTS_OK;
-}
-
-/* Those that are as they stand. */
+/* Options that need no check. */
 static bool set_option(struct record_options *options, int option)
 {
 	switch (option) {
@@ -188,7 +177,7 @@ static int parse_option(struct record_options *options, int option)
 		options->on = optarg;
 		return on_parse(optarg);
 	case OPTION_REARM:
-		return parse_rearm(options, optarg);
+		return bts_number("record", "--rearm", optarg, 0, &options->rearm);
 	case 'h':
 		bts_usage(usage);
 		return -1;
@@ -197,7 +186,7 @@ static int parse_option(struct record_options *options, int option)
 	}
 }
 
-/* What does not go together. */
+/* Options that exclude each other. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
@@ -217,7 +206,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct record_options){ .output = "trace.dat" };
+	*options = (struct record_options){ .output = BTS_TRACE };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
 		int ret = set_option(options, option) ? 0 : parse_option(options, option);
@@ -227,7 +216,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* Neither is both. */
+	/* Neither of the two means both. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;

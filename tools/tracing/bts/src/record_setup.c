@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How bts record has its instance trace, and what it writes down about that.
+ * How bts record sets its instance up, and what it notes about the recording.
  *
  * tracing_on is 0 until the targets are written: with no PID in it the tracer would trace
  * every task. A user-side trace of tasks, and every other trace of tasks as well as may be,
@@ -217,7 +217,7 @@ int record_setup(const struct instance *inst, const struct record_options *optio
 	return choose_tracer(inst);
 }
 
-/* --- What is written down ----------------------------------------------------------- */
+/* --- What is noted ------------------------------------------------------------------ */
 
 static void add_system(char ***systems, size_t *nr, const char *name, size_t length)
 {

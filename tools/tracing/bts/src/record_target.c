@@ -189,7 +189,7 @@ static int write_targets(const struct targets *targets, const struct instance *i
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options)
 {
-	/* All but us: or what we write about branches would make more of them. */
+	/* All but bts itself: recording its branches would make more of them. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
 	return write_targets(targets, inst, "set_ftrace_pid") ||
@@ -233,7 +233,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 	return true;
 }
 
-/* The command is ours: it does not outlive its recording. */
+/* bts has started the command, and ends it with the recording. */
 static void end_command(struct targets *targets)
 {
 	if (!targets->child || targets->ended)

@@ -2,9 +2,9 @@
 /*
  * Rows that are no branches: losses, departures and arrivals, mappings, other events.
  *
- * A loss ends what is known of its task. One of which it is not known whose it was (the
- * ring buffer went round) is shown once, at its place, and again, as a gap, at the next
- * branch of each task that was on that CPU before it or is there after it.
+ * A loss ends what is known of its task. If the task is not known (the ring buffer went
+ * round), the loss is shown once, at its place, and again, as a gap, at the next branch of
+ * each task that was on that CPU before it or is there after it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +119,10 @@ static int sched(struct pipe_private *v, struct bts_task *t, const struct batch 
 	row.state = number(f, b, "state");
 	row.dead = row.type == BTS_ROW_DEPARTS && (row.state & STATE_ENDED);
 	string(f, b, "comm", comm, sizeof(comm));
-	v->departures += row.type == BTS_ROW_DEPARTS;
 	task_named(v, t, comm);
 	task_of(v, t, number(f, b, "tgid"));
+	v->departs |= row.type == BTS_ROW_DEPARTS;
+	v->departures += row.type == BTS_ROW_DEPARTS && t->chosen;
 	if (t->chosen && pipe_row(v, t, &row))
 		return 1;
 	if (row.dead) {

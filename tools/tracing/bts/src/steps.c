@@ -179,7 +179,7 @@ static enum bts_kind kind_without_code(const struct bts_step *s)
 	return BTS_UNKNOWN;
 }
 
-/* There was another instruction: a jump or a call in place of a nop, or the other way round. */
+/* Another instruction ran there: a jump or a call in place of a nop, or a nop instead. */
 static enum bts_kind kind_patched(struct bts_step *s)
 {
 	s->length = 5;
@@ -228,9 +228,9 @@ static bool is_static_call(const struct bts_step *s, const struct run *run)
 }
 
 /*
- * A branch whose instruction says something else: the code is not the one that ran, or the
- * record is wrong. Of the kernel's code it may be the first, where that has changed, or may
- * have: no branch comes from a nop, so that was a jump or a call for a while.
+ * A branch that its instruction does not allow: the code is not the one that ran, or the
+ * record is wrong. It is the code if the kernel has changed it there, or may have: no
+ * branch comes from a nop, so the nop was a jump or a call for a while.
  */
 static bool contradicts(const struct bts_step *s, const struct run *run)
 {

@@ -129,7 +129,7 @@ static void look_at_entry(struct stream *stream, const char *entry, int size)
 		return;
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
-	/* Not a trace event, which may be another task's, nor what is told about a CPU. */
+	/* Not a trace event, which may be another task's, nor a row about a CPU. */
 	if (type != layout->branch && type != layout->pack && type != layout->departs &&
 	    type != layout->arrives)
 		return;
@@ -191,7 +191,7 @@ static int read_page(struct stream *stream)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	if (!n)
 		return 0;
-	/* What is no whole page is one that ends early. */
+	/* A short read is a page that ends early. */
 	memset(page + n, 0, size - n);
 	look_at_page(stream, page);
 	stream->used += size;
@@ -253,7 +253,7 @@ static int add_all(struct streams *all, const struct instance *inst, struct datw
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	/* One that is offline, and comes later, has its data when it is asked at the end. */
+	/* A CPU that comes online later is read at the end. */
 	for (int cpu = 0; cpu < nr; cpu++) {
 		char *file = bts_format("per_cpu/cpu%d", cpu);
 		bool there = instance_has(inst, file);

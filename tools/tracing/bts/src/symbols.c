@@ -7,6 +7,7 @@
  * A symbol ends where it says, and at the latest where the next one begins; one without
  * a size ends there.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,9 +177,12 @@ void jit_syms(struct objects *all, struct object *o, int tgid)
 	char *path, *line = NULL;
 	size_t room = 0;
 	FILE *file;
+	int fd;
 
 	path = bts_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
-	file = fopen(path, "r");
+	/* Any user can put a FIFO into /tmp: opening it must not wait. */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
 	free(path);
 	while (file && getline(&line, &room, file) > 0) {
 		char *rest, *name;

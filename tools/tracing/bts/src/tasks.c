@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks: their names, processes and address spaces, as rows of the trace tell them.
+ * Tasks: their names, processes and address spaces, by the rows of the trace.
  *
- * A row bts_departs, bts_arrives or bts_map has the process of its task. A thread of
- * which no row came belongs to the process whose mappings fit its addresses. Names are
- * those that rows have, and until one came, those of the end of recording.
+ * A row bts_departs, bts_arrives or bts_map has the process of its task. A thread
+ * without such a row belongs to the process whose mappings fit its addresses. A task has
+ * the name of its last row; before its first row, the name that it had when recording ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu)
 	more_cpus(v, cpu + 1);
 	if (v->cpu_pid[cpu] != t->pid) {
 		if (v->cpu_pid[cpu] != -1 || t->cpu != -1) {
-			v->pipe->bill.switches++;
+			v->pipe->bill.switches += t->chosen;
 			t->switches++;
 		}
 		v->cpu_pid[cpu] = t->pid;
@@ -128,7 +128,7 @@ void task_of(struct pipe_private *v, struct bts_task *t, int tgid)
 	}
 }
 
-/* A thread of which no row came: whose addresses are these? */
+/* A thread without a row: which process has its addresses mapped? */
 void task_find_space(struct pipe_private *v, struct bts_task *t, const struct branch *b)
 {
 	uint64_t from = BTS_KERNEL(b->from) ? b->to : b->from;

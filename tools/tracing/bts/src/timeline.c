@@ -24,7 +24,7 @@ static struct clock *clock_of(struct calls *c)
 	return c->node;
 }
 
-/* The time, which passes by that. */
+/* The next time that is free; it is taken. */
 static uint64_t tick(struct calls *c)
 {
 	struct clock *k = clock_of(c);

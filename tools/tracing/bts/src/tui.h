@@ -15,7 +15,7 @@
  * struct node - a call, or a row between calls
  * @sym:	the function, or NULL
  * @text:	of a row that is no call
- * @task:	whose; its name may change later
+ * @task:	the task; its name may change later
  * @insns:	executed until it ended
  * @branches:	taken
  * @parent:	the call around it

@@ -263,7 +263,7 @@ static void enter(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
-/* Of what is closed already, to the call around it. */
+/* Folds the call; one that is folded already hands the cursor to the call around it. */
 static void fold(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);
@@ -287,7 +287,7 @@ static void next_task(struct screen *s)
 	s->cursor = 0;
 }
 
-/* Keys that move; false if it is another one. */
+/* Keys that move the cursor; false if the key is another one. */
 static bool move_key(struct screen *s, int key)
 {
 	switch (key) {
@@ -319,7 +319,7 @@ static bool move_key(struct screen *s, int key)
 	return false;
 }
 
-/* What a key does that does not move. */
+/* The other keys. */
 static void other_key(struct screen *s, int key)
 {
 	switch (key) {

@@ -164,7 +164,7 @@ int tui_read(struct tui *t, const struct bts_options *options)
 	status = bts_pipe_run(&t->pipe);
 	for (struct bts_task *task = t->pipe.tasks; task; task = task->list_next)
 		calls_free(task);
-	/* What is around all calls of a task is open. */
+	/* A task's outermost calls are open. */
 	for (size_t i = 0; i < t->nr_trees; i++)
 		for (uint32_t n = 0; n < t->trees[i].nr; n++)
 			t->trees[i].nodes[n].folded = t->trees[i].nodes[n].depth > 0;

@@ -59,13 +59,13 @@ static void run_guard(int fd)
 		line[n][strcspn(line[n], "\n")] = 0;
 		n++;
 	}
-	/* Half an entry is none: bts died while it wrote it, and changed nothing yet. */
+	/* bts has ended while it wrote half an entry, and has changed nothing yet. */
 	for (n &= ~1; n > 0; n -= 2)
 		put_back(line[n - 2], line[n - 1]);
 	_exit(0);
 }
 
-/* Nothing of ours but the pipe: a terminal or a pipe of bts ends with bts. */
+/* The guard keeps only the pipe open: others see the end of bts's terminal and pipes. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -91,6 +91,10 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 
 	free(o->debug_path);
 	o->debug_path = NULL;
+	if (path && access(path, R_OK)) {
+		bts_errno("read lines", path);
+		return false;
+	}
 	if (path && size && !same_build(path, id, size)) {
 		bts_error("read lines", path, "not the kernel that was recorded");
 		return false;

@@ -1,40 +1,79 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input: damage.py BTS TRACE [CUTS] [RUNS] [SEED]
+# Bad input: damage.py SERVE RUNS TRACE [SMALL...]
 #
-# The trace cut at CUTS places, then damaged at random RUNS times. BTS should be built with
-# SAN=1. Each time it must end by itself with 0 or 1, with a message of one line if with 1.
-# Of a trace that is cut, what is shown must be the beginning of what the whole trace has,
-# on each CPU. KTAP.
+# TRACE is cut at 1,000 places; it and those that are SMALL are damaged at random RUNS times;
+# and the program of the last of those, calls, a tenth as often. SERVE is serve.c with the
+# tool in it, which should be built with SAN=1. Each time the command must end by itself with
+# 0 or 1, with a message of one line if with 1. Of a trace that is cut, what is shown must be
+# the beginning of what the whole trace has, on each CPU. KTAP.
 
 import collections
 import concurrent.futures
+import glob
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
-COMMANDS = (["report", "--no-lines"], ["top"], ["replay"], ["dump", "-f", "folded"],
-            ["dump", "-f", "chrome"], ["cover", "-f", "pcs"], ["graph", "main"], ["info"],
-            ["dump", "-f", "flame"], ["dump", "-f", "perfetto"])
-
-
-def run(bts, args, path):
-    """Status, output and messages; the status is None if a sanitizer has spoken."""
-    env = dict(os.environ, ASAN_OPTIONS="exitcode=99:detect_leaks=0",
-               UBSAN_OPTIONS="exitcode=99:print_stacktrace=1")
-    done = subprocess.run([bts] + args + [path], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, env=env, check=False)
-    bad = done.returncode not in (0, 1) or b"Sanitizer" in done.stderr
-    return None if bad else done.returncode, done.stdout, done.stderr
+CUTS = 1000
+SEED = 1
+COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["top"], ["top", "-b", "line"],
+            ["top", "-b", "edge"], ["top", "--json"], ["replay"], ["replay", "-F", "fib"],
+            ["graph", "main"], ["info", "--stats"], ["cover", "-f", "lcov", "--dso", "calls"],
+            ["cover", "-f", "drcov"], ["cover", "-f", "pcs"], ["dump", "-f", "folded"],
+            ["dump", "-f", "flame"], ["dump", "-f", "callgrind"], ["dump", "-f", "chrome"],
+            ["dump", "-f", "perfetto"], ["dump", "-f", "bolt"], ["dump", "-f", "json"],
+            ["dump", "-f", "csv"], ["diff", "WHOLE"])
 
 
-def rows(bts, path):
+class Servers:
+    """A server for each thread that asks."""
+
+    def __init__(self, serve, directory):
+        self.serve = serve
+        self.directory = directory
+        self.local = threading.local()
+        self.started = []
+
+    def get(self):
+        if not hasattr(self.local, "server"):
+            env = dict(os.environ, ASAN_OPTIONS="exitcode=99:detect_leaks=0",
+                       UBSAN_OPTIONS="exitcode=99:print_stacktrace=1")
+            self.local.server = subprocess.Popen(
+                [self.serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0)
+            self.local.out = os.path.join(self.directory, "out-%d" % len(self.started))
+            self.started.append(self.local.server)
+        return self.local
+
+    def run(self, args):
+        """Status, output and messages; the status is None if the command ended badly."""
+        local = self.get()
+        words = [local.out, local.out + ".err"] + args
+        local.server.stdin.write(("\t".join(words) + "\n").encode())
+        status = int(local.server.stdout.readline())
+        with open(local.out, "rb") as f:
+            out = f.read()
+        with open(local.out + ".err", "rb") as f:
+            err = f.read()
+        bad = not os.WIFEXITED(status) or os.WEXITSTATUS(status) not in (0, 1)
+        if bad or b"Sanitizer" in err or b"runtime error" in err:
+            return None, out, b"status %#x\n" % status + err
+        return os.WEXITSTATUS(status), out, err
+
+    def end(self):
+        for server in self.started:
+            server.stdin.close()
+            server.wait()
+
+
+def rows(servers, path):
     """What is shown, by CPU: time, task, from, to."""
-    status, out, err = run(bts, ["dump", "-f", "csv"], path)
+    status, out, err = servers.run(["dump", "-f", "csv", path])
     cpus = collections.defaultdict(list)
     for line in out.decode(errors="replace").splitlines()[1:]:
         field = line.split(",")
@@ -43,34 +82,35 @@ def rows(bts, path):
     return status, cpus, err
 
 
-def spoken(status, err):
-    """A failure has one line that says what, of which file, and why."""
-    lines = [l for l in err.decode(errors="replace").splitlines() if not l.startswith("#")]
-    return status == 0 or any(l.startswith("bts: ") and l.count(": ") >= 2 for l in lines)
-
-
-def cut(bts, data, whole, size, directory):
-    path = os.path.join(directory, "cut-%d.dat" % size)
-    with open(path, "wb") as f:
-        f.write(data[:size])
-    try:
-        status, cpus, err = rows(bts, path)
-        if status is None:
-            return "cut at %d: status or sanitizer\n%s" % (size, err.decode(errors="replace"))
-        if not spoken(status, err):
-            return "cut at %d: no message" % size
-        # A cut trace has lost the names of its CPUs: these are counted.
-        for i, (cpu, shown) in enumerate(sorted(cpus.items())):
-            other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
-            if other is None or shown != other[:len(shown)]:
-                return "cut at %d: CPU %s is not a beginning" % (size, cpu)
-    finally:
-        os.unlink(path)
+def verdict(what, status, err):
+    """What is wrong, or None: a failure has one line that says what, of which file, and why."""
+    text = err.decode(errors="replace")
+    if status is None:
+        return "%s: ended badly\n%s" % (what, text)
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    if status and not any(line.startswith("bts: ") and line.count(": ") >= 2 for line in lines):
+        return "%s: no message" % what
     return None
 
 
-def damage(bts, data, number, seed, directory):
-    rng = random.Random(seed * 1000003 + number)
+def cut(servers, data, whole, size):
+    path = os.path.join(servers.directory, "cut-%d.dat" % size)
+    with open(path, "wb") as f:
+        f.write(data[:size])
+    status, cpus, err = rows(servers, path)
+    os.unlink(path)
+    wrong = verdict("cut at %d" % size, status, err)
+    # A cut trace has lost the names of its CPUs: these are counted.
+    for i, (cpu, shown) in enumerate(sorted(cpus.items())):
+        other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
+        if not wrong and (other is None or shown != other[:len(shown)]):
+            wrong = "cut at %d: CPU %s is not a beginning" % (size, cpu)
+    return wrong
+
+
+def damaged(data, number):
+    """The bytes, some of them others: the same ones for the same number."""
+    rng = random.Random(SEED * 1000003 + number)
     bad = bytearray(data)
     for _ in range(rng.choice((1, 1, 4, 16))):
         at = rng.randrange(len(bad)) if rng.random() < .8 else rng.randrange(4096)
@@ -84,46 +124,108 @@ def damage(bts, data, number, seed, directory):
         else:
             length = rng.randrange(1, 64)
             bad[at:at + length] = b"\xff" * length
-    path = os.path.join(directory, "bad-%d.dat" % number)
+    return bad
+
+
+def command(traces, number):
+    return [traces[0] if word == "WHOLE" else word for word in COMMANDS[number % len(COMMANDS)]]
+
+
+def damage(servers, traces, datas, number):
+    """Each command meets each of the traces."""
+    path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
-        f.write(bad)
-    args = COMMANDS[number % len(COMMANDS)]
-    try:
-        status, _, err = run(bts, args, path)
-    except subprocess.TimeoutExpired:
-        return "run %d (%s): does not end" % (number, args[0])
-    finally:
-        os.unlink(path)
-    if status is None:
-        return "run %d (%s): status or sanitizer\n%s" % (number, args[0],
-                                                         err.decode(errors="replace"))
-    return None if spoken(status, err) else "run %d (%s): no message" % (number, args[0])
+        f.write(damaged(datas[number // len(COMMANDS) % len(datas)], number))
+    args = command(traces, number)
+    status, _, err = servers.run(args + [path])
+    os.unlink(path)
+    return verdict("run %d (%s)" % (number, " ".join(args)), status, err)
+
+
+def archived(servers, trace):
+    """The program in an archive that is made for the trace: path and bytes."""
+    path = os.path.join(servers.directory, "kept.dat")
+    shutil.copy(trace, path)
+    servers.run(["archive", path])
+    datas = []
+    for name in glob.glob(path + ".archive/root/**/calls", recursive=True):
+        with open(name, "rb") as f:
+            datas.append((os.path.relpath(name, path + ".archive"), f.read()))
+    return datas
+
+
+def damage_program(servers, trace, name, data, number):
+    path = os.path.join(servers.directory, "program-%d.dat" % number)
+    os.symlink(os.path.abspath(trace), path)
+    program = os.path.join(path + ".archive", name)
+    os.makedirs(os.path.dirname(program))
+    with open(program, "wb") as f:
+        f.write(damaged(data, number))
+    args = command([trace], number)
+    status, _, err = servers.run(args + [path])
+    shutil.rmtree(path + ".archive")
+    os.unlink(path)
+    return verdict("program %d (%s)" % (number, " ".join(args)), status, err)
+
+
+def pipe_instead(servers, trace):
+    """At the path of the program there is a FIFO now: opening it must not wait."""
+    with open(trace, "rb") as f:
+        data = f.read()
+    program = os.path.join(os.path.dirname(os.path.abspath(sys.argv[3])), "calls").encode()
+    fifo = os.path.join(servers.directory, "").encode().ljust(len(program), b"f")
+    path = os.path.join(servers.directory, "pipe.dat")
+    with open(path, "wb") as f:
+        f.write(data.replace(program + b"\0", fifo + b"\0"))
+    os.mkfifo(fifo)
+    status, out, err = servers.run(["report", path])
+    if fifo not in out:
+        return "pipe: not in the trace"
+    return verdict("pipe", status, err)
+
+
+class Results:
+    def __init__(self, nr):
+        self.nr = 0
+        self.failed = False
+        print("TAP version 13\n1..%d" % nr, flush=True)
+
+    def add(self, name, errors):
+        bad = [e for e in errors if e]
+        self.nr += 1
+        self.failed |= bool(bad)
+        for e in bad[:5]:
+            print("# " + e.replace("\n", "\n# "))
+        print("%s %d %s" % ("not ok" if bad else "ok", self.nr, name), flush=True)
 
 
 def main():
-    bts, trace = sys.argv[1:3]
-    cuts, runs, seed = (int(n) for n in (sys.argv[3:] + ["1000", "1000", "1"][len(sys.argv) - 3:]))
-    with open(trace, "rb") as f:
-        data = f.read()
-    directory = tempfile.mkdtemp()
-    status, whole, _ = rows(bts, trace)
-    print("TAP version 13\n1..3")
-    print("%s 1 the whole trace is read" % ("ok" if status == 0 and whole else "not ok"))
-    failed = status != 0
+    serve, runs, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    datas = []
+    for trace in traces:
+        with open(trace, "rb") as f:
+            datas.append(f.read())
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    servers = Servers(serve, tempfile.mkdtemp(dir=memory))
+    results = Results(5)
+    status, whole, err = rows(servers, traces[0])
+    results.add("the whole trace is read",
+                [None if status == 0 and whole else err.decode(errors="replace") or "no rows"])
+    sizes = sorted({len(datas[0]) * i // CUTS for i in range(CUTS)})
+    files = archived(servers, traces[-1])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        sizes = sorted({len(data) * i // cuts for i in range(cuts)})
-        for number, name, errors in (
-                (2, "cut at %d places" % len(sizes),
-                 pool.map(lambda s: cut(bts, data, whole, s, directory), sizes)),
-                (3, "damaged %d times" % runs,
-                 pool.map(lambda n: damage(bts, data, n, seed, directory), range(runs)))):
-            bad = [e for e in errors if e]
-            for e in bad[:5]:
-                print("# " + e.replace("\n", "\n# "))
-            print("%s %d %s" % ("not ok" if bad else "ok", number, name))
-            failed |= bool(bad)
-    shutil.rmtree(directory)
-    sys.exit(failed)
+        results.add("cut at %d places" % len(sizes),
+                    pool.map(lambda s: cut(servers, datas[0], whole, s), sizes))
+        results.add("damaged %d times" % runs,
+                    pool.map(lambda n: damage(servers, traces, datas, n), range(runs)))
+        results.add("its program damaged %d times" % (runs // 10),
+                    pool.map(lambda n: damage_program(servers, traces[-1], *files[0], n),
+                             range(runs // 10)) if files else ["no program is archived"])
+        results.add("a program that is a FIFO now",
+                    [pool.submit(pipe_instead, servers, traces[-1]).result()])
+    servers.end()
+    shutil.rmtree(servers.directory)
+    sys.exit(results.failed)
 
 
 if __name__ == "__main__":

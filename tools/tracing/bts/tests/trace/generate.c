@@ -14,6 +14,9 @@
  * With BTS_WRONG=1 in the environment they are not left out, but come from where the branch
  * before them led (erratum AAJ122 is like that).
  *
+ * With BTS_SMALL=1 in the environment, most formats and symbols are left out: where bytes
+ * are damaged at random, each is to be one that matters.
+ *
  * With BTS_SHIFT=HEX in the environment, addresses of a program that is not relocated are
  * that much higher: as if it were part of the kernel; BTS_KALLSYMS=FILE has its symbols.
  */
@@ -257,6 +260,39 @@ static char *more_symbols(const char *path, const struct dat *dat)
 	return all;
 }
 
+static const char *after_lines(const char *text, unsigned int nr)
+{
+	while (nr-- && *text) {
+		text += strcspn(text, "\n");
+		text += !!*text;
+	}
+	return text;
+}
+
+/* The formats of the tracer's rows, and each 200th symbol. */
+static void shrink(struct dat *dat)
+{
+	char *symbols = dat->kallsyms.text, *end = symbols;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_formats; i++) {
+		struct dat_text text = dat->formats[i];
+
+		if (!strncmp(text.text, "name: bts_", 10))
+			dat->formats[nr++] = text;
+		else
+			free(text.text);
+	}
+	dat->nr_formats = nr;
+	for (const char *at = symbols; at && *at; at = after_lines(at, 200)) {
+		size_t length = after_lines(at, 1) - at;
+
+		memmove(end, at, length);
+		end += length;
+	}
+	dat->kallsyms.size = end - symbols;
+}
+
 /* All of a CPU, once; returns the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
@@ -492,6 +528,8 @@ int main(int argc, char **argv)
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
 	o->wrong = getenv("BTS_WRONG");
 	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
+	if (getenv("BTS_SMALL"))
+		shrink(dat);
 	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
 	o->from = argv + 7;
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;

@@ -23,6 +23,8 @@ n=0
 failed=0
 # shellcheck source=tools/tracing/bts/tests/trace/tui.sh
 . "$progs/../tui.sh"
+# shellcheck source=tools/tracing/bts/tests/trace/generate.sh
+. "$progs/../generate.sh"
 
 has() {
 	command -v "$1" >/dev/null
@@ -362,17 +364,28 @@ judge_diff() {
 	     END { exit bad || n != 1 }' "$work/text"
 }
 
-# The program that leaves parts of a trace out.
-build_generate() {
-	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
-	src=$tree/tools/tracing/bts/src
-	kernel=$tree/kernel/trace
-	# shellcheck disable=SC2086
-	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
-		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
-		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
-		-lzstd -lpthread
+# misused COMMAND...
+misused() {
+	"$bts" "$@" 2>"$work/said" >"$work/text"
+	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
+}
+
+# What is misspelt is said, not taken for something that did not happen.
+judge_misspelt() {
+	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
+		misused diff -n 1x throws.dat throws.dat || return 1
+	for filter in '--task nosuch' '--dso nosuch' '--from nosuch' '--to nosuch' '--pid 1 --cpu 9'; do
+		# shellcheck disable=SC2086 # an option and its value
+		"$bts" top $filter throws.dat >"$work/text" 2>"$work/said" &&
+			grep -q "^bts: no branch of the trace matches ${filter%% *}" "$work/said" || return 1
+	done
+	"$bts" top --task nosuch throws.dat 2>/dev/null | tail -n 1 |
+		grep -q '^# 0 branches, 0 tasks, 0 switches' || return 1
+	"$bts" replay -F nosuch throws.dat 2>"$work/said" >"$work/text" && return 1
+	grep -q '^bts: replay: nosuch: no such function' "$work/said" || return 1
+	"$bts" diff throws.dat nosuch 2>"$work/said" >"$work/text" && return 1
+	grep -q '^bts: read: nosuch: ' "$work/said" && ! grep -q 'only in A' "$work/text" || return 1
+	"$bts" top throws.dat 2>"$work/said" >"$work/text" && [ ! -s "$work/said" ]
 }
 
 # Of a trace with each Nth pack left out: what is there and what is missing are the whole,
@@ -476,6 +489,7 @@ judge perfetto protoc "the same timeline in Perfetto's own format" judge_perfett
 judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
 judge filters - "each filter has the branches that it should" judge_filters
+judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference

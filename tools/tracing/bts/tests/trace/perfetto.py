@@ -47,7 +47,7 @@ def calls(path):
             name, begin = open_calls[task].pop()
             counts = [value for name_, value in fields
                       if name_ == "event.annotations.uint_value"]
-            done.append((int(task), name, begin, at, int(counts[0]), int(counts[1])))
+            done.append((int(task) - 1, name, begin, at, int(counts[0]), int(counts[1])))
     if any(open_calls.values()):
         sys.exit("a call that does not end")
     return sorted(done)

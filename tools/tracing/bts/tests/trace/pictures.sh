@@ -6,7 +6,7 @@
 # A headless Chromium shows the flame graph, and has speedscope (from npm, kept in the cache)
 # open folded stacks and the timeline. The pictures are DIR/*.png, for people to look at; that
 # speedscope has taken a file is seen by its name on the page, and that there is something on
-# the picture by its colours. KTAP.
+# the picture by its colours. KernelShark's library counts the branches of the trace. KTAP.
 
 set -u
 
@@ -16,8 +16,9 @@ version=1.25.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+tests=$(cd -P -- "$(dirname -- "$0")" && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
-. "$(dirname -- "$0")/../ktap.sh"
+. "$tests/../ktap.sh"
 cd "$dir" || exit 1
 
 fetch_speedscope() {
@@ -94,21 +95,44 @@ no_file() {
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
+# Its rows bts_pack say how many branches they stand for: together as many as the bill.
+kernelshark() {
+	# shellcheck disable=SC2046 # words
+	gcc -O1 -o "$work/kshark" "$tests/kshark.c" \
+		$(pkg-config --cflags --libs libkshark) &&
+		"$work/kshark" calls-long.dat >"$work/rows" || return 1
+	sed 's/^/# /' "$work/rows"
+	grep -q ' [1-9][0-9]* packs' "$work/rows" &&
+		[ "$(sed 's/ .*//' "$work/rows")" = "$("$bts" top calls-long.dat | awk 'END { print $2 }')" ]
+}
+
+skip() { # NAME WHY
+	result 0 "$1 # SKIP $2"
+}
+
 echo "TAP version 13"
-command -v chromium >/dev/null || { echo "1..0 # SKIP no chromium"; exit 0; }
 mkdir -p "$cache"
-flame
-result $? "Chromium shows the flame graph"
-if command -v npm >/dev/null && fetch_speedscope; then
+if pkg-config --exists libkshark; then
+	kernelshark
+	result $? "KernelShark's library reads a trace with packs"
+else
+	skip "KernelShark's library reads a trace with packs" "no libkshark-dev"
+fi
+if command -v chromium >/dev/null; then
+	flame
+	result $? "Chromium shows the flame graph"
+else
+	skip "Chromium shows the flame graph" "no chromium"
+fi
+if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedscope; then
 	speedscope folded calls.folded 'calls\.folded'
 	result $? "speedscope opens folded stacks"
 	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
 	result $? "speedscope opens the timeline"
 	no_file
 	result $? "and without a file neither is there"
-	echo "1..4"
 else
-	echo "ok 2 speedscope opens folded stacks and the timeline # SKIP no npm, or no speedscope"
-	echo "1..2"
+	skip "speedscope opens folded stacks and the timeline" "no chromium, npm or speedscope"
 fi
+echo "1..$n"
 exit $failed

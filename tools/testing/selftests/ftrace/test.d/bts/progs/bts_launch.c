@@ -2,10 +2,11 @@
 /*
  * bts_launch - run programs with the tracer on for exactly as long as they live
  *
- *   bts_launch [-t TRACEFS]... [-n] [-c CPU] PROGRAM [ARGUMENT...]
- *              [-- [-n] [-c CPU] PROGRAM [ARGUMENT...]]...
+ *   bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]
+ *              [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
- * Forks one child for each program, with ASLR off and pinned to CPU if asked.
+ * Forks one child for each program, with ASLR off and pinned to CPU if asked. With -f
+ * its policy is SCHED_FIFO: of two on a CPU, the one that yields gives way to the other.
  * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
  * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
  * exec together. When the last has ended, and bts_stats says that none of their
@@ -36,6 +37,7 @@ struct program {
 	char **argv;
 	int cpu;		/* -1: any */
 	bool traced;
+	bool fifo;
 	pid_t pid;
 };
 
@@ -73,6 +75,7 @@ static void write_files(const char *name, int flags, const char *text)
 
 static void child(const struct program *program, int gate)
 {
+	const struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t cpus;
 	char byte;
 
@@ -84,6 +87,8 @@ static void child(const struct program *program, int gate)
 		if (sched_setaffinity(0, sizeof(cpus), &cpus))
 			die("sched_setaffinity");
 	}
+	if (program->fifo && sched_setscheduler(0, SCHED_FIFO, &first))
+		die("sched_setscheduler");
 	if (read(gate, &byte, 1) < 0)
 		die("read");
 	execv(program->argv[0], program->argv);
@@ -178,6 +183,8 @@ static char **parse_program(char **arg)
 	for (; *arg && (*arg)[0] == '-'; arg++) {
 		if (!strcmp(*arg, "-n"))
 			program->traced = false;
+		else if (!strcmp(*arg, "-f"))
+			program->fifo = true;
 		else if (!strcmp(*arg, "-c") && arg[1])
 			program->cpu = atoi(*++arg);
 		else
@@ -210,7 +217,7 @@ int main(int argc, char **argv)
 	do {
 		arg = parse_program(arg);
 		if (!arg) {
-			fprintf(stderr, "usage: bts_launch [-t TRACEFS]... [-n] [-c CPU] "
+			fprintf(stderr, "usage: bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] "
 				"PROGRAM [ARGUMENT...] [-- ...]\n");
 			return 2;
 		}

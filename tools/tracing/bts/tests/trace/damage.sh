@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Bad input of each kind: damage.sh DIR SERVE, where record.sh has recorded calls and loads,
+# and SERVE is serve.c with the tool in it. KTAP.
+#
+# Most of a trace are formats and symbols, and all of it is compressed: a byte that is changed
+# there says only that. So small traces are made as well, compressed and not, with packs and
+# with an entry for each branch.
+
+set -eu
+
+dir=$1
+serve=$2
+progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tools/tracing/bts/tests/trace/generate.sh
+. "$progs/../generate.sh"
+
+build_generate
+export BTS_SMALL=1
+"$work/generate" "$dir/calls.dat" "$work/packed.dat" 1 packs zstd
+"$work/generate" "$dir/calls.dat" "$work/entries.dat" 1 entries none
+"$work/generate" "$dir/calls.dat" "$work/packs.dat" 1 packs none
+"$progs/../damage.py" "$serve" 10000 "$dir/loads.dat" "$work/packed.dat" \
+	"$work/entries.dat" "$work/packs.dat"

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# To be sourced: build_generate builds $work/generate, the program that leaves parts of a
+# trace out. $progs is tests/trace/progs.
+
+# shellcheck disable=SC2154 # the caller has set $progs and $work
+build_generate() {
+	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
+	src=$tree/tools/tracing/bts/src
+	kernel=$tree/kernel/trace
+	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
+		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
+		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
+		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
+		-lzstd -lpthread
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs commands of the tool, each in a copy of this process: thousands of them in the time
+ * that as many programs under a sanitizer take only to start.
+ *
+ *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line each, tabs between: two files
+ *	stdout:	status					as waitpid() has it
+ *
+ * A command that has not ended after SECONDS is ended by SIGALRM.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGUMENTS	64
+#define SECONDS		120
+
+/* The tool's own, renamed. */
+int bts_main(int argc, char **argv);
+
+static void redirect(int fd, const char *path)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (file < 0 || dup2(file, fd) < 0)
+		_exit(125);
+	close(file);
+}
+
+/* The first two words are the files. */
+static void run(int argc, char **argv)
+{
+	alarm(SECONDS);
+	redirect(1, argv[0]);
+	redirect(2, argv[1]);
+	argv[1] = "bts";
+	exit(bts_main(argc - 1, argv + 1));
+}
+
+static int split(char *line, char **words)
+{
+	int nr = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	for (char *word; nr < ARGUMENTS && (word = strsep(&line, "\t"));)
+		words[nr++] = word;
+	words[nr] = NULL;
+	return nr;
+}
+
+int main(void)
+{
+	char *words[ARGUMENTS + 1], *line = NULL;
+	size_t room = 0;
+	int nr, status;
+	pid_t pid;
+
+	while (getline(&line, &room, stdin) > 0) {
+		nr = split(line, words);
+		if (nr < 3)
+			return 2;
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			run(nr, words);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid)
+			return 1;
+		printf("%d\n", status);
+		fflush(stdout);
+	}
+	free(line);
+	return 0;
+}
