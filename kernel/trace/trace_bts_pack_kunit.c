@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder and the decoder of packed branches
+ * KUnit tests of the coder of packed branches: what it codes, the decoder gives back.
+ * trace_bts_unpack_kunit.c has the decoder's cases with packs that no coder writes.
  *
- * tools/tracing/bts/tests builds this file as well, with a few lines in place of
+ * tools/tracing/bts/tests builds both files as well, with a few lines in place of
  * KUnit, so that the same cases run on a host, under the compiler's sanitizers.
  */
 
-#include <kunit/test.h>
 #include <linux/string.h>
-#include <linux/types.h>
 
-#include "trace_bts_pack.h"
-
-/* More records than a pack takes. */
-#define MAX_RECORDS	(2 * BTS_PACK_MAX)
-
-/* What a sub-buffer of 64 KiB has room for. Most of the cases use less. */
-#define MAX_CODE	0xffe0
-
-/**
- * struct pack_test - what a case works on
- * @c:		the coder
- * @d:		the decoder
- * @seed:	of the next number
- * @last:	target of the last record
- * @nr:		how many records there are
- * @rec:	the records
- * @out:	what came back
- * @code:	a pack
- */
-struct pack_test {
-	struct bts_coder	c;
-	struct bts_decoder	d;
-	u64			seed;
-	u64			last;
-	unsigned int		nr;
-	struct ds_bts_record	rec[MAX_RECORDS];
-	struct bts_pair		out[MAX_RECORDS + 1];
-	u8			code[MAX_CODE + 8];
-};
+#include "trace_bts_pack_kunit.h"
 
 static int pack_test_init(struct kunit *test)
 {
@@ -51,7 +22,7 @@ static int pack_test_init(struct kunit *test)
 }
 
 /* Marsaglia's xorshift */
-static u64 pack_random(struct pack_test *t)
+u64 bts_pack_random(struct pack_test *t)
 {
 	t->seed ^= t->seed << 13;
 	t->seed ^= t->seed >> 7;
@@ -59,12 +30,12 @@ static u64 pack_random(struct pack_test *t)
 	return t->seed;
 }
 
-static unsigned int pack_below(struct pack_test *t, unsigned int n)
+unsigned int bts_pack_below(struct pack_test *t, unsigned int n)
 {
-	return (pack_random(t) >> 32) % n;
+	return (bts_pack_random(t) >> 32) % n;
 }
 
-static void pack_put(struct pack_test *t, u64 from, u64 to)
+void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 {
 	t->rec[t->nr++] = (struct ds_bts_record){ .from = from, .to = to };
 	t->last = to;
@@ -73,18 +44,17 @@ static void pack_put(struct pack_test *t, u64 from, u64 to)
 /* A record @distance after the target of the last one, to @diff from there. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
-	pack_put(t, t->last + distance, t->last + distance + diff);
+	bts_pack_put(t, t->last + distance, t->last + distance + diff);
 }
 
-/* A record that there was before. */
+/* An earlier record again. */
 static void pack_repeat(struct pack_test *t, unsigned int i)
 {
-	pack_put(t, t->rec[i].from, t->rec[i].to);
+	bts_pack_put(t, t->rec[i].from, t->rec[i].to);
 }
 
-/* Let @nr records, from the first, come back from a pack of @len bytes. */
-static void pack_expect(struct kunit *test, size_t len, unsigned int first,
-			unsigned int nr)
+/* A pack of @len bytes must decode to @nr records, from @first on. */
+void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
 	unsigned int i, n;
@@ -100,7 +70,7 @@ static void pack_expect(struct kunit *test, size_t len, unsigned int first,
 	KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
 }
 
-/* All records, in packs of up to @size bytes. Return: how many packs. */
+/* Codes and decodes all records, in packs of up to @size bytes. Return: the number of packs. */
 static unsigned int pack_round_trip(struct kunit *test, size_t size)
 {
 	struct pack_test *t = test->priv;
@@ -118,13 +88,13 @@ static unsigned int pack_round_trip(struct kunit *test, size_t size)
 		KUNIT_ASSERT_EQ(test, t->c.nr, n);
 		KUNIT_ASSERT_EQ(test, t->c.from, t->rec[done].from);
 		KUNIT_ASSERT_EQ(test, t->c.to, t->rec[done + n - 1].to);
-		pack_expect(test, len, done, n);
+		bts_pack_expect(test, len, done, n);
 	}
 	return packs;
 }
 
-/* All records in one pack. Return: its length. */
-static size_t pack_one(struct kunit *test)
+/* Codes and decodes all records in one pack. Return: its length. */
+size_t bts_pack_one(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
 
@@ -133,10 +103,10 @@ static size_t pack_one(struct kunit *test)
 }
 
 /*
- * As programs do: functions of some blocks, loops in them, calls and returns, and
- * now and then an interrupt. @spread: how many functions there are.
+ * Branches like a program's: functions of some blocks, loops in them, calls and returns,
+ * and now and then an interrupt. @spread: the number of functions.
  */
-static void pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
+void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 {
 	u64 stack[16], base;
 	unsigned int depth = 0;
@@ -145,23 +115,24 @@ static void pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 	t->last = 0x401000;
 	while (t->nr < nr) {
 		base = t->last & ~0xfffULL;
-		switch (pack_below(t, 8)) {
+		switch (bts_pack_below(t, 8)) {
 		case 0:
 			if (depth == ARRAY_SIZE(stack))
 				break;
 			stack[depth++] = t->last + 16 + 5;
-			pack_put(t, t->last + 16, 0x401000 + 0x1000ULL * pack_below(t, spread));
+			bts_pack_put(t, t->last + 16,
+				     0x401000 + 0x1000ULL * bts_pack_below(t, spread));
 			break;
 		case 1:
 			if (depth)
-				pack_put(t, t->last + 3, stack[--depth]);
+				bts_pack_put(t, t->last + 3, stack[--depth]);
 			break;
 		case 2:
-			if (!pack_below(t, 8))
-				pack_put(t, t->last + 1, 0xffffffff81000000ULL);
+			if (!bts_pack_below(t, 8))
+				bts_pack_put(t, t->last + 1, 0xffffffff81000000ULL);
 			break;
 		default:
-			pack_put(t, t->last + 8, base + 0x40 * pack_below(t, 4));
+			bts_pack_put(t, t->last + 8, base + 0x40 * bts_pack_below(t, 4));
 		}
 	}
 }
@@ -183,12 +154,12 @@ static void bts_pack_test_format(struct kunit *test)
 	};
 	struct pack_test *t = test->priv;
 
-	pack_put(t, 0x1000, 0x1020);
-	pack_put(t, 0x1030, 0x1100);
-	pack_put(t, 0x1105, 0x3000);
-	pack_put(t, 0x3020, 0x1035);
-	pack_put(t, 0x10b4, 0x1074);
-	pack_put(t, 0x10b4, 0x10f3);
+	bts_pack_put(t, 0x1000, 0x1020);
+	bts_pack_put(t, 0x1030, 0x1100);
+	bts_pack_put(t, 0x1105, 0x3000);
+	bts_pack_put(t, 0x3020, 0x1035);
+	bts_pack_put(t, 0x10b4, 0x1074);
+	bts_pack_put(t, 0x10b4, 0x10f3);
 	pack_repeat(t, 0);
 	pack_repeat(t, 1);
 	pack_repeat(t, 2);
@@ -200,7 +171,7 @@ static void bts_pack_test_format(struct kunit *test)
 	pack_repeat(t, 3);
 	pack_repeat(t, 4);
 	pack_repeat(t, 5);
-	KUNIT_EXPECT_EQ(test, pack_one(test), sizeof(code));
+	KUNIT_EXPECT_EQ(test, bts_pack_one(test), sizeof(code));
 	KUNIT_EXPECT_MEMEQ(test, t->code, code, sizeof(code));
 }
 
@@ -216,8 +187,8 @@ static void bts_pack_test_one(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		for (j = 0; j < ARRAY_SIZE(ends); j++) {
 			t->nr = 0;
-			pack_put(t, ends[i], ends[j]);
-			pack_one(test);
+			bts_pack_put(t, ends[i], ends[j]);
+			bts_pack_one(test);
 		}
 	}
 }
@@ -232,17 +203,17 @@ static void bts_pack_test_zero(struct kunit *test)
 	for (round = 4; round-- > 0; ) {
 		t->nr = 0;
 		for (i = 0; i < round; i++)
-			pack_put(t, 0, 0);
+			bts_pack_put(t, 0, 0);
 		/* Two other successors of the same branch, and it */
-		pack_put(t, 0x1000, 0x1008);
-		pack_put(t, 0x1010, 0x1000);
+		bts_pack_put(t, 0x1000, 0x1008);
+		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
-		pack_put(t, 0x1018, 0x1000);
+		bts_pack_put(t, 0x1018, 0x1000);
 		pack_repeat(t, round);
-		pack_put(t, 0, 0);
+		bts_pack_put(t, 0, 0);
 		pack_repeat(t, round + 1);
-		pack_put(t, 0, 0);
-		pack_one(test);
+		bts_pack_put(t, 0, 0);
+		bts_pack_one(test);
 	}
 }
 
@@ -278,9 +249,9 @@ static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 	struct pack_test *t = test->priv;
 
 	t->nr = 0;
-	pack_put(t, 0x401000, 0x401000);
+	bts_pack_put(t, 0x401000, 0x401000);
 	pack_put_diff(t, distance, diff);
-	return pack_one(test) - 2;
+	return bts_pack_one(test) - 2;
 }
 
 /* Each kind of distance and of target ends where the specification says. */
@@ -325,13 +296,13 @@ static void bts_pack_test_calls(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(backs); i++) {
 		for (length = 1; length <= 8; length++) {
 			t->nr = 0;
-			pack_put(t, 0x401000, 0x10000000);
+			bts_pack_put(t, 0x401000, 0x10000000);
 			ret = 0x401000 + length;
 			for (j = 0; j < backs[i]; j++)
 				pack_put_diff(t, 64, 64);
-			before = pack_one(test);
+			before = bts_pack_one(test);
 			pack_put_diff(t, 3, ret - t->last - 3);
-			bytes = pack_one(test) - before;
+			bytes = bts_pack_one(test) - before;
 			if (length == BTS_CALL_LENGTH && backs[i] < 32)
 				KUNIT_EXPECT_EQ(test, bytes, 2U);
 			else if (length < 2 || length > 7 || backs[i] > 255)
@@ -359,22 +330,22 @@ static void bts_pack_test_runs(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(runs); i++) {
 		t->nr = 0;
-		pack_put(t, 0x1008, 0x1000);
+		bts_pack_put(t, 0x1008, 0x1000);
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
-		pack_put(t, 0x1010, 0x1000);
+		bts_pack_put(t, 0x1010, 0x1000);
 		/* The first branch once more is the other one, and then as predicted */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		y = t->nr;
-		pack_put(t, 0x1018, 0x1000);
+		bts_pack_put(t, 0x1018, 0x1000);
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
-		pack_one(test);
+		bts_pack_one(test);
 		pack_repeat(t, y);
-		pack_one(test);
+		bts_pack_one(test);
 	}
 }
 
@@ -385,11 +356,11 @@ static void bts_pack_test_room(struct kunit *test)
 	unsigned int i, round, far;
 	size_t size;
 
-	pack_put(t, 0, 0);
+	bts_pack_put(t, 0, 0);
 	pack_repeat_times(t, 0, 99);
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
-		pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
+		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
 		/* What was not followed yet predicts 0 -> 0, and that now predicts it */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
@@ -411,21 +382,21 @@ static void bts_pack_test_other(struct kunit *test)
 	size_t len;
 	int i;
 
-	pack_put(t, 0x1000, 0x1004);
-	pack_put(t, 0x1008, 0x1000);
-	pack_put(t, 0x1000, 0x1004);
-	pack_put(t, 0x100c, 0x1000);
-	len = pack_one(test);
+	bts_pack_put(t, 0x1000, 0x1004);
+	bts_pack_put(t, 0x1008, 0x1000);
+	bts_pack_put(t, 0x1000, 0x1004);
+	bts_pack_put(t, 0x100c, 0x1000);
+	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
 		/* As predicted, and the other one: one byte */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
 	/* Two more bytes for the first, whose node the last one did not predict. */
-	KUNIT_EXPECT_EQ(test, pack_one(test), len + 200 + 2);
+	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
-/* As programs are. */
+/* Branches like those of programs. */
 static void bts_pack_test_programs(struct kunit *test)
 {
 	static const unsigned int spread[] = { 1, 2, 5, 20, 300, 10000 };
@@ -434,7 +405,7 @@ static void bts_pack_test_programs(struct kunit *test)
 	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(spread); i++) {
-		pack_walk(t, MAX_RECORDS, spread[i]);
+		bts_pack_walk(t, MAX_RECORDS, spread[i]);
 		for (j = 0; j < ARRAY_SIZE(size); j++)
 			pack_round_trip(test, size[j]);
 	}
@@ -448,12 +419,12 @@ static void bts_pack_test_random(struct kunit *test)
 
 	for (round = 0; round < 50; round++) {
 		for (t->nr = 0; t->nr < MAX_RECORDS; ) {
-			bits = 1 + pack_below(t, 64);
-			if (t->nr && pack_below(t, 3))
-				pack_repeat(t, pack_below(t, t->nr));
+			bits = 1 + bts_pack_below(t, 64);
+			if (t->nr && bts_pack_below(t, 3))
+				pack_repeat(t, bts_pack_below(t, t->nr));
 			else
-				pack_put_diff(t, pack_random(t) >> (64 - bits),
-					      pack_random(t) >> pack_below(t, 64));
+				pack_put_diff(t, bts_pack_random(t) >> (64 - bits),
+					      bts_pack_random(t) >> bts_pack_below(t, 64));
 		}
 		pack_round_trip(test, round & 1 ? 4040 : MAX_CODE);
 	}
@@ -467,7 +438,7 @@ static void bts_pack_test_misses(struct kunit *test)
 	size_t size;
 
 	while (t->nr < MAX_RECORDS)
-		pack_put_diff(t, pack_random(t) | 1ULL << 62, pack_random(t) | 1ULL << 62);
+		pack_put_diff(t, bts_pack_random(t) | 1ULL << 62, bts_pack_random(t) | 1ULL << 62);
 	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
 	pack_round_trip(test, 4040);
@@ -483,7 +454,7 @@ static void bts_pack_test_full(struct kunit *test)
 	unsigned int n, done;
 	size_t size, len;
 
-	pack_walk(t, MAX_RECORDS, 300);
+	bts_pack_walk(t, MAX_RECORDS, 300);
 	for (size = BTS_PACK_WORST; size < 200; size++) {
 		bts_coder_begin(&t->c, t->code, size);
 		done = bts_coder_add_all(&t->c, t->rec, t->nr);
@@ -494,7 +465,7 @@ static void bts_pack_test_full(struct kunit *test)
 		KUNIT_ASSERT_LE(test, len, size);
 		KUNIT_ASSERT_GT(test, len, size - BTS_PACK_WORST);
 		KUNIT_ASSERT_EQ(test, t->c.nr, done);
-		pack_expect(test, len, 0, done);
+		bts_pack_expect(test, len, 0, done);
 	}
 }
 
@@ -504,7 +475,7 @@ static void bts_pack_test_max(struct kunit *test)
 	struct pack_test *t = test->priv;
 	unsigned int i;
 
-	pack_put(t, 0x1008, 0x1000);
+	bts_pack_put(t, 0x1008, 0x1000);
 	pack_repeat_times(t, 0, MAX_RECORDS - 1);
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, MAX_CODE), 2U);
 
@@ -512,7 +483,7 @@ static void bts_pack_test_max(struct kunit *test)
 	for (i = 0; bts_coder_add(&t->c, t->rec[i].from, t->rec[i].to); i++)
 		KUNIT_ASSERT_LT(test, i, BTS_PACK_MAX);
 	KUNIT_EXPECT_EQ(test, i, BTS_PACK_MAX);
-	pack_expect(test, bts_coder_end(&t->c), 0, i);
+	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
 /* One by one, or many at once: the same bytes. */
@@ -523,8 +494,8 @@ static void bts_pack_test_add(struct kunit *test)
 	size_t len;
 
 	for (step = 1; step < 40; step++) {
-		pack_walk(t, 300, 5);
-		len = pack_one(test);
+		bts_pack_walk(t, 300, 5);
+		len = bts_pack_one(test);
 		memcpy(t->code + len, t->code, len);
 		bts_coder_begin(&t->c, t->code, 4040);
 		for (i = 0; i < t->nr; i += n) {
@@ -538,7 +509,7 @@ static void bts_pack_test_add(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, len, bts_coder_end(&t->c));
 		KUNIT_ASSERT_EQ(test, t->c.nr, t->nr);
-		pack_expect(test, len, 0, t->nr);
+		bts_pack_expect(test, len, 0, t->nr);
 	}
 }
 
@@ -550,8 +521,8 @@ static void bts_pack_test_cursor(struct kunit *test)
 	struct bts_pair pair;
 	size_t len;
 
-	pack_walk(t, 400, 5);
-	len = pack_one(test);
+	bts_pack_walk(t, 400, 5);
+	len = bts_pack_one(test);
 	for (step = 1; step < 50; step++) {
 		bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, t->nr);
 		for (i = 0; ; i += n) {
@@ -573,136 +544,6 @@ static void bts_pack_test_cursor(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, bts_decoder_next(&t->d, &pair));
 }
 
-/* Up to three bytes after the code are none of it, whatever they are. */
-static void bts_pack_test_padding(struct kunit *test)
-{
-	struct pack_test *t = test->priv;
-	unsigned int value, n;
-	size_t len;
-
-	pack_walk(t, 100, 5);
-	len = pack_one(test);
-	for (value = 0; value < 256; value++) {
-		memset(t->code + len, value, 4);
-		for (n = 0; n <= BTS_PACK_PADDING; n++)
-			pack_expect(test, len + n, 0, t->nr);
-	}
-	bts_decoder_begin(&t->d, t->code, len + n, t->rec[0].from, t->nr);
-	KUNIT_EXPECT_EQ(test, bts_decoder_rest(&t->d, t->out, MAX_RECORDS), t->nr);
-	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
-}
-
-/* Decode what may be damaged: not more branches than there should be, and an end. */
-static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
-{
-	struct pack_test *t = test->priv;
-	struct bts_pair *guard = &t->out[nr < BTS_PACK_MAX ? nr : BTS_PACK_MAX];
-	unsigned int n;
-
-	guard->from = 0x5a5a5a5a;
-	bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, nr);
-	n = bts_decoder_rest(&t->d, t->out, MAX_RECORDS + 1);
-	KUNIT_ASSERT_LE(test, n, nr);
-	KUNIT_ASSERT_EQ(test, guard->from, 0x5a5a5a5aULL);
-	KUNIT_ASSERT_EQ(test, 0U, bts_decoder_rest(&t->d, t->out, 1));
-	if (n < nr)
-		KUNIT_ASSERT_TRUE(test, bts_decoder_damaged(&t->d));
-	return n;
-}
-
-/* A pack that is cut gives the branches up to there, and is damaged. */
-static void bts_pack_test_cut(struct kunit *test)
-{
-	struct pack_test *t = test->priv;
-	unsigned int i, n, before = 0;
-	size_t len, cut;
-
-	pack_walk(t, 300, 300);
-	len = pack_one(test);
-	for (cut = 0; cut < len; cut++) {
-		n = pack_decode_any(test, cut, t->nr);
-		KUNIT_ASSERT_LT(test, n, t->nr);
-		KUNIT_ASSERT_GE(test, n, before);
-		for (i = 0; i < n; i++)
-			KUNIT_ASSERT_EQ(test, t->out[i].to, t->rec[i].to);
-		before = n;
-	}
-}
-
-/* Any byte of a pack is any other one; or all of them are. */
-static void bts_pack_test_damage(struct kunit *test)
-{
-	struct pack_test *t = test->priv;
-	unsigned int i, value;
-	size_t len, pos;
-	u8 was;
-
-	pack_walk(t, 100, 20);
-	len = pack_one(test);
-	for (pos = 0; pos < len; pos++) {
-		was = t->code[pos];
-		for (value = pos % 7; value < 256; value += 7) {
-			t->code[pos] = value;
-			pack_decode_any(test, len, t->nr);
-		}
-		t->code[pos] = was;
-	}
-	for (i = 0; i < 2000; i++) {
-		for (pos = 0; pos < 64; pos++)
-			t->code[pos] = pack_random(t) >> 32;
-		pack_decode_any(test, pack_below(t, 65), pack_below(t, 400));
-	}
-}
-
-/* What no coder writes is damaged: tokens that are none, nodes that are not there. */
-static void bts_pack_test_invalid(struct kunit *test)
-{
-	static const struct {
-		unsigned int	nr;
-		u8		code[4];
-		size_t		len;
-	} packs[] = {
-		{ 1, { 0x79 }, 1 },		{ 1, { 0x7f }, 1 },
-		{ 1, { 0x80, 0xfe }, 2 },	{ 1, { 0x80, 0xff }, 2 },
-		{ 1, { 0x80, 0xd1 }, 2 },	{ 1, { 0x80, 0xf0, 1 }, 3 },
-		{ 1, { 0x50, 1 }, 2 },		{ 1, { 0x60, 0 }, 2 },
-		{ 1, { 0x31 }, 1 },		{ 1, { 0x01 }, 1 },
-		{ 9, { 0x70, 0, 0 }, 3 },	{ 9, { 0x70, 10, 0 }, 3 },
-		{ 1, { 0 }, 0 },		{ BTS_PACK_MAX + 1, { 0x70, 1, 8 }, 3 },
-	};
-	struct pack_test *t = test->priv;
-	unsigned int i;
-
-	pack_put(t, 0x1000, 0x1000);
-	for (i = 0; i < ARRAY_SIZE(packs); i++) {
-		memcpy(t->code, packs[i].code, packs[i].len);
-		KUNIT_EXPECT_EQ_MSG(test, 0U, pack_decode_any(test, packs[i].len, packs[i].nr),
-				    "pack %u", i);
-		KUNIT_EXPECT_TRUE_MSG(test, bts_decoder_damaged(&t->d), "pack %u", i);
-	}
-}
-
-/* A pack has at most BTS_PACK_NODES - 1 branches that differ. */
-static void bts_pack_test_nodes(struct kunit *test)
-{
-	struct pack_test *t = test->priv;
-
-	memset(t->code, 0x80, MAX_CODE);
-	pack_put(t, 0x1000, 0x1000);
-	KUNIT_EXPECT_EQ(test, pack_decode_any(test, 4040, 2000), BTS_PACK_NODES - 1);
-}
-
-/* An empty pack is one. */
-static void bts_pack_test_empty(struct kunit *test)
-{
-	struct pack_test *t = test->priv;
-
-	bts_coder_begin(&t->c, t->code, MAX_CODE);
-	KUNIT_EXPECT_EQ(test, bts_coder_end(&t->c), 0U);
-	KUNIT_EXPECT_EQ(test, t->c.nr, 0U);
-	pack_expect(test, 0, 0, 0);
-}
-
 static struct kunit_case bts_pack_test_cases[] = {
 	KUNIT_CASE(bts_pack_test_format),
 	KUNIT_CASE(bts_pack_test_one),
@@ -720,12 +561,12 @@ static struct kunit_case bts_pack_test_cases[] = {
 	KUNIT_CASE(bts_pack_test_max),
 	KUNIT_CASE(bts_pack_test_add),
 	KUNIT_CASE(bts_pack_test_cursor),
-	KUNIT_CASE(bts_pack_test_padding),
-	KUNIT_CASE(bts_pack_test_cut),
-	KUNIT_CASE(bts_pack_test_damage),
-	KUNIT_CASE(bts_pack_test_invalid),
-	KUNIT_CASE(bts_pack_test_nodes),
-	KUNIT_CASE(bts_pack_test_empty),
+	KUNIT_CASE(bts_unpack_test_padding),
+	KUNIT_CASE(bts_unpack_test_cut),
+	KUNIT_CASE(bts_unpack_test_damage),
+	KUNIT_CASE(bts_unpack_test_invalid),
+	KUNIT_CASE(bts_unpack_test_nodes),
+	KUNIT_CASE(bts_unpack_test_empty),
 	{ }
 };
 

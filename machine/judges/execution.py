@@ -17,6 +17,7 @@ import socket
 import threading
 
 import branches
+from judge import RESULTS, Lost, ok  # noqa: F401 # for the judges that follow the log
 
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
@@ -24,10 +25,6 @@ INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
 # Without a disassembler the emulator shows an instruction's bytes on a line of
 # their own, with one it shows them after the address.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
-
-
-class Lost(Exception):
-    """The machine has ended, or did not start."""
 
 
 class Log:
@@ -210,13 +207,3 @@ def compare(log, got):
 
 def pair(words, i):
     return f"{words[i]:#x} -> {words[i + 1]:#x}" if i < len(words) else "none"
-
-
-RESULTS = []
-
-
-def ok(passed, name, *why):
-    RESULTS.append(passed)
-    for line in why if not passed else ():
-        print("#", line)
-    print("ok" if passed else "not ok", len(RESULTS), name, flush=True)

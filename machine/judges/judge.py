@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the judges share: the places of things, and their options."""
+"""Shared by the judges: directories, options, results as KTAP, the exit status."""
 
 import argparse
 import os
+import subprocess
+import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("BTS_BUILD", os.path.join(TOP, "build"))
 RUN = os.path.join(TOP, "machine/vm/run")
+
+RESULTS = []
+
+
+class Lost(Exception):
+    """The machine has ended, or did not start."""
 
 
 def arguments(description, kernel="kernel"):
@@ -27,3 +36,38 @@ def arguments(description, kernel="kernel"):
 def guest(name):
     """The script NAME that a judge runs in the guest."""
     return os.path.join(HERE, "guest", name + ".sh")
+
+
+def ok(passed, name, *why):
+    """Prints a result. The lines of `why` explain a failure."""
+    RESULTS.append(passed)
+    for line in why if not passed else ():
+        print("#", line)
+    print("ok" if passed else "not ok", len(RESULTS), name, flush=True)
+
+
+def run(plan, judge, where=None):
+    """Calls judge(directory), which prints `plan` results. Returns the exit status.
+
+    The directory is a temporary one below `where`. If the machine is lost, the file
+    `errors` in it is shown.
+    """
+    print(f"KTAP version 1\n1..{plan}", flush=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=where) as directory:
+            judge_or_explain(judge, directory)
+    except (Lost, OSError, subprocess.SubprocessError) as error:
+        print(f"Bail out! {error}")
+        return 125
+    return 0 if RESULTS and all(RESULTS) else 1
+
+
+def judge_or_explain(judge, directory):
+    try:
+        judge(directory)
+    except (Lost, OSError, subprocess.SubprocessError):
+        errors = os.path.join(directory, "errors")
+        if os.path.exists(errors):
+            with open(errors, errors="replace") as file:
+                sys.stderr.write(file.read())
+        raise
