@@ -17,10 +17,10 @@ struct task_struct;
 
 /**
  * struct bts_departs - how a task leaves a CPU
- * @user_ip:	where it is in user space, or 0 if it has none
- * @kernel_ip:	what called the scheduler, or was interrupted by it; 0 on the way
- *		back to user space
- * @state:	as sched_switch has it: TASK_*, or TASK_REPORT_MAX for a preemption
+ * @user_ip:	its address in user space, or 0 if it has none
+ * @kernel_ip:	the address in the kernel that called the scheduler, or was
+ *		preempted; 0 on the way back to user space
+ * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX for a preemption
  *		within the kernel
  * @voluntary:	it waits for something, or has ended
  */
@@ -33,15 +33,15 @@ struct bts_departs {
 
 /**
  * struct bts_map - an executable mapping
- * @addr:	where it begins
- * @len:	how long it is, in bytes
- * @offset:	where in the file, in bytes
+ * @addr:	its first address
+ * @len:	its length, in bytes
+ * @offset:	its offset in the file, in bytes
  * @ino:	the file's inode, or 0 if there is no file
  * @maj:	device of the file system, major
  * @min:	and minor
  * @path:	the file's, or a name in brackets, or //anon
  * @build_id:	the ELF file's
- * @build_id_size: how long that is; 0 if there is none, or it is not in memory
+ * @build_id_size: its size; 0 if there is none, or it is not in memory
  */
 struct bts_map {
 	u64		addr;
@@ -60,21 +60,21 @@ struct bts_map {
 DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
-/* The current task is to call __bts_resume_user(). */
+/* The current task must call __bts_resume_user(). */
 DECLARE_PER_CPU(bool, bts_resume_asked);
 
 void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
-/* What __bts_resume_user() returns when none is left, or no instance wants any. */
+/* Values of __bts_resume_user(): no mapping is left; no instance wants any. */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
 #define BTS_MAPS_NONE	ULONG_MAX
 
 /*
- * A bounded number of mappings at a time; in between the task may be preempted.
- * The tracer's own branches are those between the call and the return. So no
- * interrupt must come at the call, nor before the return.
+ * Shows a bounded number of mappings at a time; the task may be preempted between two
+ * calls. The branches between a call and its return are the tracer's own, so no
+ * interrupt may come at the call, or before the return.
  */
 static __always_inline void bts_resume_maps(void)
 {
@@ -91,8 +91,8 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * A task that is traced may have to show its mappings first, and to wait until its trace
- * has been read.
+ * A traced task may first have to show its mappings, and to wait until its trace has
+ * been read.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
  * no lock held, interrupts on.
  */

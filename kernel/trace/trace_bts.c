@@ -8,26 +8,26 @@
  *	prog-74  [001] d.Z..  3.141592: 0x401004 -> 0x401020
  *	prog-74  [001] d.Z..  3.141593: do_syscall_64+0x6f/0x140 -> ...
  *
- * The hardware writes records into a buffer per CPU (asm/ds.h), and they are
- * drained into ftrace's ring buffer, one entry (struct bts_branch_entry) each,
- * when that buffer is nearly full and whenever they are needed earlier:
+ * The hardware writes records into a buffer of its CPU (asm/ds.h). When that
+ * buffer is nearly full, or when the records are needed earlier, they are drained
+ * into ftrace's ring buffer, one entry (struct bts_branch_entry) each:
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> ds.c -> bts_records()
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * Which tasks and which branches, trace_bts_filter.c says. A probe at sched_switch
- * drains what the leaving task did, so that each entry carries the right PID, and
- * turns the hardware on or off for the task that comes. There is nothing per task; a
- * switch between tasks that no instance wants ends after a look at ftrace's verdict on
- * the one that comes. With bts-cpl-filter the hardware leaves out the side that is not
- * wanted, with bts-circular it keeps only the latest branches.
+ * trace_bts_filter.c decides which tasks and which branches are recorded. A probe of
+ * sched_switch drains the records of the leaving task, so that each entry has the
+ * right PID, and turns the hardware on or off for the next task. Nothing is kept per
+ * task. A switch between tasks that no instance wants only reads ftrace's verdict on
+ * the next task. With bts-cpl-filter the hardware leaves out the side that is not
+ * wanted; with bts-circular it keeps only the latest branches.
  *
  * The files, each of which uses only those below it:
  *
  *	trace_bts.c		tasks, options, batches: this file
- *	trace_bts_sync.c	the ring buffer is brought up to date; start and stop
+ *	trace_bts_sync.c	brings the ring buffer up to date; start and stop
  *	trace_bts_block.c	tasks wait		trace_bts_filter.c
  *	trace_bts_map.c		mappings		trace_bts_sched.c  switches
  *	trace_bts_write.c	branches, packs and losses into the ring buffer,
@@ -38,41 +38,41 @@
  * Beside them: trace_bts_output.c prints, with trace_bts_unpack.c, and
  * trace_bts_stats.c has the files in tracefs.
  *
- * Each trace instance that chooses the tracer has all these for itself (struct
- * bts_instance). The hardware belongs to the first, and is given back by the
- * last; a CPU records the union of what they want of its task, and each record
- * goes to those that wanted it.
+ * Each trace instance that chooses the tracer has its own settings and counters
+ * (struct bts_instance). The first instance claims the hardware, the last releases
+ * it. A CPU records the union of what the instances want of its task, and each
+ * record goes to the instances that want it.
  *
- * Time and context columns of a row are those of the drain, not the branch's.
+ * The time and the context of a row are those of the drain, not of the branch.
  *
  * Concurrency:
  *
- *	- bts_records() and bts_turn() run on the CPU concerned with interrupts
- *	  off; bts_records() in NMI as well, but never nested in itself, nor in
- *	  bts_turn(): ds.c sees to that. So an instance's part of a CPU (struct
+ *	- bts_records() and bts_turn() run on the CPU whose records they take, with
+ *	  interrupts off; bts_records() also in NMI. ds.c never nests bts_records()
+ *	  in itself or in bts_turn(). So an instance's part of a CPU (struct
  *	  bts_cpu) has one writer at a time; readers elsewhere use READ_ONCE()
  *	  and may miss the latest batch.
- *	- What an instance wants of a CPU's task is decided in bts_turn() and kept
- *	  in bts_cpu.mode. ds.c asks when it has handed over the records of what
- *	  was wanted before, so the mode always is that of the batch.
+ *	- bts_turn() decides what an instance wants of a CPU's task, and keeps it in
+ *	  bts_cpu.mode. ds.c calls bts_turn() after it has handed over the earlier
+ *	  records, so the mode always is that of the batch.
  *	- bts_instances is changed under trace_types_lock and read under RCU, in
  *	  NMI too, where interrupts off stand for the read lock. An instance that
- *	  leaves is out of it before a grace period, and reset or freed after.
+ *	  leaves is removed from the list; after a grace period it is reset or freed.
  *	- bts_instance.tracing and the options are written under trace_types_lock
  *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
- *	  an interrupt on each CPU, so that it holds everywhere when it returns.
- *	  Where a trigger turns tracing on, in any context and without the lock,
- *	  bts_sync_on() has that done by an interrupt and a worker.
+ *	  an interrupt on each CPU: when that returns, each CPU obeys the new value.
+ *	  A trigger may turn tracing on in any context and without the lock; there
+ *	  bts_sync_on() leaves the work to an interrupt and a worker.
  *
- * Losses. Whatever is not delivered is counted, and shown in the trace (struct
- * bts_lost_entry) as soon as there is room, before what comes next: entries the
- * ring buffer had no room for, or did not take while it was paused; a full DS buffer,
- * and one that has gone round (bts-circular), before what is left of it, though
- * their number cannot be known. See trace_bts_loss.c. With "overwrite" the ring
- * buffer drops its oldest entries and reports that itself. With bts-block the tasks
- * wait for the reader: see trace_bts_block.c.
+ * Losses. Each branch that is not delivered is counted, and the trace gets an entry
+ * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
+ * are a ring buffer with no room, or that is paused; a full DS buffer; and a DS buffer
+ * that has wrapped (bts-circular), where the number of lost branches is not known. See
+ * trace_bts_loss.c. With "overwrite" the ring buffer drops its oldest entries and
+ * reports that itself. With bts-block the tasks wait for the reader: see
+ * trace_bts_block.c.
  *
- * ds.c and Documentation/trace/bts.rst have what it cannot see.
+ * ds.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -92,9 +92,8 @@
 static struct tracer bts_tracer;
 
 /*
- * The task that the CPU's records belong to. At a task switch that is the next one
- * some time before it is current, and an NMI in between, if it is a long one of
- * perf's, may end with a drain.
+ * The task that the CPU's records belong to. At a task switch that is the next task
+ * some time before it is current. A long NMI of perf's in between may end with a drain.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -118,7 +117,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	/* Other events stand after the branches that led to them */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
-	/* Many branches to an entry of the ring buffer */
+	/* Many branches in an entry of the ring buffer */
 	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
 	{ }
 };
@@ -129,9 +128,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * What is recorded of the current task, or of the one that comes: the union of what the
- * instances want of it. The hardware may leave out a side, or what is not the latest,
- * only if all that want the task would have it so.
+ * What is recorded of the current task, or of the next one: the union of what the
+ * instances want of it. The hardware may leave out a side, or old branches, only if
+ * all instances that want the task have that option set.
  */
 static unsigned int bts_mode(void)
 {
@@ -150,7 +149,7 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* An instance turns to @task: its rows between two tasks, then what it wants. */
+/* An instance turns to @task: writes its rows for the switch, then decides what it wants. */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
@@ -165,9 +164,9 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
 }
 
 /*
- * The CPU turns to @task, or to other modes of the current one: from ds.c.
- * Return: what the hardware is to record of it.
- * Context: this CPU, interrupts off, between two tasks' or modes' records.
+ * The CPU turns to @task, or to other modes of the current task. Called by ds.c.
+ * Return: what the hardware must record of the task.
+ * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
 unsigned int bts_turn(struct task_struct *task)
 {
@@ -175,7 +174,7 @@ unsigned int bts_turn(struct task_struct *task)
 	unsigned int mode;
 
 	this_cpu_write(bts_pid, task->pid);
-	/* What was asked of the task before is asked anew. */
+	/* The next task is asked again, see bts_hold_task(). */
 	this_cpu_write(bts_resume_asked, false);
 	for_each_bts_instance(b)
 		bts_turn_instance(b, task);
@@ -184,7 +183,7 @@ unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* What is lost after the branches of a batch. */
+/* The losses after the branches of a batch. */
 static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
 			    const struct ds_bts_batch *batch, pid_t pid)
 {
@@ -198,7 +197,7 @@ static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
 		bts_show_losses(b, c, false);
 }
 
-/* Context: as bts_records(). A batch goes to an instance, if that wants it. */
+/* Gives a batch to an instance, if the instance wants it. Context: as bts_records(). */
 static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
@@ -236,9 +235,9 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 }
 
 /*
- * The name that rows have for the task, as tracing_start_cmdline_record() would
- * have it saved: by a probe of all switches. Interrupts may be off in a way that
- * lockdep does not know, see bts_drain_cpu().
+ * Saves the name of the task for the rows. tracing_start_cmdline_record() would do the
+ * same with a probe at every task switch. Interrupts may be off in a way that lockdep
+ * does not know, see bts_drain_cpu().
  */
 static void bts_save_name(void)
 {
@@ -250,7 +249,7 @@ static void bts_save_name(void)
 }
 
 /*
- * A batch of this CPU, from ds.c.
+ * Takes a batch of this CPU. Called by ds.c.
  * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
  * the number of instances.
  */
@@ -261,24 +260,6 @@ void bts_records(const struct ds_bts_batch *batch)
 	for_each_bts_instance(b)
 		bts_take(b, batch);
 	bts_save_name();
-}
-
-/*
- * The CPU turns from a task that no instance wants. Is the next one of the same kind,
- * with nothing to be noted of it? Most switches are between such tasks, which must not
- * pay for those that are traced.
- */
-static noinline bool bts_passes_by(struct task_struct *next)
-{
-	struct bts_instance *b;
-
-	if (bts_is_newborn(next))
-		return false;
-	for_each_bts_instance(b) {
-		if (bts_mode_of(b, next) & BTS_SIDES)
-			return false;
-	}
-	return true;
 }
 
 /* Context: as bts_probe_sched_switch(), BTS off. */
@@ -300,7 +281,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     unsigned int prev_state)
 {
 	/* BTS is off for a task that no instance wants. */
-	if (raw_cpu_read(bts_unwanted) && bts_passes_by(next))
+	if (raw_cpu_read(bts_unwanted) && bts_is_unwanted(next))
 		return;
 	if (ds_bts_off()) {
 		bts_sched_switch(preempt, next, prev_state);
@@ -309,8 +290,8 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 }
 
 /*
- * A list of PIDs has the thread, which has followed its leader (function-fork). The
- * leader has ended, and so has left the list.
+ * Replaces the thread's old PID in a list by its new one, that of its leader. The leader
+ * has ended, and with function-fork it has left the list.
  */
 static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
 {
@@ -325,7 +306,7 @@ static noinline void bts_take_pid(pid_t old)
 {
 	struct bts_instance *b;
 
-	/* What the thread did so far, under its old PID. */
+	/* The thread's earlier branches get its old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	for_each_bts_instance(b) {
 		if (!(b->tr->trace_flags & TRACE_ITER(FUNC_FORK)))
@@ -346,14 +327,14 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
 	}
 }
 
-/* The rest is called by ftrace with trace_types_lock held, if not said otherwise. */
+/* ftrace calls the functions below with trace_types_lock held, unless they say otherwise. */
 
 static bool bts_is_chosen(struct trace_array *tr)
 {
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* What is recorded so far is handed over by the old flags: see bts_turn(). */
+/* Earlier records are delivered by the old flags: see bts_turn(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
@@ -378,7 +359,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* A ring buffer that overwrites has always room, and no task would wait. */
+/* A ring buffer that overwrites always has room, and no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -386,7 +367,7 @@ static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 	return 0;
 }
 
-/* What error_log says of a claim that failed. */
+/* The texts in error_log for a claim that failed. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
@@ -423,7 +404,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 	}
 }
 
-/* A CPU advertises BTS and does not do it: hybrid CPUs, hypervisors. */
+/* A CPU advertises BTS but does not record: hybrid CPUs, hypervisors. */
 static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
 {
 	char loc[16];
@@ -465,11 +446,11 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Made when the tracer is first chosen, and kept when it is left. */
+/* Allocated when the tracer is first chosen, and kept when it is left. */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {
-		/* A reader of the counters finds them set up. */
+		/* Pairs with bts_stats_show(): the counters are initialized. */
 		smp_store_release(&tr->bts, bts_alloc(tr));
 	}
 	if (tr->bts)
@@ -477,7 +458,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Counters are kept when the tracer is left, and begin anew here. */
+/* Counters are kept when the tracer is left, and are cleared here. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -495,7 +476,7 @@ static void bts_prepare(struct trace_array *tr)
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
 }
 
-/* The first instance takes the hardware. */
+/* The first instance claims the hardware. */
 static int bts_claim(struct trace_array *tr)
 {
 	enum ds_fault fault = DS_FAULT_NONE;
@@ -534,7 +515,7 @@ err_map:
 	return ret;
 }
 
-/* The last one gives it back. Those that have gone are in no use any more. */
+/* The last instance releases the hardware. Nothing uses an instance that left before. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {
@@ -548,7 +529,7 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
-/* What can fail comes first: then nothing has changed. */
+/* The steps that can fail come first, so that a failure has changed nothing. */
 static int bts_init(struct trace_array *tr)
 {
 	int ret = -ENOMEM;

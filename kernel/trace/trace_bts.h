@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* What the files of the branch tracer share; trace_bts.c explains how it works. */
+/* Shared by the files of the branch tracer; trace_bts.c describes how it works. */
 
 #include <linux/bts_events.h>
 #include <linux/kfifo.h>
@@ -43,9 +43,9 @@ union bts_entry {
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /**
- * struct bts_cause - how a cause of losses is called
- * @text:	in the trace
- * @stat:	in bts_stats
+ * struct bts_cause - the names of a cause of losses
+ * @text:	its text in the trace
+ * @stat:	its counter in bts_stats
  */
 struct bts_cause {
 	const char	*text;
@@ -53,11 +53,11 @@ struct bts_cause {
 };
 
 /**
- * struct bts_loss - what an instance has lost on a CPU, of one cause
- * @total:	since it has chosen the tracer: branches, or, if their number cannot be
- *		known, times
- * @count:	not yet shown in the trace: branches,
- * @unknown:	and others, whose number is not known
+ * struct bts_loss - the losses of an instance on a CPU, for one cause
+ * @total:	since the instance chose the tracer: branches, or, if their number is not
+ *		known, losses
+ * @count:	lost branches that the trace does not show yet
+ * @unknown:	losses that the trace does not show yet, whose number is not known
  */
 struct bts_loss {
 	u64		total;
@@ -65,11 +65,11 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* A page of bits each, for as many PIDs. */
+/* The number of PIDs that a page has bits for. */
 #define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
 
 /**
- * struct bts_pids - a set of PIDs in which each task switch looks: without a lock
+ * struct bts_pids - a set of PIDs, which each task switch reads without a lock
  * @bits: a bit for each PID, in pages that are allocated for the first one of them
  */
 struct bts_pids {
@@ -81,8 +81,8 @@ struct bts_pids {
 
 /**
  * struct bts_readers - the readers that make room in a ring buffer
- * @nr:		how many have trace_pipe or trace_pipe_raw open
- * @pid:	the last one that opened or read it; others only compare it
+ * @nr:		the number of open files trace_pipe and trace_pipe_raw
+ * @pid:	the task that opened or read one last; it is only compared
  */
 struct bts_readers {
 	unsigned int	nr;
@@ -91,8 +91,8 @@ struct bts_readers {
 
 /**
  * struct bts_cpu - an instance's part of a CPU: what it wants there now, and its
- *		    counters since it has chosen the tracer, in records if not
- *		    said otherwise
+ *		    counters since it chose the tracer; they count records unless
+ *		    their line says otherwise
  * @mode:		DS_BTS_*, what the instance wants of the task on the CPU
  * @records:		read out of the DS buffer, for any instance
  * @delivered:		written into the instance's ring buffer
@@ -100,31 +100,31 @@ struct bts_readers {
  *			or because only other instances wanted the task
  * @own:		left out because the tracer itself took the branch
  * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
- * @unsure:		of those delivered or filtered, may be the tracer's own: the
+ * @unsure:		delivered or filtered records that may be the tracer's own: the
  *			end of its way through an NMI was not found
- * @loss:		lost otherwise, by cause, as far as the instance wanted it
- * @losses:		some of that is not yet shown in the trace
- * @loss_pid:		the task that took the last branch of these
- * @drains:		times the DS buffer was drained, by cause
- * @packs:		of bts-pack: entries written, in which delivered branches are,
+ * @loss:		other losses, by cause, of branches that the instance wanted
+ * @losses:		there are losses that the trace does not show yet
+ * @loss_pid:		the task that took the last lost branch
+ * @drains:		drains of the DS buffer, by cause
+ * @packs:		with bts-pack, the packs that were written,
  * @pack_bytes:		and their size in the ring buffer
  * @ent:		the header of a batch's entries
- * @seq:		how many branches the entries stand for that were written or held,
- *			as branches or as losses, since the ring buffer was cleared
+ * @seq:		the number of branches, lost ones included, of all entries that were
+ *			written or held since the ring buffer was cleared
  * @gone:		entries that had been read or overwritten before the last batch
  * @cleared:		the ring buffer was cleared since; set by bts_sync()
- * @buffer:		the ring buffer that a batch goes into
- * @refusals:		rows that this had no room for when it was last asked
- * @turn:		of the batch, if the instance blocks
+ * @buffer:		the ring buffer of the batch
+ * @refusals:		rows for which that had no room, when last read
+ * @turn:		the batch's turn, if the instance blocks
  * @wait:		the batch waits for what other CPUs hold
- * @blocked:		times a task has waited for room
- * @blocked_ns:		how long, in all
- * @backlog:		entries for which there was no room yet: branches, and losses among
- *			them; allocated when it is first needed
- * @backlog_nr:		how many there are
- * @held:		branches that are there
- * @oldest:		the turn of the first entry there, or BTS_NONE_HELD
- * @newest:		the turn of the last one
+ * @blocked:		the number of times that a task has waited for room
+ * @blocked_ns:		the time of these waits
+ * @backlog:		entries for which the ring buffer had no room yet: branches, and
+ *			losses among them; allocated when it is first needed
+ * @backlog_nr:		the number of entries in it
+ * @held:		the number of branches in it
+ * @oldest:		the turn of its first entry, or BTS_NONE_HELD
+ * @newest:		the turn of its last entry
  * @readers:		of this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
@@ -164,17 +164,17 @@ struct bts_cpu {
 };
 
 /**
- * struct bts_instance - a trace array that has bts for its tracer, or had
- * @list:	in bts_instances while it has
+ * struct bts_instance - a trace array whose tracer is bts, or was
+ * @list:	in bts_instances while bts is the tracer
  * @tr:		the trace array
  * @flags:	its options
- * @cpu:	what belongs to a CPU
+ * @cpu:	its part of each CPU
  * @chosen:	the tracer is chosen,
  * @tracing:	and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen,
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
- * @turn:	the last one that a batch has got: what has a lower one, on whichever
- *		CPU, came earlier
+ * @turn:	the turn of the latest batch. Batches of lower turns, on any CPU, are
+ *		older
  * @readers:	of the ring buffer of all CPUs
  * @mapped:	PIDs of the processes whose mappings were shown,
  * @showing:	and of the tasks that are showing theirs
@@ -214,7 +214,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* Those that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
+/* The instances that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
 extern struct list_head bts_instances;
 
 /* Context: preemption off, up to NMI. */
@@ -228,7 +228,7 @@ static inline bool bts_is_user(unsigned long addr)
 	return (long)addr >= 0;
 }
 
-/* Count what the CPU's only writer counts, for readers elsewhere. */
+/* Add to a counter with one writer and readers on other CPUs. */
 static inline void bts_count(u64 *counter, u64 n)
 {
 	WRITE_ONCE(*counter, *counter + n);
@@ -239,7 +239,7 @@ static inline bool bts_is_loss(const union bts_entry *entry)
 	return entry->ent.type == TRACE_BTS_LOST;
 }
 
-/* How many branches an entry stands for, if they are not lost. */
+/* The number of branches in an entry; 0 for a loss. */
 static inline unsigned int bts_branches(const union bts_entry *entry)
 {
 	switch (entry->ent.type) {
@@ -252,13 +252,13 @@ static inline unsigned int bts_branches(const union bts_entry *entry)
 	}
 }
 
-/* How many branches an entry stands for, lost or not. */
+/* The number of branches in an entry, or of those that it reports as lost. */
 static inline u64 bts_span(const union bts_entry *entry)
 {
 	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
 }
 
-/* How many branches the entries before it stand for; each branch alone has no number. */
+/* Numbers an entry by the branches before it. An entry of one branch has no number. */
 static inline void bts_set_seq(union bts_entry *entry, u64 seq)
 {
 	if (entry->ent.type == TRACE_BTS_PACK)
@@ -267,7 +267,7 @@ static inline void bts_set_seq(union bts_entry *entry, u64 seq)
 		entry->lost.seq = seq;
 }
 
-/* How many entries wait for room. */
+/* The number of entries that wait for room. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
 	return READ_ONCE(c->backlog_nr);
@@ -285,7 +285,7 @@ static inline bool bts_has(unsigned int mode, unsigned int option)
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* Never switched out: what fork() copied from its parent still is there. */
+/* The task has never left a CPU: it has a copy of its parent's state. */
 static inline bool bts_is_newborn(struct task_struct *p)
 {
 	return !(p->nvcsw + p->nivcsw);
@@ -340,6 +340,7 @@ void bts_map_free(struct bts_instance *b);
 
 /* trace_bts_filter.c */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);
+bool bts_is_unwanted(struct task_struct *task);
 void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		    const struct ds_bts_slice *slice);
 

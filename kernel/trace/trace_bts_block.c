@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: option bts-block, by which nothing is lost to a slow reader
+ * Branch tracer: option bts-block, with which a slow reader causes no loss
  *
- * A task that is traced branches faster than its trace is read. When its records find
+ * A traced task takes branches faster than its trace is read. When its records find
  * no room in the ring buffer, they are held in a backlog beside it, see
  * trace_bts_hold.c, and the task waits at its next return to user mode, where it holds
  * no lock:
@@ -12,30 +12,29 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * The rule is that of an instance, not of a task: a task that has to wait does not
- * return to user mode as long as any CPU holds anything of the instance. So nothing is
- * kept per task. What the task does in the kernel meanwhile, or another task until its
- * next interrupt, waits in the backlog of that CPU.
+ * The rule is for an instance, not for a task: a task that has to wait does not
+ * return to user mode while any CPU holds branches of the instance. So nothing is
+ * kept per task. Branches that the task takes in the kernel meanwhile, or another task
+ * until its next interrupt, wait in the backlog of that CPU.
  *
- * Only tasks of set_ftrace_pid wait. If the set is empty, none does: the reader may
- * need any task of the system to make room. Nor does the reader itself. Kernel threads
- * do not return to user mode; the kernel's own branches are held as far as the backlog
- * goes, and dropped and counted beyond. Signals come first: a task that waits can be
- * killed, stopped, traced and frozen.
+ * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits: the reader may
+ * need any task of the system to make room. The reader itself does not wait either.
+ * Kernel threads do not return to user mode: the kernel's own branches are held while
+ * the backlog has room, and are dropped and counted after that. Signals come first: a
+ * waiting task can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
- *	- TIF_NOTIFY_RESUME has a task look whether it must wait: the task that runs
- *	  gets it from what adds to the backlog, the one that comes from
- *	  bts_turn(). An NMI may hit the way to user mode when the flag has been
- *	  looked at already, so that it raises an interrupt, which passes there again.
- *	  It does so if the flag was not set: that interrupt may be long enough,
- *	  with a kernel's checkers, to bring the next NMI, and so on for ever.
- *	- Tasks that wait are woken by the last entry that leaves a backlog, and look
- *	  for themselves. They also look from time to time, and have the CPUs look:
- *	  turning the ring buffer off by a trigger, resizing or unpausing it wakes no
- *	  task; and a CPU that saw an old turn of another's may have nothing to
- *	  record any more.
+ *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that adds
+ *	  to the backlog sets it for the current task, bts_turn() for the next one. An
+ *	  NMI may come on the way to user mode, after the flag was read. So the NMI
+ *	  also raises an interrupt, whose return reads the flag again. It does so only
+ *	  if the flag was not set: with a kernel's checkers that interrupt may be so
+ *	  long that it brings the next NMI, and so on for ever.
+ *	- The last entry that leaves a backlog wakes the waiting tasks, which then
+ *	  check again. They also poll, and make the CPUs check: switching the ring
+ *	  buffer off by a trigger, resizing or unpausing it wakes no task. And a CPU
+ *	  that waited for another CPU's turn may have nothing more to record.
  *	- Readers come and go under trace_types_lock.
  */
 
@@ -48,12 +47,12 @@
 
 #include "trace_bts.h"
 
-/* How long it may go unnoticed that there is room, or need be none. */
+/* The period with which waiting tasks poll. */
 #define BTS_LOOK_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* An interrupt's way out is all that is wanted of it. */
+/* The interrupt does nothing: its return to user mode reads TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -62,8 +61,8 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 	IRQ_WORK_INIT_HARD(bts_pass_by);
 
 /**
- * bts_hold_task - have a task look whether it must wait, before it is in user mode
- * @task: the one that runs on this CPU, or comes next
+ * bts_hold_task - make a task check whether it must wait, before it is in user mode
+ * @task: the current task of this CPU, or the next one
  *
  * Context: interrupts off, up to NMI.
  */
@@ -77,7 +76,7 @@ void bts_hold_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Does the current task make room? Then it must not wait for it. */
+/* Is the current task a reader, which makes room? It must not wait for itself. */
 static bool bts_is_reader(struct bts_instance *b)
 {
 	const struct pid *pid = task_pid(current);
@@ -92,14 +91,14 @@ static bool bts_is_reader(struct bts_instance *b)
 	return false;
 }
 
-/* Is the current task one of those that wait? */
+/* Do tasks like the current one wait? */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
 	       rcu_access_pointer(b->tr->function_pids) && !bts_is_reader(b);
 }
 
-/* Does a CPU hold anything that it need not drop the next time it looks? */
+/* Does a CPU hold entries that it will write, not drop? */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -111,7 +110,7 @@ static bool bts_must_wait(struct bts_instance *b)
 	return false;
 }
 
-/* The instance for which the current task must wait, if it is to. */
+/* The instance for which the current task must wait, or NULL. */
 static struct bts_instance *bts_holder(void)
 {
 	struct bts_instance *b;
@@ -169,23 +168,23 @@ void bts_block_task(void)
 			break;
 		schedule_work(&bts_flush_work);
 	}
-	/* A signal first, then here again. */
+	/* The task handles its signal first, then comes back. */
 	if (ret < 0)
 		set_thread_flag(TIF_NOTIFY_RESUME);
 	bts_count_wait(holder, ktime_get_ns() - start);
 }
 
-/* @pid is that of the reader, or NULL. It is only compared. */
+/* @pid is the reader's, or NULL. It is only compared. */
 static void bts_set_reader(struct bts_readers *readers, struct pid *pid)
 {
 	put_pid(xchg(&readers->pid, get_pid(pid)));
 }
 
 /**
- * bts_reader - a consuming reader reads the ring buffer, or begins to, or ends
+ * bts_reader - a consuming reader opens, reads or closes the ring buffer
  * @tr:		the trace array
- * @cpu:	whose part
- * @event:	what
+ * @cpu:	the CPU of the file, or RING_BUFFER_ALL_CPUS
+ * @event:	which of the three
  */
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 {
@@ -198,7 +197,7 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 	switch (event) {
 	case TRACE_READER_OPEN:
 		WRITE_ONCE(readers->nr, readers->nr + 1);
-		/* It may be that another one goes on to read. */
+		/* Another reader may go on. */
 		if (!READ_ONCE(readers->pid))
 			bts_set_reader(readers, task_pid(current));
 		break;
@@ -207,7 +206,7 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 		break;
 	case TRACE_READER_CLOSE:
 		WRITE_ONCE(readers->nr, readers->nr - 1);
-		/* Another one that has it open goes on. */
+		/* Another task that has the file open may go on. */
 		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
 			bts_set_reader(readers, NULL);
 		break;
@@ -217,12 +216,12 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 }
 
 /**
- * bts_set_blocking - an instance that has bts blocks from now on, or does not
+ * bts_set_blocking - begin or end blocking in an instance that has bts
  * @b:	the instance
- * @on:	which of the two
+ * @on:	begin
  *
- * With "overwrite" there is always room, and nothing to wait for: it is off
- * meanwhile, and afterwards what it was.
+ * With "overwrite" there is always room, and nothing to wait for. So it is off while
+ * the instance blocks, and is restored afterwards.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.
@@ -248,12 +247,12 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	b->blocking = false;
-	/* While blocking it cannot be set, and so it need not be cleared here. */
+	/* It cannot be set while blocking, so it need not be cleared here. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }
 
 /**
- * bts_look_again - the targets or the options have changed: tasks may be free to go
+ * bts_look_again - wake waiting tasks: the targets or the options have changed
  *
  * Context: any but NMI.
  */

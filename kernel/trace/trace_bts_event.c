@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: events that are made by a probe of another tracepoint
+ * Branch tracer: events that are recorded by a probe of another tracepoint
  *
  * bts_departs, bts_arrives and bts_map are ordinary trace events, made by probes of
- * sched_switch and mmap_exec_tp. A probe is there while its event is on, in any instance
- * or for perf. That is done in the events' class: the reg function of a
- * TRACE_EVENT_FN is called with tracepoints_mutex held, under which no probe can be
- * registered. A program of BPF that is attached to the tracepoint itself, and not to
- * the event, is not seen there: it is called while the event is on for another reason.
+ * sched_switch and mmap_exec_tp. A probe is registered while its event is on, in any
+ * instance or for perf. The reg() of the events' class does that. The reg function of a
+ * TRACE_EVENT_FN could not: it is called with tracepoints_mutex held, under which no
+ * probe can be registered. A BPF program that is attached to the tracepoint, and not to
+ * the event, does not switch the event on: it runs only while the event is on.
  */
 
 #include <linux/trace_events.h>
@@ -15,7 +15,7 @@
 #include "trace_bts.h"
 
 /**
- * bts_event_reg - an event goes on or off
+ * bts_event_reg - switch an event on or off
  * @call:	the event
  * @type:	as its class's reg() has it
  * @data:	as its class's reg() has it
@@ -45,7 +45,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* Of perf, when a task of its events is switched: in any context. */
+		/* From perf, at a switch of a task with its events: in any context. */
 		return 0;
 	}
 

@@ -6,8 +6,8 @@
  * PID: all), on the CPUs of tracing_cpumask. Branches: bts-user and bts-kernel choose
  * the sides, and the filter of events/ftrace/bts_branch the addresses.
  *
- * The PID lists are ftrace's, under RCU. At a task switch ftrace's own probe has looked
- * them up: the tracer's has a lower priority, so that it comes later.
+ * The PID lists are ftrace's, under RCU. At a task switch ftrace's own probe reads them
+ * first: the tracer's probe has a lower priority, so it runs later.
  */
 
 #include <linux/percpu.h>
@@ -18,8 +18,8 @@
 #include "trace_bts.h"
 
 /*
- * A branch that crosses the boundary belongs to both sides. The sign says which one an
- * end belongs to, so that one look does for both ends.
+ * A branch between user space and the kernel belongs to both sides. The sign of an
+ * address is its side, so one comparison does for both ends.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -29,8 +29,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Context: preemption off; is @task one of the targets? To look it up takes a lock
- * and a hundred instructions. ftrace has just done so for the task that comes.
+ * Is @task a target? A look-up takes a lock and a hundred instructions. For the next
+ * task of a task switch ftrace has just done it.
+ * Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -38,7 +39,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* ftrace's probe may have left a verdict while the last list was taken away. */
+	/* The verdict of ftrace's probe may be older than the removal of the last list. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -46,15 +47,8 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
-/**
- * bts_mode_of - what an instance wants of a task on this CPU
- * @b:		the instance
- * @task:	the current task, or at a task switch the one that comes
- *
- * Context: preemption off.
- * Return: DS_BTS_OFF or the options.
- */
-unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
+						  struct task_struct *task)
 {
 	struct trace_array *tr = b->tr;
 
@@ -67,7 +61,42 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 	return READ_ONCE(b->flags->val);
 }
 
-/* Context: as bts_records(); the filter of events/ftrace/bts_branch, or NULL. */
+/**
+ * bts_mode_of - what an instance wants of a task on this CPU
+ * @b:		the instance
+ * @task:	the current task, or at a task switch the next one
+ *
+ * Context: preemption off.
+ * Return: DS_BTS_OFF or the options.
+ */
+unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
+{
+	return __bts_mode_of(b, task);
+}
+
+/**
+ * bts_is_unwanted - is a task wanted by no instance, with no row to be written?
+ * @task: the next one, at a task switch
+ *
+ * Most switches are between such tasks, which must not become slower because others
+ * are traced.
+ *
+ * Context: as bts_mode_of().
+ */
+bool bts_is_unwanted(struct task_struct *task)
+{
+	struct bts_instance *b;
+
+	if (bts_is_newborn(task))
+		return false;
+	for_each_bts_instance(b) {
+		if (__bts_mode_of(b, task) & BTS_SIDES)
+			return false;
+	}
+	return true;
+}
+
+/* The filter of events/ftrace/bts_branch, or NULL. Context: as bts_records(). */
 static struct event_filter *bts_filter(struct bts_instance *b)
 {
 	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
@@ -77,7 +106,7 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 	return rcu_dereference_sched(file->filter);
 }
 
-/* Context: as bts_records(); does the filter take it? */
+/* Does the filter let the branch pass? Context: as bts_records(). */
 static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
 			     const struct ds_bts_record *rec)
 {
@@ -96,7 +125,7 @@ static __always_inline bool bts_takes(struct event_filter *filter, struct bts_cp
 	return bts_wanted(mode, rec) && (!filter || bts_filter_takes(filter, c, rec));
 }
 
-/* Deliver the records in runs, of those that are wanted. */
+/* Deliver the wanted records, each unbroken run of them at once. */
 static __always_inline void bts_take(struct bts_instance *b, struct bts_cpu *c,
 				     struct event_filter *filter, unsigned int mode,
 				     const struct ds_bts_slice *slice)
@@ -136,7 +165,7 @@ void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/* The loops are compiled for each case: each record goes by here. */
+	/* A loop is compiled for each case, because it handles each record. */
 	if (filter)
 		bts_take(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

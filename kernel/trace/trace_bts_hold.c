@@ -4,25 +4,25 @@
  *
  * When the ring buffer of a CPU has no room, an instance that blocks keeps the entries
  * of that CPU, branches and the losses among them, in a backlog of bytes: a kfifo whose
- * records are entries, and between them the turns of batches. They go into the ring
- * buffer, in order, when there is room.
+ * records are entries, and between them the turns of batches. The entries go into the
+ * ring buffer, in order, when there is room.
  *
- * Each batch has a number, its turn. No CPU goes on as long as another one holds what
- * has a lower one: a task that is moved to another CPU does not go on there before
- * its own branches. So all that has been held goes into the ring buffer of its own
- * CPU, with its own PID, in order. If a backlog is full, and there is room in the
- * ring buffer, then it does so at once: better out of order than lost.
+ * Each batch has a number, its turn. No CPU writes a batch while another CPU holds
+ * entries of a lower turn: so when a task moves to another CPU, its earlier branches
+ * are written first. All held entries go into the ring buffer of their own CPU, with
+ * their own PID, in order. If a backlog is full and the ring buffer has room, the
+ * turns are ignored: out of order is better than lost.
  *
  * Entries are held only while a reader has trace_pipe or trace_pipe_raw open for the
- * CPU, tracing is on and bts-block set. Otherwise what finds no room is dropped, and
- * counted. trace_bts_block.c has the tasks wait.
+ * CPU, tracing is on and bts-block is set. Otherwise an entry that finds no room is
+ * dropped, and counted. trace_bts_block.c makes the tasks wait.
  *
  * Concurrency:
  *
- *	- A CPU's backlog is written and emptied by bts_records() alone, which
- *	  never nests; other CPUs read its oldest turn. That may be an old
- *	  one, and then they go on at the next occasion. ds_bts_flush_all() empties
- *	  backlogs: it reaches each CPU for which bts_pending() says so.
+ *	- Only bts_records() writes and empties a CPU's backlog, and it never nests.
+ *	  Other CPUs read the backlog's oldest turn. If they read an old value, they
+ *	  go on at their next batch. ds_bts_flush_all() empties backlogs: it reaches
+ *	  each CPU for which bts_pending() returns true.
  *	- The last entry that leaves a backlog wakes all tasks that wait.
  */
 
@@ -35,7 +35,7 @@
 /* Bytes, a power of two: one batch always fits, as branches or in packs. */
 #define BTS_BACKLOG	SZ_128K
 
-/* An entry and its turn take no more of it. */
+/* An entry and its turn take at most so many bytes of a backlog. */
 #define BTS_HELD_WORST	(PAGE_SIZE + 64)
 
 /* Where tasks wait until backlogs are empty. */
@@ -59,7 +59,7 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	return !bts_is_off(b->tr, cpu);
 }
 
-/* Context: any; of the CPUs but @except, those that are offline wait for themselves. */
+/* The oldest turn of all online CPUs but @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -84,7 +84,7 @@ bool bts_any_held(struct bts_instance *b)
 }
 
 /**
- * bts_take_turn - give a batch its turn, and see whether it must wait for another CPU's
+ * bts_take_turn - give a batch its turn, and decide whether it waits for another CPU
  * @b:	the instance
  * @c:	its part of this CPU
  *
@@ -99,7 +99,7 @@ void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
 	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
-/* What comes next in the backlog may be a turn, not an entry: it is that of those after. */
+/* Takes a turn out of the backlog, if one is next: it is that of the entries after it. */
 static void bts_next_turn(struct bts_cpu *c)
 {
 	u64 turn;
@@ -119,7 +119,7 @@ static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 	bts_next_turn(c);
 }
 
-/* The first entry that is held goes to the ring buffer, if there is room. */
+/* Moves the first held entry to the ring buffer, if there is room. */
 static bool bts_write_first_held(struct bts_cpu *c)
 {
 	unsigned int size = kfifo_peek_len(&c->backlog);
@@ -137,7 +137,7 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* What is held and has its turn before @until, as far as there is room. */
+/* Moves the held entries with turns before @until, while there is room. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
 	while (bts_held(c) && c->oldest < until && bts_write_first_held(c))
@@ -152,7 +152,7 @@ static void bts_wake_all(struct irq_work *work)
 static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
 	IRQ_WORK_INIT_HARD(bts_wake_all);
 
-/* There is no room for what is held: branches are lost, and losses still are pending. */
+/* Drops all held entries: their branches become losses, their losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	union bts_entry held;
@@ -160,7 +160,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	pid_t pid = 0;
 
 	while (bts_held(c)) {
-		/* Of a pack, what comes before its code. */
+		/* A pack without its code. */
 		if (!kfifo_out(&c->backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -175,7 +175,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_drop(b, c, n, pid);
 }
 
-/* Nothing is to be held any more: no turn is waited for, and the rest is dropped. */
+/* The end of holding: writes entries without waiting for turns, and drops the rest. */
 static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 {
 	bts_write_held(c, BTS_NONE_HELD);
@@ -183,7 +183,7 @@ static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 	irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
-/* The turn of what is held next, if it is not that of what is held already. */
+/* Puts the turn of the next entry into the backlog, if it differs from the last one. */
 static void bts_hold_turn(struct bts_cpu *c)
 {
 	if (!bts_held(c))
@@ -198,11 +198,11 @@ static void bts_hold_turn(struct bts_cpu *c)
  * @b:	the instance
  * @c:	its part of this CPU
  * @entry: the entry
- * @size: of it
+ * @size: its size
  *
  * Context: as bts_records().
- * Return: false if it cannot be kept. Then the ring buffer has just refused what is
- *	   held, or nothing is held any more.
+ * Return: false if it cannot be kept. Then the ring buffer has just refused the first
+ *	   held entry, or nothing is held any more.
  */
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      union bts_entry *entry, unsigned int size)
@@ -228,12 +228,12 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * bts_release_held - move what is held to the ring buffer, as far as there is room
+ * bts_release_held - move held entries to the ring buffer, while there is room
  * @b:	the instance
  * @c:	its part of this CPU
  *
- * If nothing is to be held any more, no turn is waited for, and what finds no room
- * is dropped.
+ * If nothing may be held any more, entries are written without waiting for turns, and
+ * those that find no room are dropped.
  *
  * Context: as bts_records().
  */
@@ -252,7 +252,7 @@ void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 		irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
-/* Context: preemption off; does a CPU hold anything that may find room by now? */
+/* Does a CPU hold entries that may find room now? Context: preemption off. */
 bool bts_pending(int cpu)
 {
 	struct bts_instance *b;
@@ -267,7 +267,7 @@ bool bts_pending(int cpu)
 }
 
 /**
- * bts_drop_offline - drop what CPUs hold that have gone offline, and cannot write it
+ * bts_drop_offline - drop the entries of offline CPUs, which cannot write them
  * @b: the instance, which has left the tracer
  */
 void bts_drop_offline(struct bts_instance *b)
@@ -286,11 +286,11 @@ void bts_drop_offline(struct bts_instance *b)
 }
 
 /**
- * bts_alloc_backlogs - an instance is about to block
+ * bts_alloc_backlogs - allocate the backlogs of an instance that is about to block
  * @b: the instance
  *
  * Context: Process context.
- * Return: 0 or -ENOMEM; what was allocated stays.
+ * Return: 0, or -ENOMEM; backlogs that were allocated stay.
  */
 int bts_alloc_backlogs(struct bts_instance *b)
 {
@@ -310,8 +310,8 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - an instance has left the tracer, or is gone
- * @b: the instance, whose CPUs hold nothing and write nothing any more
+ * bts_free_backlogs - free the backlogs of an instance that has left the tracer
+ * @b: the instance; its CPUs hold no entries, and write none any more
  */
 void bts_free_backlogs(struct bts_instance *b)
 {

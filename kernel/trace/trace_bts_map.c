@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event bts_map: which mappings a process executes
+ * Event bts_map: the executable mappings of a process
  *
  * The event is an ordinary trace event, for each executable mapping that a task
  * makes: by mmap(), mprotect() and mremap(), by exec, and by the kernel. It needs
  * neither the bts tracer nor its hardware. With its option bts-map the tracer
- * writes the same entries itself, for the processes that it traces, and for
- * the mappings that these have already when it comes to know them:
+ * writes the same entries itself for the processes that it traces, also for the
+ * mappings that a process has when its first task is traced:
  *
  *	bts_map_turn()		the scheduler turns to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
  *	    v			bts_resume_asked and TIF_NOTIFY_RESUME
  *	__bts_resume_user()	before the task is in user space again: a row for
- *	    |			each of its mappings, and into .mapped
+ *	    |			each of its mappings; the process is in .mapped
  *	    v
- *	bts_probe_mmap_exec()	from now on a row for each new one
+ *	bts_probe_mmap_exec()	from now on a row for each new mapping
  *
- * A process, not a task: a mapping that one thread makes is where the others go.
- * .mapped has a bit for each PID, so that a task switch takes no lock to look there, and
- * forgets a process when its PID is seen to be used anew. A task that does not
- * return to user space has no need of rows.
+ * Processes are kept, not tasks: other threads execute the mapping that one thread
+ * makes. .mapped has a bit for each PID, so that a task switch reads it without a
+ * lock. A process is forgotten when its PID belongs to a new process. A task that does
+ * not return to user space needs no rows.
  *
- * A row stands between the last branch before the mapping and the first one
- * after: the hardware's buffer is drained first, and nothing is recorded while
- * the row is made, so that the tracer does not show itself. That is why both
- * are called with interrupts off. What they call does not sleep: the path is written
- * into a buffer of the CPU, and the build ID is that of the page cache, where the
- * beginning of a file is that is just being mapped. A process may have 65,530
- * mappings, so that __bts_resume_user() looks at BTS_VMAS of them and returns, to be
- * called again for the next ones. So it does where another thread holds mmap_lock for
- * writing. Before each further call bts_resume_lock() waits, where that is
- * possible, so that each goes on by one mapping at least.
+ * A row stands between the last branch before the mapping and the first branch
+ * after it: the hardware's buffer is drained first, and nothing is recorded while
+ * the row is made, so that the tracer's own branches are not in the trace. That is
+ * why both functions are called with interrupts off. They do not sleep: the path is
+ * written into a buffer of the CPU, and the build ID is read from the page cache,
+ * which has the beginning of a file that was just mapped. A process may have 65,530
+ * mappings, so __bts_resume_user() looks at BTS_VMAS of them and returns, to be
+ * called again for the next ones. It also returns if another thread holds mmap_lock
+ * for writing. Before each further call bts_resume_lock() takes mmap_lock, where it
+ * can sleep, so that each call goes on by at least one mapping.
  *
  * Rows of unmapping are not needed: a later mapping replaces an older one where
  * the two overlap, and at addresses that are not mapped nothing is executed.
@@ -63,12 +63,12 @@
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_resume_asked);
 
-/* With a path of this length an entry still fits into a page of the ring buffer. */
+/* An entry with a path of this length fits into a page of the ring buffer. */
 #define BTS_PATH_MAX	3072
 
 /*
- * How many mappings, executable or not, are looked at in a row with interrupts off:
- * more than most programs have.
+ * The number of mappings, executable or not, that are looked at with interrupts off at a
+ * time: more than most programs have.
  */
 #define BTS_VMAS	64
 
@@ -77,16 +77,16 @@ struct bts_path {
 };
 
 /*
- * The probe is there while the event is on, and the tracer in use: these are its users,
- * protected by the mutex. Paths are there while the probe is.
+ * The probe's users are the event, while it is on, and the tracer, while it is chosen.
+ * The mutex protects their number. The paths are allocated while the probe is registered.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
 /*
- * Context: interrupts off, as long as it is in use. NULL if there are no users: a task
- * may be on its way here when the static key is off already.
+ * Returns NULL if there are no users: a task may come here after the static key is off.
+ * Context: interrupts off, while the path is in use.
  */
 static struct bts_path *bts_path_here(void)
 {
@@ -97,7 +97,7 @@ static struct bts_path *bts_path_here(void)
 
 /* The rows of bts-map. */
 
-/* The entry is that of the event. Return: false if there is no room. */
+/* Writes the event's entry. Return: false if there is no room. */
 static bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 			  struct task_struct *p, const struct bts_map *m)
 {
@@ -120,7 +120,7 @@ static bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 	entry->min = m->min;
 	entry->build_id_size = m->build_id_size;
 	memcpy(entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
-	/* As stage 5 of the event's definition has it: length and offset. */
+	/* Length and offset, as in stage 5 of the event's definition. */
 	entry->__data_loc_path = len << 16 |
 		offsetof(struct trace_event_raw_bts_map, __data);
 	memcpy(entry->__data, m->path, len);
@@ -129,8 +129,8 @@ static bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
 }
 
 /*
- * The sets of PIDs. A bit is looked at, set and cleared by atomic operations, and a
- * page once there stays until the instance is freed.
+ * The sets of PIDs. Bits are read, set and cleared by atomic operations. A page stays
+ * until the instance is freed.
  */
 
 /* Context: any. */
@@ -180,7 +180,7 @@ static void bts_pids_clear(struct bts_pids *pids)
 	}
 }
 
-/* Of an instance in which no task looks any more. */
+/* No task reads the set any more. */
 static void bts_pids_free(struct bts_pids *pids)
 {
 	int i;
@@ -189,14 +189,14 @@ static void bts_pids_free(struct bts_pids *pids)
 		free_page((unsigned long)pids->bits[i]);
 }
 
-/* A traced task's process is not known yet: have the task come by. */
+/* A traced task's process is not known yet: the task must call __bts_resume_user(). */
 static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
 {
 	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* It runs, or is about to, on this CPU, and not in user mode. */
+	/* The task runs on this CPU, or is the next one, and is not in user mode. */
 	this_cpu_write(bts_resume_asked, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -211,7 +211,7 @@ static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
  */
 void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode)
 {
-	/* A PID that is used anew. */
+	/* A new process may have an old PID. */
 	if (task != current && bts_is_newborn(task) && thread_group_leader(task))
 		bts_pids_remove(&b->mapped, task->tgid);
 	if (bts_has(mode, BTS_OPT_MAP))
@@ -229,7 +229,7 @@ void bts_map_free(struct bts_instance *b)
 }
 
 /**
- * bts_map_forget - an instance begins anew to learn of processes
+ * bts_map_forget - forget all processes of an instance
  * @b: the instance, which does not trace yet
  */
 void bts_map_forget(struct bts_instance *b)
@@ -239,7 +239,7 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Context: as bts_map_begin(). The current task's mappings, from the first one on. */
+/* Begins to show the current task's mappings. Context: as bts_map_begin(). */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* A task of this PID may have been killed before bts_map_end(). */
@@ -251,7 +251,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
-	/* Without memory for them, the next time that the task gets a CPU. */
+	/* Without memory, again the next time that the task gets a CPU. */
 	if (bts_pids_add(&b->showing, current->pid))
 		return false;
 	if (!bts_pids_add(&b->mapped, current->tgid))
@@ -261,14 +261,12 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 }
 
 /*
- * Which instances are to know the current task's mappings?
- *
- * They are those that the task shows them to until bts_map_end(), unless they begin
- * anew in between. What begins later
- * waits for the next time that the process is looked at.
+ * Chooses the instances that need the current task's mappings. Until bts_map_end() the
+ * task shows its mappings to them, except those that meanwhile forget all processes. An
+ * instance that begins later waits for the next time that a task of the process comes.
  *
  * Context: interrupts off.
- * Return: false if there is none.
+ * Return: false if no instance needs them.
  */
 static bool bts_map_begin(void)
 {
@@ -280,7 +278,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* They know them all. Context: interrupts off. */
+/* The chosen instances have all mappings. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -290,9 +288,9 @@ static void bts_map_end(void)
 }
 
 /*
- * Where the ring buffer is off, or this CPU's part of it, the process is to show all
- * of its mappings when it is next traced.
- * Context: interrupts off, and the hardware as well.
+ * If the ring buffer is off, or this CPU's part of it, the process must show all of its
+ * mappings again when it is next traced.
+ * Context: interrupts and the hardware off.
  */
 static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
 {
@@ -326,7 +324,7 @@ static void bts_map_existing_row(const struct bts_map *m)
 
 /*
  * The current task has a new mapping. It is shown to the instances that know its
- * process, whether they trace this very task or not: other threads may go there.
+ * process, even if they do not trace this task: other threads may execute the mapping.
  * Context: interrupts off, the hardware paused.
  */
 static void bts_map_row(const struct bts_map *m)
@@ -341,7 +339,7 @@ static void bts_map_row(const struct bts_map *m)
 	}
 }
 
-/* As perf names it, and /proc/PID/maps for the most part. */
+/* The name that perf uses, and in most cases /proc/PID/maps. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -374,7 +372,7 @@ static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma,
 	return IS_ERR(name) ? "//toolong" : name;
 }
 
-/* Context: mmap_lock held, interrupts off. @m is good until these are on. */
+/* Context: mmap_lock held, interrupts off. @m is valid until interrupts are on. */
 static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 		       struct bts_path *path)
 {
@@ -385,7 +383,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* The tracer is asked what it wants; @again: it may ask for mappings as well. */
+/* The tracer decides again what it wants. @again: it may ask for mappings, too. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -400,7 +398,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Another task's stack grows: it has been executable before. */
+	/* Not for the growth of another task's stack, which was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -414,7 +412,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 }
 
 /*
- * Context: as mmap_exec_tp has it: interrupts off; mmap_lock of the mapping's owner held,
+ * Context: that of mmap_exec_tp: interrupts off; mmap_lock of the mapping's owner held,
  * maybe an anon_vma's as well.
  */
 static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
@@ -457,7 +455,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* At 0 no instance was asked yet. */
+	/* At 0 no instance is chosen yet. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else
@@ -471,7 +469,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 /* Context: as __bts_resume_user(), BTS off. */
 static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
-	/* The caller's raw_local_irq_disable() is not known to lockdep. */
+	/* lockdep does not know of the caller's raw_local_irq_disable(). */
 	trace_hardirqs_off();
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	at = bts_map_go(at, locked);
@@ -481,7 +479,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 }
 
 /**
- * __bts_resume_user - a task returns to user space, and may be new to a tracer
+ * __bts_resume_user - show the mappings of a task that returns to user space, if needed
  * @at:		where to go on; 0 at first
  * @locked:	bts_resume_lock() was called
  *
@@ -499,13 +497,13 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 }
 
 /**
- * bts_resume_lock - before __bts_resume_user() goes on, which will unlock
+ * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
  *
- * Others have their turn of the CPU and of mmap_lock. In a trace of the kernel this
- * is shown, as the task's.
+ * Other tasks may have the CPU and mmap_lock first. A trace of the kernel shows the
+ * branches of this function, as the task's.
  *
  * Context: Process context, may sleep.
- * Return: 0, or -EINTR if the task is to die.
+ * Return: 0, or -EINTR if the task must die.
  */
 int bts_resume_lock(void)
 {
@@ -518,7 +516,7 @@ static void bts_map_free_paths(void)
 	struct bts_path __percpu *paths = bts_paths;
 
 	WRITE_ONCE(bts_paths, NULL);
-	/* They are used with interrupts off. */
+	/* The paths are used with interrupts off. */
 	synchronize_rcu();
 	free_percpu(paths);
 }
@@ -560,7 +558,7 @@ static void bts_map_put(void)
 }
 
 /**
- * bts_map_attach - the tracer wants the mappings of the tasks that it traces
+ * bts_map_attach - the tracer becomes a user of the probe
  *
  * Context: Process context.
  * Return: 0 or an error.
@@ -575,7 +573,7 @@ int bts_map_attach(void)
 }
 
 /**
- * bts_map_detach - the tracer does not want them any more
+ * bts_map_detach - the tracer is no longer a user of the probe
  *
  * Context: Process context.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: how its entries are printed
+ * Branch tracer: print its entries
  *
- * A branch is "FROM -> TO". Kernel addresses have their symbol; user addresses
- * are numbers, or, with sym-userobj, file and offset in the mapping, if the task
- * still has it.
+ * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses
+ * as numbers. With sym-userobj user addresses are printed as file and offset, if the
+ * task still has the mapping.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -22,24 +22,24 @@
 
 #define BTS_NO_NUMBER	U64_MAX
 
-/* Causes that only a reader finds, after those that the tracer counts. */
+/* Causes that only the reader finds; they follow those that the tracer counts. */
 enum {
 	BTS_GONE_OVERWRITTEN = BTS_LOST_CAUSES,
 	BTS_GONE_DAMAGED,
 };
 
 /**
- * struct bts_rows - what an iterator keeps of the packs and losses that it prints
+ * struct bts_rows - an iterator's state for the packs and losses that it prints
  * @decoder:	decodes packs
- * @branch:	the branches of a pack,
- * @nr:		and how many could be decoded
- * @gone:	how many branches are missing before the entry
- * @ts:		of the entry that this is about: its time,
- * @seq:	its number,
- * @cpu:	its CPU,
- * @type:	and its type
- * @next:	for each CPU, the number of the branch that comes next; 0 before the first
- *		entry, BTS_NO_NUMBER after a branch that is no pack's
+ * @branch:	the branches of the current pack,
+ * @nr:		and the number of those that could be decoded
+ * @gone:	the number of branches that are missing before the entry
+ * @ts:		the current entry's time,
+ * @seq:	number,
+ * @cpu:	CPU,
+ * @type:	and type
+ * @next:	for each CPU, the number of the next branch; 0 before the first entry,
+ *		BTS_NO_NUMBER after an entry of one branch
  */
 struct bts_rows {
 	struct bts_decoder	decoder;
@@ -53,7 +53,7 @@ struct bts_rows {
 	u64			next[];
 };
 
-/* For a dump, which may not allocate. */
+/* For a dump, which must not allocate memory. */
 static struct bts_rows *bts_dump_rows;
 
 static size_t bts_rows_size(void)
@@ -67,7 +67,7 @@ static struct bts_rows *bts_alloc_rows(void)
 }
 
 /**
- * bts_prepare_dump - packs may have to be printed when nothing can be allocated
+ * bts_prepare_dump - allocate the state for a dump, which cannot allocate
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -79,7 +79,7 @@ int bts_prepare_dump(void)
 	return bts_dump_rows ? 0 : -ENOMEM;
 }
 
-/* What @iter keeps, or NULL if there is no memory. */
+/* The state of @iter, or NULL if there is no memory. */
 static struct bts_rows *bts_rows(struct trace_iterator *iter)
 {
 	if (iter->rows)
@@ -94,8 +94,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * How many branches are missing before an entry. Before the first of a CPU, if that is a
- * pack: all that the number says, if entries were overwritten and none was read.
+ * The number of branches that are missing before an entry. If the entry is a CPU's first
+ * one and a pack, these are all before it if entries were overwritten and none was read.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -122,7 +122,7 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* What is to be known of a pack or a loss, once for all of its rows. */
+/* The state for a pack or a loss, found out once for all of its rows. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -141,8 +141,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * The memory of the task that took the branch, if it is still there. Looking
- * a mapping up sleeps, and a dump after a crash must not.
+ * The memory of the task that took the branch, if the task still exists. A look-up of a
+ * mapping sleeps, and a dump after a crash must not.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -156,7 +156,7 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
-/* File and offset in the mapping, as user stack traces have it. */
+/* File and offset in the mapping, as in user stack traces. */
 static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr)
 {
@@ -173,9 +173,9 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * Where this kernel has what an address of the kernel's was when the buffer was
- * written: in a persistent one that may have been another boot, with the text
- * elsewhere (KASLR). Modules and the vsyscall page do not move with the text.
+ * The present address of kernel text that had address @addr when the buffer was written.
+ * A persistent buffer may be of another boot, with the text elsewhere (KASLR). Modules
+ * and the vsyscall page do not move with the text.
  */
 static unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {
@@ -202,7 +202,7 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch, or a loss
- * @branch:	where it began and where it led; of a loss: 0 and how many, 0 if that is
+ * @branch:	its two ends; for a loss: 0, and the number of branches, or 0 if that is
  *		not known
  * @lost:	it is a loss,
  * @cause:	and this is its cause
@@ -219,8 +219,8 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 }
 
 /*
- * A row of a pack: what is missing before it, its branches, and how many could not be
- * decoded. After the last one it is known which branch comes next.
+ * The rows of a pack: the loss before it, its branches, and a loss for those that could
+ * not be decoded. The last row sets the number of the next branch.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
 {
@@ -251,7 +251,7 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
 }
 
-/* What was lost, and before it what is missing. */
+/* The rows of a loss: branches that are missing before it, then the loss. */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
 	struct bts_lost_entry *lost;
@@ -276,7 +276,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* Branches that are no pack's have no number. */
+/* An entry of one branch has no number. */
 static struct bts_row bts_branch_row(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;

@@ -5,10 +5,9 @@
  * They are ordinary trace events, for each task of the system, kernel threads
  * and idle tasks included, and need neither the bts tracer nor its hardware.
  * set_event_pid, filters, triggers and histograms choose among them. With its
- * option bts-sched the tracer writes the same entries itself, for the tasks that
- * it traces, where they belong among the branches: while the hardware records
- * nothing, after the branches of the task that leaves have been drained, and before
- * any of the one that comes.
+ * option bts-sched the tracer writes the same entries itself for the tasks that it
+ * traces, at their places among the branches: while the hardware records nothing,
+ * after the branches of the leaving task are drained, and before those of the next.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -18,10 +17,11 @@
  *	      bts_sched_rows()		bts_departs of prev, bts_arrives of next
  *	  ...				branches of next
  *
- * Both are made by probes of sched_switch, where current is the task that leaves.
- * ftrace has a probe there for set_event_pid. Before it, this CPU's verdict is on the
- * task that leaves, and after the last probe on the one that comes; between the two
- * an event passes if set_event_pid names either. Hence the probes' priorities:
+ * Probes of sched_switch record both events; current is the leaving task there.
+ * ftrace has two probes there for set_event_pid. Before the first one, this CPU's
+ * verdict is that on the leaving task, after the last one that on the next task;
+ * between them an event passes if set_event_pid has either task. Hence the probes'
+ * priorities:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
@@ -30,10 +30,10 @@
  *	  0		set_event_pid		verdict on next
  *	  -1		bts_probe_arrives()
  *
- * A probe is there while its event is on: see trace_bts_event.c.
+ * A probe is registered while its event is on: see trace_bts_event.c.
  *
- * Nothing is kept of a task. How long it was away, and where it was before, are the
- * differences of two rows; see the histogram in Documentation/trace/bts.rst.
+ * Nothing is kept of a task. The time that it was away, and its CPU before, follow from
+ * two rows; see the histogram in Documentation/trace/bts.rst.
  */
 
 #include <linux/entry-common.h>
@@ -75,9 +75,9 @@ struct bts_walk {
 };
 
 /*
- * Functions between what is preempted and the scheduler that do nothing but call it:
- * preempt_enable() goes through the thunks, the end of an interrupt through the other.
- * in_sched_functions() does not know them.
+ * Functions between preempted code and the scheduler that only call the scheduler:
+ * preempt_enable() calls it through the thunks, the end of an interrupt through the first
+ * one. in_sched_functions() does not know them.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -118,7 +118,7 @@ static bool bts_is_entry(unsigned long addr)
 		addr < (unsigned long)__noinstr_text_end);
 }
 
-/* Us, then the scheduler, the way there from an interrupt, and what we want. */
+/* Skips the tracer, the scheduler and the way from an interrupt to it. */
 static bool bts_walk_one(void *cookie, unsigned long addr)
 {
 	struct bts_walk *walk = cookie;
@@ -133,7 +133,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* A handful of frames in most cases: the walk ends where the answer is. */
+/* The walk ends at the first address outside of these: after a few frames mostly. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -155,7 +155,7 @@ static unsigned long bts_kernel_ip(void)
 
 #endif /* CONFIG_ARCH_STACKWALK */
 
-/* As sched_switch has it. */
+/* The same value as in sched_switch. */
 static unsigned int bts_task_state(bool preempt, struct task_struct *p,
 				   unsigned int state)
 {
@@ -195,9 +195,9 @@ static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev
 }
 
 /**
- * struct bts_probe - what makes an event of a task switch
+ * struct bts_probe - a probe that records an event of a task switch
  * @function:	the probe
- * @prio:	where among those of sched_switch
+ * @prio:	its priority among the probes of sched_switch
  * @on:		it is registered; under event_mutex
  */
 struct bts_probe {
@@ -223,7 +223,7 @@ static int bts_set_probe(struct bts_probe *probe, bool on)
 	return ret;
 }
 
-/* The probes that the events need now. */
+/* Registers the probes that the events need now, and no others. */
 static int bts_update_probes(void)
 {
 	static struct bts_probe departs = {
@@ -264,7 +264,7 @@ core_initcall(bts_sched_init);
 
 /* The rows of bts-sched. */
 
-/* The entry is that of the event. Return: false if there is no room. */
+/* Writes the event's entry. Return: false if there is no room. */
 static bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
 			      struct task_struct *p, const struct bts_departs *d)
 {
@@ -287,7 +287,7 @@ static bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
 	return true;
 }
 
-/* The same. The task need not be current yet: the row has its PID. */
+/* The same. The task may not be current yet: the row has its PID. */
 static bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
 			      struct task_struct *p)
 {
@@ -313,7 +313,7 @@ static bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
  * @preempt:	of sched_switch
  * @prev_state:	of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how prev departs; finding out takes a while, so once for all
+ * @departs:	how prev departs; found out once for all instances, because it is slow
  */
 struct bts_leaving {
 	bool			preempt;
@@ -353,9 +353,9 @@ static const struct bts_departs *bts_departure(void)
 /**
  * bts_sched_rows - the CPU switches to another task
  * @b:		an instance
- * @c:		its part of this CPU; @c->mode still is that of the current task
- * @next:	the task that comes
- * @mode:	what the instance wants of that one
+ * @c:		its part of this CPU; @c->mode is still that of the current task
+ * @next:	the next task
+ * @mode:	what the instance wants of the next task
  *
  * Context: bts_turn(), between the branches of both tasks.
  */

@@ -37,7 +37,7 @@ static unsigned long bts_selftest_count(struct array_buffer *buf)
  * @trace:	the tracer
  * @tr:		the trace array
  *
- * Each call of a function must be in the trace, and once.
+ * Each call of a test function must be in the trace exactly once.
  *
  * Context: Process context, at boot, trace_types_lock held.
  * Return: 0 or an error.
@@ -48,7 +48,7 @@ int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr)
 	unsigned long count;
 	int i, ret;
 
-	/* The buffer of this early is for a hundred branches or so. */
+	/* At this time of the boot the buffer has room for about a hundred branches. */
 	if (!tr->ring_buffer_expanded)
 		ring_buffer_resize(buffer, 1 << 20, RING_BUFFER_ALL_CPUS);
 

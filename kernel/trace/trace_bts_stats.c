@@ -9,16 +9,16 @@
 #include "trace_bts.h"
 
 /**
- * struct bts_stat - a counter, which is a line of bts_stats
- * @name:	of the line
- * @offset:	in struct bts_cpu
+ * struct bts_stat - a line of bts_stats, which shows a counter
+ * @name:	the name in the line
+ * @offset:	the counter's place in struct bts_cpu
  */
 struct bts_stat {
 	const char	*name;
 	size_t		offset;
 };
 
-/* What has become of the records; bts_causes[] has the rest of that. */
+/* What was done with the records; bts_causes[] has the losses. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, records) },
 	{ "delivered",		offsetof(struct bts_cpu, delivered) },
@@ -71,7 +71,7 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
-/* Of one CPU, or of all. */
+/* Shows a counter of one CPU, or of all. */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 			  struct bts_stat stat)
 {
@@ -81,7 +81,7 @@ static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 		   bts_get_stat(b, cpu, stat.offset));
 }
 
-/* How a cause of losses is counted. */
+/* The counter of a cause of losses. */
 static struct bts_stat bts_cause_stat(unsigned int cause)
 {
 	return (struct bts_stat){
@@ -99,7 +99,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* What the CPUs have shown of what the manual leaves open. */
+/* The behaviour of the CPUs where the manual leaves it open, as far as seen. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -121,7 +121,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
 	struct trace_array *tr = inode->i_private;
-	/* Pairs with bts_prepare(). */
+	/* Pairs with bts_get(). */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
 	bool chosen = b && READ_ONCE(b->chosen);
@@ -134,7 +134,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
 	}
-	/* Reads of another task's counters see what it has drained by now. */
+	/* No flush: a reader sees the counters of the drains until now. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_traits(m, traits);
@@ -169,7 +169,7 @@ static int bts_stats_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-/* bts_stats and per_cpu/cpuN/bts_stats; counts are kept until bts is chosen anew. */
+/* bts_stats and per_cpu/cpuN/bts_stats; counters are kept until bts is chosen again. */
 const struct file_operations trace_bts_stats_fops = {
 	.open		= bts_stats_open,
 	.read		= seq_read,
@@ -203,7 +203,7 @@ static ssize_t bts_threshold_write(struct file *file, const char __user *ubuf,
 	return cnt;
 }
 
-/* Of the hardware, and so for all instances. */
+/* The threshold belongs to the hardware, so all instances share it. */
 static const struct file_operations bts_threshold_fops = {
 	.open		= tracing_open_generic,
 	.read		= bts_threshold_read,
@@ -226,7 +226,7 @@ bool trace_bts_is_there(void)
  * @tr: the trace array; its events have their directories
  * @d_tracer: its directory
  *
- * There are none where the tracer cannot be chosen.
+ * There are no files if the tracer cannot be chosen.
  */
 void trace_bts_create_files(struct trace_array *tr, struct dentry *d_tracer)
 {

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the ring buffer is brought up to date
+ * Branch tracer: bring the ring buffer up to date
  *
  * Branches reach the ring buffer some hundred at a time, and only while tracing is on.
- * ftrace calls bts_sync() where that is too late, or has to change:
+ * ftrace calls bts_sync() when that is too late, or when tracing goes on or off:
  *
  *	all CPUs	reason			what is done
  *	  yes		READ, SWAP		drain all CPUs
- *	  yes, or one	CLEAR			number its branches anew, and the same
- *	  yes		POLL			the same, and again while the file is open
- *						if the hardware wraps
- *	  yes		TARGETS			all CPUs ask anew what to record
+ *	  yes, or one	CLEAR			begin its numbers of branches at 0, and
+ *						drain all CPUs
+ *	  yes		POLL			drain all CPUs, and again while the file
+ *						is open if the hardware wraps
+ *	  yes		TARGETS			each CPU decides again what to record
  *	  yes		ON, OFF			the instance starts, or stops
  *	  no		OFF, SWAP, MARKER	drain this CPU
- *	  no		EVENT, TRIGGER		the same, if the event is to stand after
- *						the branches that led to it
+ *	  no		EVENT, TRIGGER		drain this CPU, if the event must stand
+ *						after the branches that led to it
  *	  no		ON			this CPU starts, the others follow
  *	  all instances	CRASH			drain all CPUs, and record no more
  *
  * Concurrency:
  *
- *	- What is for one CPU runs in any context, with what its caller holds: the
- *	  runqueue's lock, for instance. It takes none. An event during a drain
+ *	- A call for one CPU runs in any context, with any lock of its caller held,
+ *	  the runqueue's for instance. It takes no lock. An event during a drain
  *	  does not drain again: see ds_bts_off().
  *	- bts_instance.tracing is written under trace_types_lock, but by
  *	  bts_start_here() and bts_crash(), in any context.
@@ -36,7 +37,7 @@
 
 #include "trace_bts.h"
 
-/* How often the CPUs are drained for a reader that waits, in a flight recorder. */
+/* The time between drains for a waiting reader of a flight recorder. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 /* Context: any. */
@@ -59,9 +60,9 @@ static __always_inline bool bts_wants_event(struct bts_instance *b, bool may_end
 }
 
 /*
- * An event of another kind is about to be reserved. With bts-sync it is to stand after
- * the branches of this CPU that came before it, and always if a trigger that runs once
- * it is reserved may end the trace.
+ * An event of another kind is about to be reserved. With bts-sync it must stand after
+ * the earlier branches of this CPU. It always must if the event has a trigger that may
+ * end the trace, which runs after the event is reserved.
  * Context: any.
  */
 static void bts_sync_event(struct bts_instance *b, bool may_end)
@@ -107,9 +108,9 @@ static void bts_poll_again(struct work_struct *work)
 }
 
 /*
- * A reader finds nothing, and does not sleep in read(). It may have epoll wake it up,
- * which asks the file only once. In a flight recorder no interrupt brings the branches:
- * the CPUs are drained ten times a second from now on, until no reader has the file open.
+ * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(),
+ * which polls the file only once. A flight recorder has no interrupts, so from now on
+ * the CPUs are drained ten times a second, until no reader has the file open.
  * Context: process context; the reader has its file open, so that bts stays chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -141,8 +142,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, as soon as interrupts are on: not during a task switch, then,
- * so that current is the task that the CPU's records belong to.
+ * Context: hard interrupt, as soon as interrupts are on. So it is not during a task
+ * switch, and current is the task that the CPU's records belong to.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -156,9 +157,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * A trigger, a function probe or tracing_on(). What follows on this CPU is what
- * is wanted: the task that runs here goes first, the other CPUs a moment later.
- * After a traceoff the hardware is on, but mappings may be missing.
+ * A trigger, a function probe or tracing_on() turns tracing on. The user wants what
+ * follows on this CPU, so the task that runs here is first, and the other CPUs are a
+ * moment later. After a traceoff the hardware is on, but mappings may be missing.
  * Context: any; the tracer may be left meanwhile, and then @tracing does not matter.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -179,8 +180,8 @@ static void bts_start(struct bts_instance *b)
 }
 
 /**
- * bts_stop - record no more for an instance, which has bts and keeps it or leaves it
- * @b: the instance, whose ring buffer still is on: what is drained now goes into it
+ * bts_stop - record no more for an instance, whose tracer bts stays chosen or is left
+ * @b: the instance; its ring buffer is still on and takes the last records
  *
  * Context: Process context, trace_types_lock held.
  */
@@ -188,16 +189,16 @@ void bts_stop(struct bts_instance *b)
 {
 	WRITE_ONCE(b->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
-	/* What is held comes to its end now, one way or the other. */
+	/* Held branches are written now, or lost. */
 	ds_bts_flush_all();
-	/* What turns tracing on again may be in no state to do this. */
+	/* Not when tracing goes on again: that may be in any context. */
 	bts_map_forget(b);
 }
 
 /*
- * An oops or a panic: what the CPUs have recorded goes into the ring buffers, which then
- * go off. The list is all that is looked at: no instance without bts, and no lock. An
- * instance that leaves meanwhile is freed a grace period later.
+ * An oops or a panic: the records of all CPUs go into the ring buffers, which are then
+ * switched off. This only walks the list of instances that have bts, and takes no lock.
+ * An instance that leaves meanwhile is freed a grace period later.
  * Context: any.
  */
 static void bts_crash(void)
@@ -206,7 +207,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* RCU's read lock; a crash where RCU does not watch needs no warning of it. */
+	/* RCU's read lock. rcu_read_lock() would warn if RCU does not watch this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);
@@ -220,7 +221,7 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
-/* There is room for what is held. Context: as bts_sync_all(). */
+/* A cleared ring buffer has room for held branches. Context: as bts_sync_all(). */
 static void bts_sync_clear(struct bts_instance *b, int cleared)
 {
 	int cpu;

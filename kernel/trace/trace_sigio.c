@@ -2,10 +2,10 @@
 /*
  * SIGIO for readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
- * A signal is sent once there is something to read, by the rule of poll(), so that
- * buffer_percent counts. The next one is sent only after the reader has read: at once
- * if there is still something, else when something comes. A reader whose trace grows
- * by each signal that it gets, and which does not read, thus gets no further ones.
+ * A signal is sent when there is something to read, by the same rule as in poll(), with
+ * buffer_percent. The next signal is sent only after the reader has read: at once if
+ * the ring buffer still has entries, otherwise when new ones come. So if each signal
+ * adds to the trace, a reader that does not read is not flooded with signals.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -16,9 +16,8 @@
  *
  *	- trace_sigio_mutex protects @head, changes of @queue, and the pointer of
  *	  the iterator.
- *	- @sent is written by readers and by the wake-up, with xchg(). A reader that
- *	  clears it between the check and the signal gets one signal too many
- *	  rather than none.
+ *	- Readers and the wake-up write @sent, with xchg(). If a reader clears it between
+ *	  the check and the signal, the reader gets one signal too many, not one too few.
  */
 
 #include <linux/fs.h>
@@ -34,9 +33,9 @@
  * @iter:	its iterator
  * @queue:	which processes get the signal
  * @sent:	the signal has been sent, and the reader has not read since
- * @wait:	hooked into the wait queue that poll() would sleep on,
- * @head:	which is this one, or NULL
- * @table:	makes ring_buffer_poll_wait() hook it there
+ * @wait:	an entry in the wait queue on which poll() would sleep,
+ * @head:	that wait queue, or NULL
+ * @table:	makes ring_buffer_poll_wait() add the entry
  */
 struct trace_sigio {
 	struct trace_iterator	*iter;
@@ -49,7 +48,7 @@ struct trace_sigio {
 
 static DEFINE_MUTEX(trace_sigio_mutex);
 
-/* With a @table: if there is nothing, the ring buffer wakes us when something comes. */
+/* With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes. */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
 	struct trace_iterator *iter = sigio->iter;
@@ -81,7 +80,7 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* A snapshot, or a write to buffer_percent, changes which wait queue it is. */
+/* The wait queue changes with a snapshot and with buffer_percent. */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {

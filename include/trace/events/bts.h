@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A task departs from a CPU, and arrives at one again. Of each task, departures
- * and arrivals alternate, across CPUs; what a task does, it does between an
- * arrival and the next departure. Documentation/trace/bts.rst has the fields.
+ * A task departs from a CPU, and arrives at a CPU. The departures and arrivals of a
+ * task alternate, across CPUs, and the task runs between an arrival and the next
+ * departure. Documentation/trace/bts.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts
@@ -72,7 +72,7 @@ TRACE_EVENT(bts_arrives,
 	),
 
 	TP_fast_assign(
-		/* The row is the task's, which is not current yet. */
+		/* The row belongs to this task, which is not current yet. */
 		__entry->ent.pid	= p->pid;
 		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 		__entry->pid		= p->pid;
