@@ -43,8 +43,6 @@ unsigned int ds_bts_threshold = 512;
 /* Of the ONLINE section; 0 while BTS is not claimed. */
 static int ds_online_state;
 
-/* --- Asking the CPUs ---------------------------------------------------------------- */
-
 /* A CPU that has stopped gets another chance. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
@@ -87,8 +85,6 @@ void ds_bts_flush_all(void)
 	on_each_cpu_cond(ds_must_flush, ds_run, &job, true);
 }
 
-/* --- Crash -------------------------------------------------------------------------- */
-
 /**
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
@@ -118,8 +114,6 @@ void ds_bts_crash(void)
 			mdelay(1);
 	}
 }
-
-/* --- Lives of CPUs ------------------------------------------------------------------ */
 
 /* A CPU that fails makes the claim fail. Later it is left out: a row of its trace says so. */
 static void ds_start(struct ds_bts_cpu *c)
@@ -184,8 +178,6 @@ static const struct syscore_ops ds_syscore_ops = {
 static struct syscore ds_syscore = {
 	.ops = &ds_syscore_ops,
 };
-
-/* --- Claim and release -------------------------------------------------------------- */
 
 /* AAJ122, and its like on the models that follow. */
 static const struct x86_cpu_id ds_erratum_aaj122[] = {

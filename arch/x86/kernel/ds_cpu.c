@@ -116,8 +116,10 @@ static void ds_empty(struct ds_bts_cpu *c)
 	u64 end = ds_has_wrapped(ds) || !c->ctl ? ds->bts_absolute_maximum :
 						  READ_ONCE(ds->bts_index);
 
+	c->strays += ds_late(c);
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
+	c->end = base;
 	/* An NMI that was on its way has come, or is waited for. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
@@ -373,12 +375,11 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 /* Take the probe's records away. What comes late comes now: each round is a branch. */
 static void ds_settle(struct ds_bts_cpu *c)
 {
-	struct debug_store *ds = c->ds;
 	unsigned int i;
 
 	for (i = 0; i < DS_PROBE_LATE; i++)
 		barrier();
-	c->strays += (ds->bts_index - ds->bts_buffer_base) / sizeof(struct ds_bts_record);
+	c->end = c->ds->bts_buffer_base;
 	ds_empty(c);
 }
 

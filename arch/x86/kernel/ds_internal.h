@@ -27,6 +27,7 @@ bool ds_in_section(u64 addr);
 const struct ds_bts_record *ds_rec(const struct ds_bts_batch *batch, unsigned int i);
 unsigned int ds_slots(const struct debug_store *ds);
 bool ds_has_wrapped(const struct debug_store *ds);
+unsigned int ds_late(const struct ds_bts_cpu *c);
 bool ds_has_records(const struct debug_store *ds);
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch);
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip);

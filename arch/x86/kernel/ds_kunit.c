@@ -32,6 +32,7 @@ struct ds_test {
 	struct ds_bts_batch	batch;
 	unsigned long		ip;
 	u64			stored;
+	unsigned int		late;
 	bool			circular;
 	bool			lazy;
 };
@@ -111,6 +112,7 @@ static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 	t->cpu.end = t->ds.bts_index;
 	ds_test_store_nr(t, late);
 	t->batch = (struct ds_bts_batch){ };
+	t->late = ds_late(&t->cpu);
 	ds_slice(&t->cpu, &t->batch);
 	ds_cut_own(&t->batch, &t->cpu, t->ip);
 }
@@ -219,6 +221,7 @@ static void ds_test_late(struct kunit *test)
 		ds_test_start(t, size, 0);
 		ds_test_store_nr(t, nr);
 		ds_test_drain_late(t, late);
+		KUNIT_ASSERT_EQ(test, t->late, late);
 		KUNIT_ASSERT_EQ(test, t->batch.wrapped, nr + late >= size);
 		if (nr + late < size)
 			ds_test_expect(test, 0, nr);

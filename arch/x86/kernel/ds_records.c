@@ -72,6 +72,14 @@ bool ds_has_wrapped(const struct debug_store *ds)
 	return READ_ONCE(rec->from) || READ_ONCE(rec->to);
 }
 
+/* How many records were stored after BTS was switched off: the CPU may wrap meanwhile. */
+unsigned int ds_late(const struct ds_bts_cpu *c)
+{
+	int late = (s64)(READ_ONCE(c->ds->bts_index) - c->end) / (int)sizeof(struct ds_bts_record);
+
+	return late < 0 ? late + ds_slots(c->ds) : late;
+}
+
 /* Is anything in the buffer? */
 bool ds_has_records(const struct debug_store *ds)
 {

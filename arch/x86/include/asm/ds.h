@@ -202,7 +202,7 @@ enum ds_pmi {
  * @crash:	another CPU crashes and asks for the records. Set by that CPU
  * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
  *		nothing is recorded before the next ds_bts_update_all()
- * @strays:	records of a probe, not yet counted as own
+ * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU is left out
  * @threshold:	perf's interrupt threshold, put back when BTS is given back
