@@ -29,7 +29,9 @@ step 2
 # perf keeps the buffers of all CPUs while it has an event.
 perf stat -a -e cycles -o /dev/null -- sleep 10000 &
 stat=$!
-sleep 0.1
+until readlink "/proc/$stat/fd/"* | grep -q perf_event; do
+	sleep 0.05
+done
 echo 0 > options/bts-circular
 echo 1 > tracing_on
 sleep 0.1

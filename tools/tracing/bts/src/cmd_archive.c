@@ -140,9 +140,22 @@ static int run(const char *trace, bool verbose)
 	struct bts_options options = { .path = (char *)trace };
 	struct archived all = { .trace = trace, .verbose = verbose };
 	struct bts_pipe pipe = {};
+	bool writable = false;
+	char *directory;
 
 	if (!bts_pipe_open(&pipe, trace, &options))
 		return BTS_FAILURE;
+	/* One message if nothing can be put there, not one for each file. */
+	directory = archive_file(trace, "");
+	if (directory && access(directory, W_OK))
+		bts_errno("write", directory);
+	else if (directory)
+		writable = true;
+	free(directory);
+	if (!writable) {
+		bts_pipe_close(&pipe);
+		return BTS_FAILURE;
+	}
 	all.status = bts_pipe_run(&pipe);
 	for (const struct object *object = pipe.objects.list; object; object = object->next)
 		put_object(&all, object);

@@ -326,12 +326,13 @@ static void check_software(struct check *check)
 
 	check_lockdown(check);
 	if (geteuid())
-		note("rights", "not root: recording wants to be (or rights to tracefs)");
+		note("rights", "not root: recording wants root, or rights to tracefs");
 	else
 		good("rights", "root");
 	root = tracefs_root();
 	if (!root) {
-		check->failed = true;
+		bad(check, "tracefs", geteuid() ? "not open to this user: run bts check as root" :
+		    "it cannot be mounted");
 		return;
 	}
 	good("tracefs", "%s", root);

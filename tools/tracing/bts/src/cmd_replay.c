@@ -198,6 +198,20 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	return enough(r);
 }
 
+/* The calls that have not ended do so now; after --head nothing of that is shown. */
+static void end_calls(struct replay *r)
+{
+	static const struct calls_ops silent;
+
+	for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next) {
+		struct calls *c = t->priv;
+
+		if (c && enough(r))
+			c->ops = &silent;
+		calls_free(t);
+	}
+}
+
 static int run(void *ctx, const struct bts_options *options)
 {
 	struct replay *r = ctx;
@@ -209,9 +223,7 @@ static int run(void *ctx, const struct bts_options *options)
 	r->text = text_open(stdout);
 	text_string(r->text, "  instructions   branches  task                  calls\n");
 	status = bts_pipe_run(&r->pipe);
-	if (!enough(r))
-		for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next)
-			calls_free(t);
+	end_calls(r);
 	text_close(r->text);
 	if (r->only && !r->found)
 		status = bts_error("replay", r->only, "no such function in the trace");

@@ -39,7 +39,8 @@ const char *tracefs_root(void)
 		return NULL;
 	}
 	if (access(root, R_OK | X_OK)) {
-		bts_errno("open", root);
+		bts_error("open", root, "%s%s", strerror(errno),
+			  errno == EACCES ? "; recording wants root, or rights to tracefs" : "");
 		root = NULL;
 	}
 	return root;

@@ -21,11 +21,10 @@ static bool read_source(struct source *s, const char *path)
 	FILE *file = fopen(path, "r");
 	char *line = NULL;
 	size_t room = 0;
-	ssize_t length;
 
 	if (!file)
 		return false;
-	while ((length = getline(&line, &room, file)) >= 0) {
+	while (getline(&line, &room, file) >= 0) {
 		line[strcspn(line, "\r\n")] = 0;
 		/* What moves the cursor is no text. */
 		for (char *c = line; *c; c++)

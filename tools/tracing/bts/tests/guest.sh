@@ -354,8 +354,13 @@ check "no file, or another one" no_file
 
 no_rights() {
 	chmod 755 .
-	status 1 says 'Permission denied' setpriv --reuid 65534 --clear-groups \
-		bts record -o /tmp/nobody.dat -- true
+	user="setpriv --reuid 65534 --clear-groups"
+	# shellcheck disable=SC2086 # a command and its options
+	status 1 says 'Permission denied; recording wants root' \
+		$user bts record -o /tmp/nobody.dat -- true &&
+		status 1 says '^NO   tracefs .* as root' $user bts check &&
+		chmod 644 k.dat && status 1 says 'Permission denied' $user bts archive k.dat &&
+		[ "$(wc -l <words)" -eq 1 ]
 }
 check "record: without rights" no_rights
 

@@ -13,8 +13,9 @@ if [ "${1:-}" = --runs ]; then
 	shift 2
 fi
 dir=$1
+tests=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
-. "$(dirname -- "$0")/../ktap.sh"
+. "$tests/ktap.sh"
 
 # fuzz NAME OPTION...: what the fuzzer finds is in DIR/found-NAME, a crash in DIR.
 fuzz() {

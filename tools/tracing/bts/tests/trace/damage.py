@@ -7,7 +7,8 @@
 # and the program of the last of those, calls, a tenth as often. SERVE is serve.c with the
 # tool in it, which should be built with SAN=1. Each time the command must end by itself with
 # 0 or 1, with a message of one line if with 1. Of a trace that is cut, what is shown must be
-# the beginning of what the whole trace has, on each CPU. KTAP.
+# the beginning of what the whole trace has, on each CPU. Of one that is whole, each command
+# must give all memory back. KTAP.
 
 import collections
 import concurrent.futures
@@ -23,7 +24,7 @@ import threading
 CUTS = 1000
 SEED = 1
 COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["top"], ["top", "-b", "line"],
-            ["top", "-b", "edge"], ["top", "--json"], ["replay"], ["replay", "-F", "fib"],
+            ["top", "-b", "edge"], ["top", "--json"], ["replay"], ["replay", "-F", "fib"], ["replay", "--head", "7"],
             ["graph", "main"], ["info", "--stats"], ["cover", "-f", "lcov", "--dso", "calls"],
             ["cover", "-f", "drcov"], ["cover", "-f", "pcs"], ["dump", "-f", "folded"],
             ["dump", "-f", "flame"], ["dump", "-f", "callgrind"], ["dump", "-f", "chrome"],
@@ -34,19 +35,21 @@ COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["
 class Servers:
     """A server for each thread that asks."""
 
-    def __init__(self, serve, directory):
+    def __init__(self, serve, directory, leaks):
         self.serve = serve
+        self.asan = "exitcode=99:detect_leaks=%d" % leaks
         self.directory = directory
         self.local = threading.local()
         self.started = []
 
     def get(self):
         if not hasattr(self.local, "server"):
-            env = dict(os.environ, ASAN_OPTIONS="exitcode=99:detect_leaks=0",
+            env = dict(os.environ, ASAN_OPTIONS=self.asan,
                        UBSAN_OPTIONS="exitcode=99:print_stacktrace=1")
             self.local.server = subprocess.Popen(
                 [self.serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0)
-            self.local.out = os.path.join(self.directory, "out-%d" % len(self.started))
+            self.local.out = os.path.join(self.directory,
+                                          "out-%d-%d" % (id(self), len(self.started)))
             self.started.append(self.local.server)
         return self.local
 
@@ -184,6 +187,12 @@ def pipe_instead(servers, trace):
     return verdict("pipe", status, err)
 
 
+def leak(servers, traces, args):
+    """Of a trace that is whole, a command gives all memory back."""
+    status, _, err = servers.run(args + [traces[0]])
+    return verdict(" ".join(args), status, err)
+
+
 class Results:
     def __init__(self, nr):
         self.nr = 0
@@ -206,8 +215,9 @@ def main():
         with open(trace, "rb") as f:
             datas.append(f.read())
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    servers = Servers(serve, tempfile.mkdtemp(dir=memory))
-    results = Results(5)
+    servers = Servers(serve, tempfile.mkdtemp(dir=memory), False)
+    leak_servers = Servers(serve, servers.directory, True)
+    results = Results(6)
     status, whole, err = rows(servers, traces[0])
     results.add("the whole trace is read",
                 [None if status == 0 and whole else err.decode(errors="replace") or "no rows"])
@@ -223,7 +233,11 @@ def main():
                              range(runs // 10)) if files else ["no program is archived"])
         results.add("a program that is a FIFO now",
                     [pool.submit(pipe_instead, servers, traces[-1]).result()])
+        results.add("no command leaks memory",
+                    pool.map(lambda n: leak(leak_servers, traces, command(traces, n)),
+                             range(len(COMMANDS))))
     servers.end()
+    leak_servers.end()
     shutil.rmtree(servers.directory)
     sys.exit(results.failed)
 

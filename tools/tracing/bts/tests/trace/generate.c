@@ -510,6 +510,7 @@ int main(int argc, char **argv)
 	struct out *o = bts_zalloc(1, sizeof(*o));
 	struct formats formats;
 	struct layout layout;
+	const char *shift;
 	struct dat *dat;
 
 	if (argc != 2 && argc < 4)
@@ -527,7 +528,8 @@ int main(int argc, char **argv)
 	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
 	o->wrong = getenv("BTS_WRONG");
-	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
+	shift = getenv("BTS_SHIFT");
+	o->shift = shift ? strtoull(shift, NULL, 16) : 0;
 	if (getenv("BTS_SMALL"))
 		shrink(dat);
 	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
