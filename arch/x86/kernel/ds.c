@@ -22,13 +22,13 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/irqflags.h>
+#include <linux/nmi.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
 
 #include <asm/apic.h>
 #include <asm/cpu_device_id.h>
-#include <asm/nmi.h>
 #include <asm/perf_event.h>
 
 #include "ds_internal.h"

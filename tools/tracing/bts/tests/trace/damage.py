@@ -134,11 +134,11 @@ def command(traces, number):
     return [traces[0] if word == "WHOLE" else word for word in COMMANDS[number % len(COMMANDS)]]
 
 
-def damage(servers, traces, datas, number):
+def damage(servers, traces, contents, number):
     """Each command meets each of the traces."""
     path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
-        f.write(damaged(datas[number // len(COMMANDS) % len(datas)], number))
+        f.write(damaged(contents[number // len(COMMANDS) % len(contents)], number))
     args = command(traces, number)
     status, _, err = servers.run(args + [path])
     os.unlink(path)
@@ -150,11 +150,11 @@ def archived(servers, trace):
     path = os.path.join(servers.directory, "kept.dat")
     shutil.copy(trace, path)
     servers.run(["archive", path])
-    datas = []
+    contents = []
     for name in glob.glob(path + ".archive/root/**/calls", recursive=True):
         with open(name, "rb") as f:
-            datas.append((os.path.relpath(name, path + ".archive"), f.read()))
-    return datas
+            contents.append((os.path.relpath(name, path + ".archive"), f.read()))
+    return contents
 
 
 def damage_program(servers, trace, name, data, number):
@@ -210,10 +210,10 @@ class Results:
 
 def main():
     serve, runs, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    datas = []
+    contents = []
     for trace in traces:
         with open(trace, "rb") as f:
-            datas.append(f.read())
+            contents.append(f.read())
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     servers = Servers(serve, tempfile.mkdtemp(dir=memory), False)
     leak_servers = Servers(serve, servers.directory, True)
@@ -221,13 +221,13 @@ def main():
     status, whole, err = rows(servers, traces[0])
     results.add("the whole trace is read",
                 [None if status == 0 and whole else err.decode(errors="replace") or "no rows"])
-    sizes = sorted({len(datas[0]) * i // CUTS for i in range(CUTS)})
+    sizes = sorted({len(contents[0]) * i // CUTS for i in range(CUTS)})
     files = archived(servers, traces[-1])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results.add("cut at %d places" % len(sizes),
-                    pool.map(lambda s: cut(servers, datas[0], whole, s), sizes))
+                    pool.map(lambda s: cut(servers, contents[0], whole, s), sizes))
         results.add("damaged %d times" % runs,
-                    pool.map(lambda n: damage(servers, traces, datas, n), range(runs)))
+                    pool.map(lambda n: damage(servers, traces, contents, n), range(runs)))
         results.add("its program damaged %d times" % (runs // 10),
                     pool.map(lambda n: damage_program(servers, traces[-1], *files[0], n),
                              range(runs // 10)) if files else ["no program is archived"])
