@@ -19,6 +19,8 @@ struct bytes {
 
 static inline void bytes_add(struct bytes *bytes, const void *data, size_t size)
 {
+	if (!size)
+		return;
 	if (size > bytes->room - bytes->size) {
 		bytes->room = 2 * bytes->room + size;
 		bytes->data = bts_realloc(bytes->data, bytes->room, 1);
