@@ -71,7 +71,8 @@ int bts_number(const char *command, const char *option, const char *text, unsign
 	*number = strtoul(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least)
 		return BTS_OK;
-	return bts_misuse(command, "%s %s: not a whole number of at least %lu", option, text, least);
+	return bts_misuse(command, "%s %s: not a whole number of at least %lu", option, text,
+			  least);
 }
 
 int bts_usage(const char *text)
