@@ -126,9 +126,9 @@ static __always_inline bool bts_takes(struct event_filter *filter, struct bts_cp
 }
 
 /* Deliver the wanted records, each unbroken run of them at once. */
-static __always_inline void bts_take(struct bts_instance *b, struct bts_cpu *c,
-				     struct event_filter *filter, unsigned int mode,
-				     const struct ds_bts_slice *slice)
+static __always_inline void bts_take_runs(struct bts_instance *b, struct bts_cpu *c,
+					  struct event_filter *filter, unsigned int mode,
+					  const struct ds_bts_slice *slice)
 {
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
@@ -167,11 +167,11 @@ void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		return;
 	/* A loop is compiled for each case, because it handles each record. */
 	if (filter)
-		bts_take(b, c, filter, mode, slice);
+		bts_take_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)
 		bts_deliver(b, c, slice->rec, slice->nr);
 	else if (mode == DS_BTS_USER)
-		bts_take(b, c, NULL, DS_BTS_USER, slice);
+		bts_take_runs(b, c, NULL, DS_BTS_USER, slice);
 	else
-		bts_take(b, c, NULL, DS_BTS_KERNEL, slice);
+		bts_take_runs(b, c, NULL, DS_BTS_KERNEL, slice);
 }
