@@ -110,7 +110,7 @@ void ds_bts_crash(void)
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
 		/* Pairs with ds_bts_on(): the CPU has written its records. */
-		while (smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms--)
+		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
 }

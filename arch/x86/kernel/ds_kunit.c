@@ -8,10 +8,14 @@
  */
 
 #include <kunit/test.h>
+#include <linux/cpumask.h>
 #include <linux/irqflags.h>
+#include <linux/nmi.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include <asm/apic.h>
+#include <asm/nmi.h>
 
 #include "ds_internal.h"
 
@@ -595,6 +599,42 @@ static void ds_test_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.ctl, 0);
 }
 
+static int ds_test_swallow(unsigned int type, struct pt_regs *regs)
+{
+	return NMI_HANDLED;
+}
+
+/*
+ * A crash waits 10 ms for all CPUs together. Two do not answer here: this one, which
+ * drains, and one that takes no notice while BTS is not claimed.
+ */
+static void ds_test_crash(struct kunit *test)
+{
+	unsigned long flags;
+	u64 waited;
+	int cpu;
+
+	if (!ds_bts_available() || num_online_cpus() < 2)
+		kunit_skip(test, "no BTS, or just one CPU");
+	KUNIT_ASSERT_EQ(test, 0, register_nmi_handler(NMI_LOCAL, ds_test_swallow, 0,
+						      "bts_kunit"));
+	local_irq_save(flags);
+	this_cpu_write(ds_bts_cpu.busy, DS_BUSY);
+	waited = ktime_get_ns();
+	ds_bts_crash();
+	waited = ktime_get_ns() - waited;
+	this_cpu_write(ds_bts_cpu.busy, DS_FREE);
+	for_each_online_cpu(cpu) {
+		per_cpu(ds_bts_cpu, cpu).crash = false;
+		per_cpu(ds_bts_cpu, cpu).pmi = DS_PMI_NONE;
+	}
+	local_irq_restore(flags);
+	unregister_nmi_handler(NMI_LOCAL, "bts_kunit");
+
+	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_LT(test, waited, 15 * NSEC_PER_MSEC);
+}
+
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
 	KUNIT_CASE(ds_test_wrap),
@@ -614,6 +654,7 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
 	KUNIT_CASE(ds_test_stop),
+	KUNIT_CASE(ds_test_crash),
 	{ }
 };
 
