@@ -11,13 +11,14 @@ emulator.
 """
 
 import array
-import json
+import os
 import re
-import socket
+import subprocess
 import threading
 
 import branches
-from judge import RESULTS, Lost, ok  # noqa: F401 # for the judges that follow the log
+from judge import RUN
+from monitor import Lost, connect, run_args
 
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
@@ -128,34 +129,26 @@ class Log:
         self.taken.append(target)
 
 
-class Monitor:
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
-        self.file = self.socket.makefile("r")
-        self.file.readline()
-        self.command("qmp_capabilities")
+def boot(options, directory, ready, *words):
+    """Runs machine/vm/run with `words` until a line of the guest's begins with `ready`.
 
-    def command(self, name, **arguments):
-        request = json.dumps({"execute": name, "arguments": arguments})
-        self.socket.sendall(request.encode() + b"\n")
-        for line in self.file:
-            message = json.loads(line)
-            if "error" in message:
-                raise Lost(f"{name}: {message['error']['desc']}")
-            if "return" in message:
-                return message["return"]
-        raise Lost(f"the monitor closed during {name}")
-
-    def human(self, command):
-        return self.command("human-monitor-command", **{"command-line": command})
-
-    def rip(self):
-        return int(re.search(r"RIP=([0-9a-f]+)", self.human("info registers"))[1], 16)
-
-    def failed(self):
-        return sum(int(n) for n in re.findall(r"failed: *(\d+)",
-                                              self.human("info bts")))
+    Returns the process, the monitor, and the line as a match of `ready`.
+    """
+    path = os.path.join(directory, "monitor")
+    command = [
+        RUN, "--icount", "--mem", "768", "--timeout", str(options.timeout),
+        "--append", "nokaslr nolapic_timer", "--kernel", options.kernel,
+        "--qemu", options.qemu, "--console", os.path.join(directory, "console"),
+        *run_args(path), *words,
+    ]
+    with open(os.path.join(directory, "errors"), "wb") as errors:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=errors)
+    for line in process.stdout:
+        match = re.match(ready, line)
+        if match:
+            return process, connect(path), match
+    raise Lost(f"machine/vm/run ended with status {process.wait()}")
 
 
 def follow(monitor, fifo, log, enough, begun=None):
@@ -185,7 +178,8 @@ def follow(monitor, fifo, log, enough, begun=None):
     if stopper is None:
         raise Lost("the log ended early")
     stopper.join()
-    log.arrive(monitor.rip())
+    rip = re.search(r"RIP=([0-9a-f]+)", monitor.human("info registers"))[1]
+    log.arrive(int(rip, 16))
 
 
 def compare(log, got):

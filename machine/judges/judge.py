@@ -12,11 +12,10 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("BTS_BUILD", os.path.join(TOP, "build"))
 RUN = os.path.join(TOP, "machine/vm/run")
 
+sys.path.append(os.path.join(TOP, "machine/vm"))
+from monitor import Lost  # noqa: E402
+
 RESULTS = []
-
-
-class Lost(Exception):
-    """The machine has ended, or did not start."""
 
 
 def arguments(description, kernel="kernel"):

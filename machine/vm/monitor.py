@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The emulator's monitor for scripts, which speaks QMP: a JSON object in each line.
+
+qemu.qmp, in the emulator's source tree, is not used: it takes no socket that is open
+already, and the emulator may be a binary whose sources are not here.
+"""
+
+import json
+import re
+import socket
+
+
+class Lost(Exception):
+    """The machine has ended or does not answer, or did not start."""
+
+
+def emulator_args(where):
+    """The emulator's arguments for one more monitor; `where` ends its -chardev."""
+    return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
+
+
+def run_args(path):
+    """The same of machine/vm/run, for a monitor that connect(path) reaches."""
+    return [word for arg in emulator_args(f"path={path},server=on,wait=off")
+            for word in ("--qemu-arg", arg)]
+
+
+def connect(path, timeout=None):
+    """The monitor of run_args(path). An answer takes `timeout` seconds at most."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(timeout)
+    sock.connect(path)
+    return Monitor(sock)
+
+
+class Monitor:
+    """The monitor at the other end of a socket.
+
+    `panicked` is true when the emulator has reported that its guest panicked. Before
+    the first command it reports nothing.
+    """
+
+    def __init__(self, sock):
+        self.socket = sock
+        self.file = sock.makefile("r")
+        self.greeted = False
+        self.panicked = False
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def message(self):
+        """The next message, or None if the emulator has closed the monitor."""
+        line = self.file.readline()
+        if not line:
+            return None
+        message = json.loads(line)
+        if message.get("event") == "GUEST_PANICKED":
+            self.panicked = True
+        return message
+
+    def command(self, name, **arguments):
+        if not self.greeted:
+            self.greeted = True
+            self.message()
+            self.command("qmp_capabilities")
+        request = json.dumps({"execute": name, "arguments": arguments})
+        self.socket.sendall(request.encode() + b"\n")
+        while True:
+            message = self.message()
+            if message is None:
+                raise Lost(f"the monitor closed during {name}")
+            if "error" in message:
+                raise Lost(f"{name}: {message['error']['desc']}")
+            if "return" in message:
+                return message["return"]
+
+    def human(self, command, cpu=0):
+        """The answer of the monitor for people, in which `cpu` is the current CPU."""
+        return self.command("human-monitor-command", **{
+            "command-line": command, "cpu-index": cpu}).replace("\r", "")
+
+    def info_bts(self, name):
+        """The value of `name` in `info bts`, for each CPU that has it."""
+        return [int(number, 0) for number in
+                re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
