@@ -110,7 +110,7 @@ void ds_bts_crash(void)
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
 		/* Pairs with ds_bts_on(): the CPU has written its records. */
-		while (smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms--)
+		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
 }
@@ -206,10 +206,9 @@ bool ds_bts_available(void)
  * @cpu:	with -EIO, a CPU that failed,
  * @fault:	and how
  *
- * Each CPU is probed: a known branch must give just its record, and crossing the
- * threshold an interrupt. A CPU that comes online later and fails is left out, with
- * a warning and a batch that is @dead. Nothing is recorded before the first switch
- * to a task, or ds_bts_update_all().
+ * Each CPU is probed. One that comes online later and fails is left out, with a
+ * warning and a batch that is @dead. Nothing is recorded before the first switch to a
+ * task, or ds_bts_update_all().
  *
  * Context: Process context, may sleep; not beside itself or ds_bts_release().
  * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS;

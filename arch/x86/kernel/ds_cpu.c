@@ -254,20 +254,23 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over what this CPU has recorded
- * @cause: why; in a flush the tracer gets an empty batch as well, because it may hold
- *	   something
+ * @cause: why; in a flush the tracer gets an empty batch as well
  *
  * Context: Between ds_bts_off() and ds_bts_on(); bts_records() is called from here.
  */
 void ds_bts_drain(enum ds_drain_cause cause)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	struct ds_bts_batch none = { .cause = cause };
+	/* A flush may come before the tracer takes batches. */
+	unsigned int own = cause == DS_DRAIN_FLUSH ? 0 : c->strays;
+	struct ds_bts_batch none = { .own = own, .cause = cause };
 
-	if (c->ctl)
+	if (c->ctl) {
 		ds_hand_over(c, cause, DS_NOWHERE);
-	else if (cause == DS_DRAIN_FLUSH)
+	} else if (cause == DS_DRAIN_FLUSH || own) {
+		c->strays -= own;
 		bts_records(&none);
+	}
 }
 
 /**
@@ -301,7 +304,6 @@ void ds_bts_ask(struct task_struct *task)
 /*
  * The PMI is one of several sources of an NMI. @pmi is how a drain and an NMI in its
  * midst agree on it: the first of the two to come sets it, the second takes it back.
- *
  * The branches of another NMI were recorded, and may have reached the threshold. Perf may
  * unmask the PMI's entry late: an interrupt that fell due before is lost.
  * Context: NMI, after perf's handler, which has unmasked the entry.
@@ -410,8 +412,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 {
 	struct debug_store *ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
 	enum ds_fault fault = DS_FAULT_NO_RECORD;
-	u64 all = DS_CTL_MASK;
-	u64 area, others;
+	u64 area, others, all = DS_CTL_MASK;
 	unsigned int i;
 
 	if (!boot_cpu_has(X86_FEATURE_DSCPL))

@@ -8,10 +8,14 @@
  */
 
 #include <kunit/test.h>
+#include <linux/cpumask.h>
 #include <linux/irqflags.h>
+#include <linux/nmi.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include <asm/apic.h>
+#include <asm/nmi.h>
 
 #include "ds_internal.h"
 
@@ -562,6 +566,60 @@ static void ds_test_pmi_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
 }
 
+/* The branches of an NMI for records that are drained must not raise the next one. */
+static void ds_test_nmi_is_ours(struct kunit *test)
+{
+	struct ds_bts_cpu *c, before;
+	bool other, due;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&ds_bts_cpu);
+	before = *c;
+	*c = (struct ds_bts_cpu){ };
+	other = ds_bts_nmi_is_ours();
+	c->pmi = DS_PMI_DUE;
+	due = ds_bts_nmi_is_ours();
+	*c = before;
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_FALSE(test, other);
+	KUNIT_EXPECT_TRUE(test, due);
+}
+
+/*
+ * The branches of an NMI of another kind have reached the threshold, and the PMI may be lost:
+ * that NMI drains. BTINT alone has no effect in DEBUGCTL.
+ */
+static void ds_test_nmi_other(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+	struct ds_bts_cpu *c, before;
+	struct pt_regs regs = { };
+	unsigned long flags;
+	unsigned int left;
+
+	if (!ds_bts_available())
+		kunit_skip(test, "no BTS");
+	ds_test_start(t, DS_TEST_SLOTS, 0);
+	t->ds.bts_interrupt_threshold = t->ds.bts_buffer_base + sizeof(*t->slot);
+	ds_test_store_nr(t, 2);
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&ds_bts_cpu);
+	before = *c;
+	*c = t->cpu;
+	ds_bts_nmi(NMI_LOCAL, &regs);
+	left = t->ds.bts_index - t->ds.bts_buffer_base;
+	c->ctl = 0;
+	ds_bts_off();
+	ds_bts_on();
+	*c = before;
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_EQ(test, left, 0);
+}
+
 /* A PMI of @more records beside the driver's own; the traced code did not move on. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
@@ -595,6 +653,42 @@ static void ds_test_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.ctl, 0);
 }
 
+static int ds_test_swallow(unsigned int type, struct pt_regs *regs)
+{
+	return NMI_HANDLED;
+}
+
+/*
+ * A crash waits 10 ms for all CPUs together. Two do not answer here: this one, which
+ * drains, and one that takes no notice while BTS is not claimed.
+ */
+static void ds_test_crash(struct kunit *test)
+{
+	unsigned long flags;
+	u64 waited;
+	int cpu;
+
+	if (!ds_bts_available() || num_online_cpus() < 2)
+		kunit_skip(test, "no BTS, or just one CPU");
+	KUNIT_ASSERT_EQ(test, 0, register_nmi_handler(NMI_LOCAL, ds_test_swallow, 0,
+						      "bts_kunit"));
+	local_irq_save(flags);
+	this_cpu_write(ds_bts_cpu.busy, DS_BUSY);
+	waited = ktime_get_ns();
+	ds_bts_crash();
+	waited = ktime_get_ns() - waited;
+	this_cpu_write(ds_bts_cpu.busy, DS_FREE);
+	for_each_online_cpu(cpu) {
+		per_cpu(ds_bts_cpu, cpu).crash = false;
+		per_cpu(ds_bts_cpu, cpu).pmi = DS_PMI_NONE;
+	}
+	local_irq_restore(flags);
+	unregister_nmi_handler(NMI_LOCAL, "bts_kunit");
+
+	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_LT(test, waited, 15 * NSEC_PER_MSEC);
+}
+
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
 	KUNIT_CASE(ds_test_wrap),
@@ -613,7 +707,10 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_cpl_trait),
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
+	KUNIT_CASE(ds_test_nmi_is_ours),
+	KUNIT_CASE(ds_test_nmi_other),
 	KUNIT_CASE(ds_test_stop),
+	KUNIT_CASE(ds_test_crash),
 	{ }
 };
 

@@ -115,7 +115,11 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# perf's files are in memory, too.
+	# What a worker started goes on to its end. Its memory, and perf's files, which are in
+	# memory, too, must not count.
+	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
+		sleep 0.1
+	done
 	rm -f "$TMPDIR/sample" "$TMPDIR/bts"
 }
 
@@ -262,7 +266,7 @@ any_instance() {
 }
 
 any_option() {
-	one_of 8
+	one_of 10
 	shift "$one"
 	option=$1
 	# A flight recorder overwrites records before they are read: the hardware's count is higher.
@@ -293,6 +297,25 @@ any_size() {
 	one_of 4
 	shift "$one"
 	try "$1" "$dir/buffer_size_kb"
+	one_of 8
+	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
+}
+
+# What takes the ring buffer away from the tracer for a moment, and what is written beside it.
+any_buffer() {
+	one_of 4
+	case $one in
+	0) try "" "$dir/trace" ;;
+	1) one_of 2; try "$one" "$dir/snapshot" ;;
+	2) try "a marker" "$dir/trace_marker" ;;
+	3) one_of 2; try "$one" "$dir/events/sched/sched_switch/enable" ;;
+	esac
+}
+
+any_filter() {
+	one_of 2
+	shift "$one"
+	try "$1" "$dir/events/ftrace/bts_branch/filter"
 }
 
 any_reader() {
@@ -312,10 +335,10 @@ any_directory() {
 # All tasks, user and kernel, are usually too much work for the machine.
 any_thing() {
 	any_instance
-	one_of 12
+	one_of 14
 	case $one in
 	0 | 1) any_option bts-user bts-kernel bts-cpl-filter bts-circular bts-block bts-sched \
-		bts-map overwrite ;;
+		bts-map bts-pack bts-sync overwrite ;;
 	2 | 3) any_targets ;;
 	4) try bts "$dir/current_tracer" ;;
 	5) try nop "$dir/current_tracer" ;;
@@ -325,6 +348,8 @@ any_thing() {
 	9) one_of 3; try $((one + 1)) "$dir/tracing_cpumask" ;;
 	10) any_directory ;;
 	11) one_of 2048; try $((one + 1)) bts_threshold; any_reader ;;
+	12) any_buffer ;;
+	13) any_filter 0 "from > 0x500000 && to < 0x7fffffffffff" ;;
 	esac
 }
 
@@ -387,9 +412,13 @@ random_end() {
 	for option in bts-user bts-map overwrite; do
 		echo 1 > options/$option
 	done
-	for option in bts-circular bts-block bts-sched function-fork; do
+	for option in bts-circular bts-block bts-sched bts-pack bts-sync function-fork; do
 		echo 0 > options/$option
 	done
+	echo 0 > events/sched/sched_switch/enable
+	echo 0 > events/ftrace/bts_branch/filter
+	echo 0 > snapshot
+	echo 4 > buffer_subbuf_size_kb
 	echo 3 > tracing_cpumask
 	echo "$threshold" > bts_threshold
 	echo 256 > buffer_size_kb
