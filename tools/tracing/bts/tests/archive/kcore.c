@@ -102,26 +102,31 @@ static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
 	return word;
 }
 
-static char *in(char *path, const char *dir, const char *name)
+static char trace[256], saved[256], before[256], later[256];
+
+static void in(char *path, const char *dir, const char *name)
 {
 	snprintf(path, 256, "%s/%s", dir, name);
-	return path;
+}
+
+static void set_paths(const char *dir)
+{
+	in(kcore_path, dir, "kcore");
+	in(kallsyms_path, dir, "kallsyms");
+	in(trace, dir, "t");
+	in(saved, dir, "t.archive/kcore");
+	in(before, dir, "t.archive/kcore.before");
+	in(later, dir, "t.archive/kcore.later");
 }
 
 int main(int argc, char **argv)
 {
-	char trace[256], saved[256], before[256], later[256];
 	struct kernel_code *code;
 	uint64_t size;
 
 	if (argc != 2)
 		return 2;
-	in(kcore_path, argv[1], "kcore");
-	in(kallsyms_path, argv[1], "kallsyms");
-	in(trace, argv[1], "t");
-	in(saved, argv[1], "t.archive/kcore");
-	in(before, argv[1], "t.archive/kcore.before");
-	in(later, argv[1], "t.archive/kcore.later");
+	set_paths(argv[1]);
 	archive_clear(trace);
 	write_kcore(0);
 	write_kallsyms(1);
