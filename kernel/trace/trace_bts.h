@@ -374,12 +374,13 @@ enum bts_err {
 };
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/* Of trace_bts.c and trace_bts_filter.c, for trace_bts_kunit.c. */
+/* Of trace_bts.c, trace_bts_filter.c and trace_bts_output.c, for trace_bts_kunit.c. */
 extern const char *bts_errs[BTS_ERRS];
 enum bts_err bts_err_of(int ret);
 enum bts_err bts_err_of_fault(enum ds_fault fault);
 bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec);
 bool bts_is_target(struct trace_array *tr, struct task_struct *task);
+unsigned long bts_text_here(struct trace_array *tr, unsigned long addr);
 #endif
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_H */

@@ -103,7 +103,8 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 
 	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
 		return NULL;
-	return rcu_dereference_sched(file->filter);
+	/* Interrupts are off, though lockdep may not know it: see bts_drain_cpu(). */
+	return rcu_dereference_raw(file->filter);
 }
 
 /* Does the filter let the branch pass? Context: as bts_records(). */

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of trace_bts.c and trace_bts_filter.c, and of what ring_buffer.c has for them */
+/*
+ * KUnit tests of trace_bts.c, trace_bts_filter.c and trace_bts_output.c, and of what
+ * ring_buffer.c has for them
+ */
 
 #include <kunit/test.h>
 #include <linux/ring_buffer.h>
+
+#include <asm/sections.h>
 
 #include "trace_bts.h"
 
@@ -214,6 +219,22 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* What was kernel text in another boot is looked up where it is now, and nothing else. */
+static void bts_test_text(struct kunit *test)
+{
+	const unsigned long here = (unsigned long)_stext + 0x100;
+	const long delta = 0x1e000000;
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here), here);
+	tr->text_delta = delta;
+	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here - delta), here);
+	KUNIT_EXPECT_EQ(test, bts_text_here(tr, MODULES_VADDR), MODULES_VADDR);
+	tr->text_delta = -delta;
+	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here + delta), here);
+}
+
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
@@ -221,6 +242,7 @@ static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_off),
 	KUNIT_CASE(bts_test_reserve),
 	KUNIT_CASE(bts_test_overrun),
+	KUNIT_CASE(bts_test_text),
 	{ }
 };
 

@@ -15,6 +15,7 @@
 #include <linux/sched/mm.h>
 
 #include <asm/sections.h>
+#include <kunit/visibility.h>
 
 #include "trace_bts.h"
 #include "trace_bts_unpack.h"
@@ -177,7 +178,7 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
  * A persistent buffer may be of another boot, with the text elsewhere (KASLR). Modules
  * and the vsyscall page do not move with the text.
  */
-static unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
+VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {
 	unsigned long here = addr + tr->text_delta;
 

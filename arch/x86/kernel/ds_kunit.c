@@ -566,6 +566,60 @@ static void ds_test_pmi_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
 }
 
+/* The branches of an NMI for records that are drained must not raise the next one. */
+static void ds_test_nmi_is_ours(struct kunit *test)
+{
+	struct ds_bts_cpu *c, before;
+	bool other, due;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&ds_bts_cpu);
+	before = *c;
+	*c = (struct ds_bts_cpu){ };
+	other = ds_bts_nmi_is_ours();
+	c->pmi = DS_PMI_DUE;
+	due = ds_bts_nmi_is_ours();
+	*c = before;
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_FALSE(test, other);
+	KUNIT_EXPECT_TRUE(test, due);
+}
+
+/*
+ * The branches of an NMI of another kind have reached the threshold, and the PMI may be lost:
+ * that NMI drains. BTINT alone has no effect in DEBUGCTL.
+ */
+static void ds_test_nmi_other(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+	struct ds_bts_cpu *c, before;
+	struct pt_regs regs = { };
+	unsigned long flags;
+	unsigned int left;
+
+	if (!ds_bts_available())
+		kunit_skip(test, "no BTS");
+	ds_test_start(t, DS_TEST_SLOTS, 0);
+	t->ds.bts_interrupt_threshold = t->ds.bts_buffer_base + sizeof(*t->slot);
+	ds_test_store_nr(t, 2);
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&ds_bts_cpu);
+	before = *c;
+	*c = t->cpu;
+	ds_bts_nmi(NMI_LOCAL, &regs);
+	left = t->ds.bts_index - t->ds.bts_buffer_base;
+	c->ctl = 0;
+	ds_bts_off();
+	ds_bts_on();
+	*c = before;
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_EQ(test, left, 0);
+}
+
 /* A PMI of @more records beside the driver's own; the traced code did not move on. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
@@ -653,6 +707,8 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_cpl_trait),
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
+	KUNIT_CASE(ds_test_nmi_is_ours),
+	KUNIT_CASE(ds_test_nmi_other),
 	KUNIT_CASE(ds_test_stop),
 	KUNIT_CASE(ds_test_crash),
 	{ }

@@ -7,9 +7,8 @@
  *
  * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
  * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
- * -r reads the ring buffer's own pages from per_cpu/cpu<N>/trace_pipe_raw instead,
- * and merges the CPUs by time stamp: a million branches take seconds, and the
- * kernel's printing is not trusted.
+ * -r reads the ring buffer's own pages from per_cpu/cpu<N>/trace_pipe_raw instead
+ * (bts_records.c).
  *
  * The tasks of EXPECTED are the given PIDs in order; without -p they are the
  * PIDs of the trace by rising number. With -p the records of other PIDs
@@ -30,40 +29,25 @@
  * missing anywhere, in the kernel as well, shows, though no list of it exists.
  * -x: no record may have an end in one of these ranges ("START END NAME" a line).
  *
- * A list that begins with "kernel -> X" begins with exec: what the PID did before
- * belongs to whoever started it. So it is with -u. Anything in the trace that is no record of a
- * branch is an error: nothing lost may pass.
+ * A list that begins with "kernel -> X" begins with exec: what the PID did before is
+ * its launcher's. With -u each list begins so. Anything in the trace that is no record
+ * of a branch is an error: nothing lost may pass.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "trace_bts_unpack.h"
+#include "bts_records.h"
 
 #define KERNEL		(~0UL)
 #define MAX_TASKS	64
-#define MAX_CPUS	64
-#define PAGE_BYTES	4096
 #define HISTORY		8
 #define MAX_RANGES	1024
 
 /* No code runs straight on for longer; blake2s_compress does for 5 KB. */
 #define MAX_STRAIGHT	8192
-
-/* include/linux/ring_buffer.h and kernel/trace/ring_buffer.c */
-#define PAGE_HEADER		16
-#define PAGE_COMMIT_MASK	0xfffffUL
-#define PAGE_MISSED		(1UL << 31)
-#define TYPE_DATA_MAX		28
-#define TYPE_PADDING		29
-#define TYPE_TIME_EXTEND	30
-#define TYPE_TIME_STAMP		31
 
 struct expected {
 	unsigned long from;
@@ -101,40 +85,6 @@ struct range {
 	char name[64];
 };
 
-struct record {
-	unsigned long long time;
-	unsigned long from;
-	unsigned long to;
-	int pid;
-};
-
-/* One CPU's pages, read one record at a time. */
-struct stream {
-	unsigned char *pages;
-	size_t n_pages;
-	size_t page;
-	size_t offset;		/* in the page; 0: its header is still to be read */
-	unsigned long long time;
-	struct record next;
-	bool valid;
-	struct bts_pair pack[BTS_PACK_MAX];
-	struct bts_pair *branch;	/* of the pack: the first that is left */
-	unsigned int left;
-	unsigned long long seq;	/* the number of the branch that comes next */
-};
-
-/* struct bts_pack_entry */
-struct pack {
-	unsigned short type;
-	unsigned char flags, preempt_count;
-	int pid;
-	unsigned long long seq;
-	unsigned long from;
-	unsigned long to;
-	unsigned int nr;
-	unsigned char code[];
-};
-
 static struct task tasks[MAX_TASKS];
 static int n_tasks;		/* tasks that EXPECTED has */
 static int n_pids;		/* of which so many have a PID */
@@ -147,21 +97,6 @@ static int n_ranges;
 static unsigned long n_kernel;
 static unsigned long n_other;
 static int status;
-
-static int pack_id = -1;
-static int field_id = -1, field_from = -1, field_to = -1;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "bts_compare: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static void bad_input(const char *what, const char *detail)
-{
-	fprintf(stderr, "bts_compare: %s: %s\n", what, detail);
-	exit(1);
-}
 
 /* ---- what is expected ------------------------------------------------ */
 
@@ -364,7 +299,7 @@ static void forbid(const struct record *record)
 	}
 }
 
-static void one_record(const struct record *record)
+static void compare_record(const struct record *record)
 {
 	struct branch branch = {
 		(long)record->from < 0 ? KERNEL : record->from,
@@ -443,8 +378,9 @@ static void give_pids(char *list)
 }
 
 /* Keep the lowest PIDs, in order: tasks are numbered as they were created. */
-static void note_pid(int pid)
+static void note_pid(const struct record *record)
 {
+	int pid = record->pid;
 	int i;
 
 	if (pids_given || find_task(pid) || n_pids == MAX_TASKS)
@@ -458,293 +394,6 @@ static void pids_noted(void)
 {
 	if (n_pids > n_tasks && !pids_given)
 		n_pids = n_tasks;
-}
-
-/* ---- text ------------------------------------------------------------ */
-
-static bool parse_line(const char *line, struct record *record)
-{
-	int cpu, length = 0;
-
-	return sscanf(line, "%d %d %llu %lx %lx %n", &record->pid, &cpu,
-		      &record->time, &record->from, &record->to, &length) == 5 &&
-		!line[length];
-}
-
-static void each_line(const char *path, void (*action)(const struct record *record))
-{
-	FILE *file = fopen(path, "r");
-	struct record record;
-	char line[512];
-
-	if (!file)
-		die(path);
-	while (fgets(line, sizeof(line), file)) {
-		if (line[0] == '#' || line[0] == '\n')
-			continue;
-		if (!parse_line(line, &record))
-			bad_input("not a branch", line);
-		action(&record);
-	}
-	fclose(file);
-}
-
-static void note_record_pid(const struct record *record)
-{
-	note_pid(record->pid);
-}
-
-static void compare_text(const char *path)
-{
-	each_line(path, note_record_pid);
-	pids_noted();
-	each_line(path, one_record);
-}
-
-/* ---- pages ----------------------------------------------------------- */
-
-static void read_pack_id(const char *tracefs)
-{
-	char path[512], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/events/ftrace/bts_pack/format", tracefs);
-	file = fopen(path, "r");
-	if (!file)
-		die(path);
-	while (fgets(line, sizeof(line), file))
-		sscanf(line, "ID: %d", &pack_id);
-	fclose(file);
-}
-
-static void read_format(const char *tracefs)
-{
-	char path[512], line[256], name[64];
-	int offset;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/events/ftrace/bts_branch/format", tracefs);
-	file = fopen(path, "r");
-	if (!file)
-		die(path);
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "ID: %d", &field_id) == 1)
-			continue;
-		if (sscanf(line, " field:%*[^;]; offset:%d;", &offset) != 1)
-			continue;
-		*strchr(line, ';') = '\0';
-		if (sscanf(strrchr(line, ' '), " %63s", name) != 1)
-			continue;
-		if (!strcmp(name, "from"))
-			field_from = offset;
-		else if (!strcmp(name, "to"))
-			field_to = offset;
-	}
-	fclose(file);
-	if (field_id < 0 || field_from < 0 || field_to < 0)
-		bad_input(path, "no ID, from or to");
-}
-
-static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
-{
-	size_t room = 0;
-	char path[512];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/trace_pipe_raw", tracefs, cpu);
-	fd = open(path, O_RDONLY | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	for (;;) {
-		if (stream->n_pages == room) {
-			room = room ? room * 2 : 64;
-			stream->pages = realloc(stream->pages, room * PAGE_BYTES);
-			if (!stream->pages)
-				die("realloc");
-		}
-		got = read(fd, stream->pages + stream->n_pages * PAGE_BYTES, PAGE_BYTES);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		if (got != PAGE_BYTES)
-			bad_input(path, "half a page");
-		stream->n_pages++;
-	}
-	if (got < 0 && errno != EAGAIN)
-		die(path);
-	close(fd);
-	return true;
-}
-
-/* The branches of a pack, none of which may be missing before it. */
-static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
-{
-	static struct bts_decoder decoder;
-	size_t head = offsetof(struct pack, code);
-	struct pack pack;
-
-	if (length < head)
-		bad_input("pack", "cut off");
-	memcpy(&pack, data, head);
-	if (stream->seq && pack.seq != stream->seq)
-		bad_input("pack", "branches are missing before it");
-	stream->seq = pack.seq + pack.nr;
-	bts_decoder_begin(&decoder, data + head, length - head, pack.from, pack.nr);
-	stream->left = bts_decoder_rest(&decoder, stream->pack, BTS_PACK_MAX);
-	stream->branch = stream->pack;
-	if (bts_decoder_damaged(&decoder) || !stream->left ||
-	    pack.from != stream->pack[0].from ||
-	    pack.to != stream->pack[stream->left - 1].to)
-		bad_input("pack", "damaged");
-	stream->next.pid = pack.pid;
-	stream->next.time = stream->time;
-}
-
-/* The next branch of the pack that is being read, if there is one. */
-static bool next_of_pack(struct stream *stream)
-{
-	if (!stream->left)
-		return false;
-	stream->next.from = stream->branch->from;
-	stream->next.to = stream->branch->to;
-	stream->branch++;
-	stream->left--;
-	stream->valid = true;
-	return true;
-}
-
-static void parse_record(struct stream *stream, const unsigned char *data,
-			 size_t length)
-{
-	unsigned short id;
-
-	memcpy(&id, data, sizeof(id));
-	if (id == pack_id) {
-		parse_pack(stream, data, length);
-		next_of_pack(stream);
-		return;
-	}
-	if (id != field_id || length < (size_t)field_to + sizeof(stream->next.to)) {
-		printf("event %d in the trace\n", id);
-		bad_input("not a branch", "trace_pipe_raw");
-	}
-	memcpy(&stream->next.pid, data + 4, sizeof(stream->next.pid));
-	memcpy(&stream->next.from, data + field_from, sizeof(stream->next.from));
-	memcpy(&stream->next.to, data + field_to, sizeof(stream->next.to));
-	stream->next.time = stream->time;
-	stream->valid = true;
-}
-
-/* One event of the page at stream->offset; returns its size, 0 for "no more". */
-static size_t one_event(struct stream *stream, const unsigned char *event)
-{
-	unsigned int header, array;
-	unsigned long long delta;
-	unsigned int type;
-
-	memcpy(&header, event, sizeof(header));
-	memcpy(&array, event + 4, sizeof(array));
-	type = header & 31;
-	delta = header >> 5;
-
-	switch (type) {
-	case TYPE_PADDING:
-		stream->time += delta;
-		return delta ? array + 4 : 0;
-	case TYPE_TIME_EXTEND:
-		stream->time += delta + ((unsigned long long)array << 27);
-		return 8;
-	case TYPE_TIME_STAMP:
-		stream->time = delta + ((unsigned long long)array << 27);
-		return 8;
-	case 0:
-		stream->time += delta;
-		parse_record(stream, event + 8, array - 4);
-		return array + 4;
-	default:
-		stream->time += delta;
-		parse_record(stream, event + 4, type * 4);
-		return type * 4 + 4;
-	}
-}
-
-static void page_header(struct stream *stream, const unsigned char *page,
-			unsigned long *commit)
-{
-	memcpy(commit, page + 8, sizeof(*commit));
-	if (stream->offset)
-		return;
-	memcpy(&stream->time, page, sizeof(stream->time));
-	if (*commit & PAGE_MISSED)
-		bad_input("trace_pipe_raw", "events were overwritten");
-	stream->offset = PAGE_HEADER;
-}
-
-/* The next record of a CPU, into stream->next. */
-static void advance(struct stream *stream)
-{
-	unsigned char *page;
-	unsigned long commit;
-	size_t size;
-
-	stream->valid = false;
-	if (next_of_pack(stream))
-		return;
-	while (!stream->valid && stream->page < stream->n_pages) {
-		page = stream->pages + stream->page * PAGE_BYTES;
-		page_header(stream, page, &commit);
-		size = 0;
-		if (stream->offset < PAGE_HEADER + (commit & PAGE_COMMIT_MASK))
-			size = one_event(stream, page + stream->offset);
-		stream->offset += size;
-		if (!size) {
-			stream->page++;
-			stream->offset = 0;
-		}
-	}
-}
-
-static void each_merged(struct stream *streams, int n,
-			void (*action)(const struct record *record))
-{
-	struct stream *first;
-	int i;
-
-	for (i = 0; i < n; i++) {
-		streams[i].page = 0;
-		streams[i].offset = 0;
-		streams[i].seq = 0;
-		advance(&streams[i]);
-	}
-	for (;;) {
-		first = NULL;
-		for (i = 0; i < n; i++)
-			if (streams[i].valid &&
-			    (!first || streams[i].next.time < first->next.time))
-				first = &streams[i];
-		if (!first)
-			return;
-		action(&first->next);
-		advance(first);
-	}
-}
-
-static void compare_pages(const char *tracefs)
-{
-	static struct stream streams[MAX_CPUS];
-	int n = 0;
-
-	read_format(tracefs);
-	read_pack_id(tracefs);
-	while (n < MAX_CPUS && read_pages(&streams[n], tracefs, n))
-		n++;
-	if (!n)
-		die(tracefs);
-	each_merged(streams, n, note_record_pid);
-	pids_noted();
-	each_merged(streams, n, one_record);
 }
 
 int main(int argc, char **argv)
@@ -773,9 +422,12 @@ int main(int argc, char **argv)
 	partly |= user_only;
 	read_expected(argv[optind]);
 	if (tracefs)
-		compare_pages(tracefs);
+		open_pages(tracefs);
 	else
-		compare_text(argv[optind + 1]);
+		open_text(argv[optind + 1]);
+	each_record(note_pid);
+	pids_noted();
+	each_record(compare_record);
 	finish();
 	return status;
 usage:

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/tool-kernel.sh DIR PROGRAM BTS: records PROGRAM (asks.c), which waits for a byte, with
+# the tool BTS. The trace, what BTS said and the kernel's symbols go to DIR. The log is switched
+# on between "ready" and the line that is read, and off between "done" and the next one.
+
+set -e
+
+mkfifo /tmp/go /tmp/gone
+exec 3<> /tmp/go 4<> /tmp/gone
+"$2" < /tmp/go > /tmp/gone &
+program=$!
+"$3" record -p $program -o "$1/t.dat" 2> "$1/said" &
+bts=$!
+until grep -qs 1 /sys/kernel/tracing/instances/bts-$bts/tracing_on; do
+	sleep 0.1
+done
+sleep 0.5
+cat /proc/kallsyms > "$1/kallsyms"
+echo ready
+read -r _
+echo >&3
+read -r _ <&4
+sleep 0.01
+echo "done"
+read -r _
+kill -INT $bts
+wait $bts
+kill $program

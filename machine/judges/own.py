@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which branches of the emulator's log are the tracer's own.
+
+This is decided from the log. The rule has nothing in common with that of ds.c, which
+has only the records. The tracer's own are the branches
+
+ - from the call of one of the tracer's functions (its probes of task switches and of
+   mappings, its hook before user mode, its function calls to CPUs) to the return to
+   the instruction after the call;
+ - from the interrupted instruction to the NMI's entry, to the branch from the
+   entry code back. The machine has no other NMIs.
+"""
+
+import collections
+import re
+
+from execution import Log
+
+PROBE = "bts_probe_sched_switch"
+HOOKS = ("bts_probe_mmap_exec", "__bts_resume_user")
+CALLS = ("ds_run",)
+NMI = "asm_exc_nmi"
+
+
+class OwnLog(Log):
+    """A log that knows which of its branches are the tracer's own.
+
+    `inside` has an entry for each way into the tracer that has not left it yet: the
+    address where the traced code goes on, and whether it was an NMI. `own` has
+    a byte for each branch taken, `windows` the places where the function calls began
+    and ended.
+    """
+
+    def __init__(self, symbols):
+        super().__init__()
+        self.entries = {symbols[name]: name for name in (PROBE,) + HOOKS + CALLS
+                        if name in symbols}
+        self.nmi = symbols[NMI]
+        self.text = range(symbols["__entry_text_start"], symbols["__entry_text_end"])
+        self.inside = []
+        self.own = bytearray()
+        self.met = collections.Counter()
+        self.windows = []
+
+    def take(self, source, target):
+        index = len(self.own)
+        super().take(source, target)
+        name = self.entries.get(target)
+        if name and self.at:
+            self.enter(name, source + self.at[2], False)
+            if name in CALLS and len(self.inside) == 1:
+                self.windows.append(index)
+        elif target == self.nmi and self.interrupted is not None:
+            self.enter(NMI, source, True)
+        self.own.append(bool(self.inside))
+        if self.inside and self.leaves(source, target):
+            self.inside.pop()
+            if len(self.windows) == 1 and not self.inside:
+                self.windows.append(index + 1)
+
+    def enter(self, name, resume, nmi):
+        self.inside.append((resume, nmi))
+        self.met[name] += 1
+
+    def leaves(self, source, target):
+        resume, nmi = self.inside[-1]
+        return target == resume and (not nmi or source in self.text)
+
+    def traced(self):
+        """The branches that the trace must have, as a Log has them."""
+        first, last = self.windows[1:3]
+        log = Log()
+        for i in range(first, last):
+            if self.own[i]:
+                continue
+            if 2 * i in self.optional:
+                log.optional.add(len(log.taken))
+            log.taken.extend(self.taken[2 * i:2 * i + 2])
+        return log
+
+
+def read_symbols(path):
+    with open(path, encoding="ascii") as file:
+        return {name: int(address, 16) for address, name in
+                re.findall(r"^(\w+) \w (\S+)", file.read(), re.M)}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/idle.sh: traces the idle tasks on a CPU where the first branch after HLT has a wrong
+# origin. That costs the one origin: the branch is in the trace, and so is what comes next.
+
+cd /sys/kernel/tracing || exit
+echo 0 > tracing_on
+echo 0 > options/bts-user
+echo 20000 > buffer_size_kb
+echo bts > current_tracer
+echo 0 > set_ftrace_pid
+echo 1 > tracing_on
+sleep .3
+echo 0 > tracing_on
+
+# Interrupts that come from user space, where no idle task is. Every second wrong origin is there.
+status=0
+for trace in per_cpu/cpu*/trace; do
+	awk '
+		entry { if (index($(NF - 2), entry "+") != 1) bad++; entry = "" }
+		$NF ~ /^asm_sysvec_.*\+0x0\// {
+			entry = $NF
+			sub(/\+.*/, "", entry)
+			if ($(NF - 2) ~ /^0x/)
+				wrong++
+		}
+		END {
+			print wrong + 0 " wrong origins, " bad + 0 " ways that do not go on"
+			exit !wrong || bad
+		}
+	' "$trace" || status=1
+done
+grep -x 'unsure: 0' bts_stats || status=1
+exit $status
