@@ -61,6 +61,7 @@ mutants: all
 bench: all
 	@$(MACHINE)/bench/branch
 	@$(MACHINE)/bench/disk
+	@$(MACHINE)/bench/pack
 	@$(MACHINE)/bench/switch
 	@$(MACHINE)/bench/store
 	@$(MACHINE)/bench/tool

@@ -481,14 +481,9 @@ static u32 test_count(const struct test *test)
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-void c_main(const u32 *multiboot)
+/* The options name the machine's devices; the tests check that they exist. */
+static void parse_options(void)
 {
-	const struct test *test;
-	u32 number = 0, failures = 0;
-	u32 i;
-
-	/* The options name the machine's devices; the tests check that they exist. */
-	parse_cmdline(multiboot);
 	have_ds = !option("no-ds");
 	have_ds_cpl = have_ds && !option("no-ds-cpl");
 	have_ap = have_ds && option("smp");
@@ -496,6 +491,12 @@ void c_main(const u32 *multiboot)
 	cpl_after = option("cpl-after");
 	alone = option("only-migrate") || option("only-fault-stop") ||
 		option("only-property") || option("only-no-apic") || option("only-cost");
+}
+
+static void setup_machine(void)
+{
+	u32 i;
+
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
@@ -503,6 +504,21 @@ void c_main(const u32 *multiboot)
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();
+}
+
+static u32 plan(void)
+{
+	const struct test *test;
+	u32 number = 0;
+
+	for (test = tests; test < tests_end; test++)
+		number += test_count(test);
+	return number;
+}
+
+/* The first start begins the plan; the one after the last test's reset goes on with it. */
+static void begin(void)
+{
 	if (survivor->magic == SURVIVOR_RUNNING) {
 		print("Bail out! the machine was reset\n");
 		leave(EXIT_FAILED);
@@ -510,15 +526,25 @@ void c_main(const u32 *multiboot)
 	if (survivor->magic == SURVIVOR_RESET) {
 		survivor->debugctl = rdmsr(IA32_DEBUGCTL);
 		survivor->ds_area = rdmsr(IA32_DS_AREA);
-		failures = survivor->failures;
 	} else {
-		for (test = tests; test < tests_end; test++)
-			number += test_count(test);
-		print("KTAP version 1\n1..%u\n", number);
+		print("KTAP version 1\n1..%u\n", plan());
 		survivor->magic = SURVIVOR_RUNNING;
 		survivor->test = 0;
+		survivor->failures = 0;
 	}
-	number = 0;
+}
+
+void c_main(const u32 *multiboot)
+{
+	const struct test *test;
+	u32 number = 0;
+	u32 failures, i;
+
+	parse_cmdline(multiboot);
+	parse_options();
+	setup_machine();
+	begin();
+	failures = survivor->failures;
 	for (test = tests; test < tests_end; test++) {
 		for (i = 0; i < test_count(test); i++) {
 			if (number++ < survivor->test)

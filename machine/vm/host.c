@@ -440,8 +440,6 @@ static void parse_options(int argc, char **argv)
 			exit(STATUS_LOST);
 		}
 	}
-	opt.emulator = argv + optind;
-	opt.command = split(opt.emulator);
 }
 
 /* If one of the three is closed at the start, no socket may get its number. */
@@ -461,6 +459,8 @@ int main(int argc, char **argv)
 {
 	fill_standard_files();
 	parse_options(argc, argv);
+	opt.emulator = argv + optind;
+	opt.command = split(opt.emulator);
 	watch_signals();
 	queue_job();
 	start_emulator();

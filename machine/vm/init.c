@@ -175,7 +175,32 @@ static void seed_random(const void *seed, uint32_t len)
 	free(info);
 }
 
-/* Returns false at WIRE_GO. Words stay allocated, for the command. */
+/* Words of the job stay allocated, for the command. Returns false if it is none. */
+static bool take_word(uint32_t type, char *data)
+{
+	switch (type) {
+	case WIRE_ARG:
+		add_word(&job.args, data, MAX_WORDS);
+		break;
+	case WIRE_ENV:
+		add_word(&job.env, data, MAX_WORDS);
+		break;
+	case WIRE_KEEP:
+		add_word(&job.keep, data, MAX_DIRS);
+		break;
+	case WIRE_SHARE:
+		add_word(&job.share, data, MAX_DIRS);
+		break;
+	case WIRE_CWD:
+		job.cwd = data;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Returns false at WIRE_GO. */
 static bool read_job_message(void)
 {
 	struct wire_head head;
@@ -189,23 +214,10 @@ static bool read_job_message(void)
 	if (!data)
 		die("job");
 	control_read(data, head.len);
+	if (take_word(head.type, data))
+		return true;
 
 	switch (head.type) {
-	case WIRE_ARG:
-		add_word(&job.args, data, MAX_WORDS);
-		return true;
-	case WIRE_ENV:
-		add_word(&job.env, data, MAX_WORDS);
-		return true;
-	case WIRE_KEEP:
-		add_word(&job.keep, data, MAX_DIRS);
-		return true;
-	case WIRE_SHARE:
-		add_word(&job.share, data, MAX_DIRS);
-		return true;
-	case WIRE_CWD:
-		job.cwd = data;
-		return true;
 	case WIRE_TTY:
 		job.tty = true;
 		memcpy(&job.size, data, sizeof(job.size));
@@ -217,13 +229,12 @@ static bool read_job_message(void)
 		seed_random(data, head.len);
 		break;
 	case WIRE_GO:
-		free(data);
-		return false;
+		break;
 	default:
 		die("job: message %u", head.type);
 	}
 	free(data);
-	return true;
+	return head.type != WIRE_GO;
 }
 
 static void read_job(void)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The pictures of the documentation: draw.sh DIR BTS, with the traces of record.sh in DIR.
-# DIR/flame.svg and DIR/tui.svg are what Documentation/tools/bts has.
+# The pictures of the documentation: draw.sh DIR BTS, with the traces calls and calls-long of
+# record.sh in DIR. DIR/flame.svg and DIR/tui.svg are what Documentation/tools/bts has. Needs
+# tmux.
 
 set -eu
 

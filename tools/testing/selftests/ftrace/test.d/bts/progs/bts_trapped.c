@@ -32,6 +32,21 @@ static void die(const char *what)
 	exit(2);
 }
 
+static pid_t start(char **argv)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (pid)
+		return pid;
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		die("PTRACE_TRACEME");
+	execv(argv[0], argv);
+	die(argv[0]);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long stops = 0;
@@ -44,16 +59,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	request = argv[1][1] == 's' ? PTRACE_SINGLESTEP : PTRACE_SINGLEBLOCK;
-
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			die("PTRACE_TRACEME");
-		execv(argv[2], argv + 2);
-		die(argv[2]);
-	}
+	pid = start(argv + 2);
 	printf("%d\n", pid);
 	fflush(stdout);
 
