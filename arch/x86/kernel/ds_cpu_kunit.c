@@ -13,7 +13,6 @@
 #include <linux/timekeeping.h>
 
 #include <asm/apic.h>
-#include <asm/nmi.h>
 
 #include "ds_internal.h"
 

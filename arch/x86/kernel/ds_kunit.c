@@ -12,8 +12,6 @@
 #include <linux/nmi.h>
 #include <linux/slab.h>
 
-#include <asm/nmi.h>
-
 #include "ds_internal.h"
 
 /* Not perf's number. */

@@ -6,10 +6,10 @@
  * cpu_entry_area, and sets DS_AREA on each CPU. With a claim perf shares it.
  */
 
+#include <linux/cpufeature.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 
-#include <asm/cpufeature.h>
 #include <asm/perf_event.h>
 
 #include "../perf_event.h"
