@@ -120,7 +120,7 @@ stop_workers() {
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
-	rm -f "$TMPDIR/sample" "$TMPDIR/bts"
+	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
 # Memory in use that cannot be reclaimed, in KiB, without the slabs: KASAN delays their
@@ -428,7 +428,7 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# The first tenth of the rounds fills caches; the others must not take memory.
+# The first tenth of the rounds, one at least, fills caches; the others must not take memory.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
@@ -482,7 +482,7 @@ kmemleak=/sys/kernel/debug/kmemleak
 round=0
 "${what}_begin"
 while [ "$round" -lt "$rounds" ]; do
-	if [ "$round" -eq $((rounds / 10)) ]; then
+	if [ "$round" -eq $((rounds > 1 ? (rounds + 9) / 10 : 0)) ]; then
 		used=$(in_use)
 		slabs > "$TMPDIR/slabs.before"
 	fi
