@@ -8,6 +8,10 @@ already, and the emulator may be a binary whose sources are not here.
 import json
 import re
 import socket
+import time
+
+# TR and BTS of DEBUGCTL.
+RECORDS = 0xc0
 
 
 class Lost(Exception):
@@ -85,3 +89,17 @@ class Monitor:
         """The value of `name` in `info bts`, for each CPU that has it."""
         return [int(number, 0) for number in
                 re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
+
+    def records(self, cpu=0):
+        """Does the CPU, stopped, store its branches?"""
+        return self.info_bts("debugctl")[cpu] & RECORDS == RECORDS
+
+    def stop_recording(self, cpu=0):
+        """Stops the machine at a moment when the CPU stores its branches."""
+        for _ in range(100):
+            time.sleep(0.05)
+            self.command("stop")
+            if self.records(cpu):
+                return
+            self.command("cont")
+        raise Lost(f"CPU {cpu} never stores its branches")
