@@ -106,15 +106,23 @@ static void each_line(const char *path, record_fn action)
 
 /* ---- pages ----------------------------------------------------------- */
 
-static void read_pack_id(const char *tracefs)
+static FILE *open_format(const char *tracefs, const char *event)
 {
-	char path[512], line[256];
+	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/events/ftrace/bts_pack/format", tracefs);
+	snprintf(path, sizeof(path), "%s/events/ftrace/%s/format", tracefs, event);
 	file = fopen(path, "r");
 	if (!file)
 		die(path);
+	return file;
+}
+
+static void read_pack_id(const char *tracefs)
+{
+	FILE *file = open_format(tracefs, "bts_pack");
+	char line[256];
+
 	while (fgets(line, sizeof(line), file))
 		sscanf(line, "ID: %d", &pack_id);
 	fclose(file);
@@ -122,14 +130,10 @@ static void read_pack_id(const char *tracefs)
 
 static void read_format(const char *tracefs)
 {
-	char path[512], line[256], name[64];
+	FILE *file = open_format(tracefs, "bts_branch");
+	char line[256], name[64];
 	int offset;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/events/ftrace/bts_branch/format", tracefs);
-	file = fopen(path, "r");
-	if (!file)
-		die(path);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "ID: %d", &field_id) == 1)
 			continue;
@@ -145,7 +149,7 @@ static void read_format(const char *tracefs)
 	}
 	fclose(file);
 	if (field_id < 0 || field_from < 0 || field_to < 0)
-		bad_input(path, "no ID, from or to");
+		bad_input("bts_branch/format", "no ID, from or to");
 }
 
 static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
