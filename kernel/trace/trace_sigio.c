@@ -14,8 +14,8 @@
  *
  * Concurrency:
  *
- *	- trace_sigio_mutex protects @head, changes of @queue, and the pointer of
- *	  the iterator.
+ *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the
+ *	  pointer of the iterator.
  *	- Readers and the wake-up write @sent, with xchg(). If a reader clears it between
  *	  the check and the signal, the reader gets one signal too many, not one too few.
  */
@@ -31,6 +31,7 @@
 /**
  * struct trace_sigio - a reader that has asked for SIGIO
  * @iter:	its iterator
+ * @buffer:	the ring buffer that was live when the reader read
  * @queue:	which processes get the signal
  * @sent:	the signal has been sent, and the reader has not read since
  * @wait:	an entry in the wait queue on which poll() would sleep,
@@ -39,6 +40,7 @@
  */
 struct trace_sigio {
 	struct trace_iterator	*iter;
+	struct trace_buffer	*buffer;
 	struct fasync_struct	*queue;
 	bool			sent;
 	wait_queue_entry_t	wait;
@@ -48,14 +50,19 @@ struct trace_sigio {
 
 static DEFINE_MUTEX(trace_sigio_mutex);
 
-/* With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes. */
+/*
+ * With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes, or a
+ * snapshot swaps the buffers. Then the reader must look into the other one.
+ */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
 	struct trace_iterator *iter = sigio->iter;
+	struct trace_buffer *buffer = READ_ONCE(sigio->buffer);
 
-	return ring_buffer_poll_wait(iter->array_buffer->buffer, iter->cpu_file,
-				     NULL, table, iter->tr->buffer_percent) &
-	       EPOLLIN;
+	if (ring_buffer_poll_wait(buffer, iter->cpu_file, NULL, table,
+				  iter->tr->buffer_percent) & EPOLLIN)
+		return true;
+	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
 /* Called by the ring buffer's irq_work, like a wake-up from poll(); may be spurious. */
@@ -110,6 +117,7 @@ void trace_sigio_arm(struct trace_iterator *iter)
 
 	if (!sigio->queue)
 		return;
+	WRITE_ONCE(sigio->buffer, READ_ONCE(iter->array_buffer->buffer));
 	xchg(&sigio->sent, false);
 	if (trace_sigio_ready(sigio, &sigio->table) && !xchg(&sigio->sent, true))
 		kill_fasync(&sigio->queue, SIGIO, POLL_IN);

@@ -39,6 +39,17 @@ static void copy_all(int fd)
 		die("read");
 }
 
+/* The next signal; one that was stopped goes on waiting. */
+static int wait_for(const sigset_t *set, siginfo_t *info)
+{
+	int sig;
+
+	do
+		sig = sigwaitinfo(set, info);
+	while (sig < 0 && errno == EINTR);
+	return sig;
+}
+
 int main(int argc, char **argv)
 {
 	int ready = SIGRTMIN + 1, count = 0, fd;
@@ -60,7 +71,7 @@ int main(int argc, char **argv)
 		die(argv[1]);
 
 	fprintf(stderr, "0\n");
-	while (sigwaitinfo(&set, &info) == ready) {
+	while (wait_for(&set, &info) == ready) {
 		if (info.si_fd != fd || !(info.si_band & POLLIN))
 			die("a signal that is not the file's");
 		count++;
