@@ -168,13 +168,17 @@ no_program() {
 }
 check "record: no such program; an older trace stays" no_program
 
+# An instance's tracing_on is 1 before the tool has chosen anything.
+delivered() {
+	grep -q '^delivered: [1-9]' "$tracefs/instances/bts-$bts/bts_stats"
+}
+
 pids() {
 	"$progs/bts_spin_a" &
 	spin=$!
 	bts record -u -p $spin -m 64k -o p.dat &
 	bts=$!
-	wait_for grep -q 1 "$tracefs/instances/bts-$bts/tracing_on"
-	sleep 0.2
+	wait_for delivered
 	kill -9 $spin
 	status 0 wait $bts && says '1 task,.*nothing lost' bts info p.dat &&
 		status 1 says 'No such process' bts record -p $spin
@@ -186,8 +190,7 @@ until_told() {
 	spin=$!
 	bts record -u -p $spin -m 4k -o p.dat 2>said_it &
 	bts=$!
-	wait_for grep -q 1 "$tracefs/instances/bts-$bts/tracing_on"
-	sleep 0.2
+	wait_for delivered
 	kill -INT $bts
 	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
 }
@@ -202,7 +205,7 @@ check "record: all tasks" all_tasks
 
 threads() {
 	python3 -c 'import threading, time
-for i in range(3): threading.Thread(target=lambda: time.sleep(0.5)).start()
+for i in range(3): threading.Thread(target=lambda: time.sleep(1000)).start()
 time.sleep(1000)' &
 	process=$!
 	wait_for test -e /proc/$process/task || return
