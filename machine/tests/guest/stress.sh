@@ -135,8 +135,8 @@ in_use() {
 	' /proc/meminfo
 }
 
-# KASAN keeps objects that were freed in a quarantine, up to a 32nd of the memory. To shrink a
-# cache takes its objects out.
+# KASAN keeps freed objects in a quarantine, up to a 32nd of the memory. Shrinking a cache takes
+# its objects out.
 slabs() {
 	for cache in /sys/kernel/slab/*/shrink; do
 		echo 1 > "$cache"
