@@ -3,7 +3,8 @@
  * SIGIO for readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
  * A signal is sent when there is something to read, by the same rule as in poll(), with
- * buffer_percent. The next signal is sent only after the reader has read: at once if
+ * buffer_percent. It is also sent when a snapshot swaps the buffers; then there may be
+ * nothing to read. The next signal is sent only after the reader has read: at once if
  * the ring buffer still has entries, otherwise when new ones come. So if each signal
  * adds to the trace, a reader that does not read is not flooded with signals.
  *
@@ -31,7 +32,7 @@
 /**
  * struct trace_sigio - a reader that has asked for SIGIO
  * @iter:	its iterator
- * @buffer:	the ring buffer that was live when the reader read
+ * @buffer:	the ring buffer that was live when the reader looked
  * @queue:	which processes get the signal
  * @sent:	the signal has been sent, and the reader has not read since
  * @wait:	an entry in the wait queue on which poll() would sleep,
@@ -62,6 +63,8 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	if (ring_buffer_poll_wait(buffer, iter->cpu_file, NULL, table,
 				  iter->tr->buffer_percent) & EPOLLIN)
 		return true;
+	/* Pairs with the wake-up by update_max_tr(): it finds the entry, or this a new buffer. */
+	smp_mb();
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
@@ -101,7 +104,7 @@ static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 }
 
 /**
- * trace_sigio_arm - a reader has read: allow the next signal
+ * trace_sigio_arm - a reader has read, or found nothing: allow the next signal
  * @iter: the reader's iterator
  *
  * Context: Process context.

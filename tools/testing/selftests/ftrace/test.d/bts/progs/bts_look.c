@@ -2,12 +2,12 @@
 /*
  * bts_look - does a trace pipe have something to read?
  *
- *   bts_look poll|read|splice|epoll|wait MILLISECONDS FILE
+ *   bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
  * Opens FILE, writes 1 to tracing_on in the working directory, and asks 10 ms later: by
  * poll(), by a read() or a splice() that does not wait, by epoll_wait(), or by a read()
- * that waits. For up to MILLISECONDS, where it can be said how long. In the end tracing_on
- * is 0. It says "ready" or "nothing"; the status is 0 if it can say so.
+ * or a splice() that waits. For up to MILLISECONDS, where it can be said how long. In the
+ * end tracing_on is 0. It says "ready" or "nothing"; the status is 0 if it can say so.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -60,15 +60,19 @@ static bool ask_read(int fd, int ms)
 	return some(read(fd, buf, sizeof(buf)), "read");
 }
 
-static bool ask_splice(int fd, int ms)
+static bool splice_some(int fd, unsigned int flags)
 {
 	int ends[2];
 
-	(void)ms;
 	if (pipe(ends))
 		die("pipe");
-	return some(splice(fd, NULL, ends[1], NULL, sizeof(buf), SPLICE_F_NONBLOCK),
-		    "splice");
+	return some(splice(fd, NULL, ends[1], NULL, sizeof(buf), flags), "splice");
+}
+
+static bool ask_splice(int fd, int ms)
+{
+	(void)ms;
+	return splice_some(fd, SPLICE_F_NONBLOCK);
 }
 
 static int queue;
@@ -96,16 +100,27 @@ static void wake(int sig)
 	(void)sig;
 }
 
-static bool ask_wait(int fd, int ms)
+/* No SA_RESTART: what waits ends. */
+static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };
 	struct itimerval end = { .it_value.tv_sec = ms / 1000,
 				 .it_value.tv_usec = ms % 1000 * 1000 };
 
-	/* No SA_RESTART: the read ends. */
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &end, NULL);
+}
+
+static bool ask_wait(int fd, int ms)
+{
+	end_in(ms);
 	return some(read(fd, buf, sizeof(buf)), "read");
+}
+
+static bool ask_splice_wait(int fd, int ms)
+{
+	end_in(ms);
+	return splice_some(fd, 0);
 }
 
 static const struct {
@@ -119,6 +134,7 @@ static const struct {
 	{ "splice",	O_NONBLOCK,	NULL,		ask_splice },
 	{ "epoll",	O_NONBLOCK,	prepare_epoll,	ask_epoll },
 	{ "wait",	0,		NULL,		ask_wait },
+	{ "splice-wait", 0,		NULL,		ask_splice_wait },
 };
 
 int main(int argc, char **argv)

@@ -39,7 +39,7 @@ static void copy_all(int fd)
 		die("read");
 }
 
-/* The next signal; one that was stopped goes on waiting. */
+/* The next signal. A stop and SIGCONT end sigwaitinfo() with EINTR: wait again. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;
