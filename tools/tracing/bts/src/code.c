@@ -73,7 +73,8 @@ static enum insn_kind kind_ff(const struct insn *insn)
 
 static enum insn_kind kind_of(struct insn *insn)
 {
-	if (insn_is_avx(insn))
+	/* VEX, EVEX or XOP: no branch is encoded so */
+	if (insn->vex_prefix.nbytes)
 		return INSN_OTHER;
 	switch (insn->opcode.bytes[0]) {
 	case 0x0f:
