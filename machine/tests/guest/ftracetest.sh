@@ -14,7 +14,7 @@ shift 3
 # for it. That takes seconds, with the debug kernel minutes. So ftracetest sees only the
 # events that our cases use.
 few_events() {
-	for dir in ftrace bts nmi sched syscalls/sys_enter_getppid; do
+	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do
 		[ -d /sys/kernel/tracing/events/$dir ] || continue
 		mkdir -p /run/events/$dir
 		mount --bind /sys/kernel/tracing/events/$dir /run/events/$dir
