@@ -73,7 +73,7 @@ static enum insn_kind kind_ff(const struct insn *insn)
 
 static enum insn_kind kind_of(struct insn *insn)
 {
-	/* VEX, EVEX or XOP: no branch is encoded so */
+	/* VEX, EVEX, or XOP where the decoder knows it: no branch is encoded so */
 	if (insn->vex_prefix.nbytes)
 		return INSN_OTHER;
 	switch (insn->opcode.bytes[0]) {
