@@ -18,7 +18,7 @@ echo 0 > tracing_on
 echo 0 > events/bts/enable
 grep "comm=dd .* state=R+ " trace > /tmp/preempted
 grep -m 1 " kernel_ip=\(rep_stos\|clear_user\)" /tmp/preempted || exit 4
-[ "$(grep -c " kernel_ip=pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
+[ "$(grep -c " kernel_ip=\(anon_\)\?pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
 ! grep " kernel_ip=\(raw_irqentry\|preempt_schedule\)" /tmp/preempted || exit 6
 # The twin: when the events are switched off, the probes are gone.
 echo > trace
