@@ -22,7 +22,8 @@
  */
 bool intel_ds_has_bts(void)
 {
-	return x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
+	/* x86_pmu.bts alone may be the CPU's flag: without a PMU nobody sets up the DS area */
+	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
 }
 
 /**
