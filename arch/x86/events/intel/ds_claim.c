@@ -22,7 +22,10 @@
  */
 bool intel_ds_has_bts(void)
 {
-	/* x86_pmu.bts alone may be the CPU's flag: without a PMU nobody sets up the DS area */
+	/*
+	 * Where perf has no PMU driver, it sets up no DS area. There is no interrupt handler
+	 * then either. bts_init() may set x86_pmu.bts all the same.
+	 */
 	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
 }
 
