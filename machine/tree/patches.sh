@@ -10,12 +10,19 @@
 #			NAME.patch	in place of the diff of patches/linux/NAME.patch;
 #					the message is that one's
 #
+# Our files stand in this tree as they are after the last patch. What a patch changes in those
+# that came with an earlier one is in patches/linux/NAME.diff, beside its NAME.patch or
+# NAME.msg. Only machine/tree/series reads these: it takes them out of our files, the last one
+# first, and puts them back one by one.
+#
 # In a series file:
 #
 #	0001-x86-ds-...patch		hunks in existing files, with the message
 #	+ arch/x86/kernel/ds.c		a file of ours that goes into the same commit
 #	0004-Documentation-....msg	only the message, where a commit has nothing but files
-#	+ tools/testing/selftests/ftrace/test.d/bts	a directory stands for all in it
+#	+ tools/testing/.../block-*.tc	a pattern stands for all such files
+#	+ tools/testing/selftests/ftrace/test.d/bts	a directory stands for all in it that
+#					no other line names
 #	# B. The tracer			where a group of patches begins
 
 # patches_base DIR: the base that a kernel source is.
@@ -26,8 +33,8 @@ patches_base() {
 	esac
 }
 
-# patches_of BASE: lines "commit MESSAGE DIFF", "file PATH" and "group NAME", with paths
-# relative to $top. Group 0 are those before the series.
+# patches_of BASE: lines "commit MESSAGE DIFF", "own DIFF", "file PATH" and "group NAME", with
+# paths relative to $top. Group 0 are those before the series.
 patches_of() {
 	for series in "patches/$1/series" patches/linux/series; do
 		[ -e "$top/$series" ] || continue
@@ -35,12 +42,18 @@ patches_of() {
 		sed -e 's/^# \([A-Z]\)\. .*/group \1/' -e '/^#/d' -e '/^ *$/d' "$top/$series" |
 		while read -r name path; do
 			case $name in
-			+) printf 'file %s\n' "$path"; continue ;;
+			+)
+				# shellcheck disable=SC2086 # a pattern
+				(cd "$top" && printf 'file %s\n' $path)
+				continue
+				;;
 			group) printf 'group %s\n' "$path"; continue ;;
 			esac
 			diff=patches/$1/$name
 			[ -e "$top/$diff" ] || diff=${series%/*}/$name
 			printf 'commit %s %s\n' "${series%/*}/$name" "$diff"
+			own=${series%/*}/${name%.*}.diff
+			[ ! -e "$top/$own" ] || printf 'own %s\n' "$own"
 		done
 	done
 }
@@ -50,5 +63,9 @@ patches_unused() {
 	for patch in "$top/patches/$1"/*.patch; do
 		[ ! -e "$patch" ] || cat "$top/patches/linux/series" "$top/patches/$1/series" 2>/dev/null |
 			grep -qxF -- "${patch##*/}" || die "$patch: in no series"
+	done
+	for own in "$top"/patches/linux/*.diff; do
+		[ ! -e "$own" ] || [ -e "${own%diff}patch" ] || [ -e "${own%diff}msg" ] ||
+			die "$own: of no patch"
 	done
 }
