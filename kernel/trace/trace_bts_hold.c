@@ -252,20 +252,6 @@ void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 		irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
-/* Does a CPU hold entries that may find room now? Context: preemption off. */
-bool bts_pending(int cpu)
-{
-	struct bts_instance *b;
-
-	for_each_bts_instance(b) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		if (bts_held(c) || READ_ONCE(c->losses))
-			return true;
-	}
-	return false;
-}
-
 /**
  * bts_drop_offline - drop the entries of offline CPUs, which cannot write them
  * @b: the instance, which has left the tracer

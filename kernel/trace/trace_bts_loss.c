@@ -131,3 +131,20 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 	else
 		bts_lose(c, BTS_LOST_PAUSED, n, pid);
 }
+
+/*
+ * Does a CPU have losses to show, or entries that wait for room? Called by ds.c.
+ * Context: preemption off.
+ */
+bool bts_pending(int cpu)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		if (bts_held(c) || READ_ONCE(c->losses))
+			return true;
+	}
+	return false;
+}
