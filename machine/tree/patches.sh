@@ -52,8 +52,8 @@ patches_of() {
 			diff=patches/$1/$name
 			[ -e "$top/$diff" ] || diff=${series%/*}/$name
 			printf 'commit %s %s\n' "${series%/*}/$name" "$diff"
-			own=${series%/*}/${name%.*}.diff
-			[ ! -e "$top/$own" ] || printf 'own %s\n' "$own"
+			steps=${series%/*}/${name%.*}.diff
+			[ ! -e "$top/$steps" ] || printf 'own %s\n' "$steps"
 		done
 	done
 }
@@ -64,8 +64,8 @@ patches_unused() {
 		[ ! -e "$patch" ] || cat "$top/patches/linux/series" "$top/patches/$1/series" 2>/dev/null |
 			grep -qxF -- "${patch##*/}" || die "$patch: in no series"
 	done
-	for own in "$top"/patches/linux/*.diff; do
-		[ ! -e "$own" ] || [ -e "${own%diff}patch" ] || [ -e "${own%diff}msg" ] ||
-			die "$own: of no patch"
+	for steps in "$top"/patches/linux/*.diff; do
+		[ ! -e "$steps" ] || [ -e "${steps%diff}patch" ] || [ -e "${steps%diff}msg" ] ||
+			die "$steps: of no patch"
 	done
 }
