@@ -72,7 +72,7 @@
  * reports that itself. With bts-block the tasks wait for the reader: see
  * trace_bts_block.c.
  *
- * ds.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
+ * ds_cpu.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
  */
 
 #define pr_fmt(fmt) "bts: " fmt

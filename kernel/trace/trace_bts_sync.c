@@ -24,8 +24,8 @@
  *	- A call for one CPU runs in any context, with any lock of its caller held,
  *	  the runqueue's for instance. It takes no lock. An event during a drain
  *	  does not drain again: see ds_bts_off().
- *	- bts_instance.tracing is written under trace_types_lock, but by
- *	  bts_start_here() and bts_crash(), in any context.
+ *	- bts_instance.tracing is written under trace_types_lock; by bts_sync_on()
+ *	  and bts_crash() without it, in any context.
  *	- bts_instance.polled is set by readers, which keep the tracer chosen, and
  *	  cleared by the worker, under trace_types_lock.
  */
