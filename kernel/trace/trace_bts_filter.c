@@ -87,6 +87,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
+	/* An earlier process may have had its PID: bts_map_turn() forgets that one. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
