@@ -3,8 +3,8 @@
 # Thin: each target is a script in machine/, which says how it works.
 #
 #	make demo	packages, sources, emulator, kernel; then a branch trace to look at
-#	make test	the tests, some minutes; test-full: the slow ones as well, and then the
-#			tests on the newest kernel; test-debug: under KASAN, lockdep and the like
+#	make test	the tests, some minutes; test-full: the slow ones as well, and then all
+#			on the newest kernel; test-debug: under KASAN, lockdep and the like
 #	make mutants	break one line after the other: the tests must notice
 #	make shell	a shell in the machine;  make run CMD='...'  one command
 #	make bench	what the patches cost, and the tracer those who are not traced,
@@ -52,7 +52,8 @@ test-full: all
 	@$(MACHINE)/tree/build kernel-plain kernel-upstream
 	@$(MACHINE)/tests/run --full
 	@BASE=mainline $(MACHINE)/tree/build
-	@BASE=mainline $(MACHINE)/tests/run
+	@BASE=mainline $(MACHINE)/tree/build kernel-plain kernel-upstream
+	@BASE=mainline $(MACHINE)/tests/run --full
 
 mutants: all
 	@$(MACHINE)/tree/deps test
