@@ -69,3 +69,8 @@ patches_unused() {
 			die "$steps: of no patch"
 	done
 }
+
+# The files that the patches in "$@" touch, new ones among them.
+touched() {
+	cat -- "$@" /dev/null | sed -n -e 's|^+++ b/\([^	]*\).*|\1|p' -e 's|^--- a/\([^	]*\).*|\1|p' | sort -u
+}
