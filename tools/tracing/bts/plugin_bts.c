@@ -28,7 +28,7 @@
 #include <linux/types.h>
 #include <traceevent/event-parse.h>
 
-#include "trace_bts_unpack.h"
+#include "bts/unpack.h"
 
 #define BTS_CPUS	8192
 

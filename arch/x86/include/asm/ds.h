@@ -158,7 +158,7 @@ void ds_bts_flush_all(void);
 void ds_bts_crash(void);
 
 /*
- * The tracer's part, in kernel/trace/trace_bts.c:
+ * The tracer's part, in kernel/trace/bts/bts.c:
  *
  * bts_records() takes a batch of this CPU, with interrupts off, in any context up
  * to NMI, while the CPU records nothing; calls for one CPU never nest. A flush

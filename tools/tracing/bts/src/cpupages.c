@@ -19,7 +19,7 @@
 #include "bts.h"
 #include "cpustream.h"
 #ifdef HAVE_BTS_UNPACK
-#include "trace_bts_unpack.h"
+#include "bts/unpack.h"
 #else
 struct bts_decoder {
 	int	unused;

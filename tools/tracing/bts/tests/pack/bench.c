@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "trace_bts_pack.h"
+#include "bts/pack.h"
 
 #define PAGE		4096
 #define ROUNDS		5

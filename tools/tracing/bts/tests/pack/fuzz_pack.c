@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_bts_pack.h"
+#include "bts/pack.h"
 
 #define MAX_RECORDS	3000
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_bts_unpack.h"
+#include "bts/unpack.h"
 
 #define HEAD	11
 

@@ -15,7 +15,7 @@
 #include <dlfcn.h>
 #include <traceevent/event-parse.h>
 
-#include "trace_bts_pack.h"
+#include "bts/pack.h"
 
 #define PACK_ID	20
 #define LOST_ID	19

@@ -29,7 +29,7 @@
 
 #include "bts.h"
 #include "cpustream.h"
-#include "trace_bts_pack.h"
+#include "bts/pack.h"
 
 #define PAGE		4096
 #define CHUNK		(1U << 20)

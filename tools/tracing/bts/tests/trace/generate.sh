@@ -12,6 +12,6 @@ build_generate() {
 	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
 		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
 		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
-		"$src/message.c" "$kernel/trace_bts_pack.c" "$kernel/trace_bts_unpack.c" \
+		"$src/message.c" "$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bts_records.h"
-#include "trace_bts_unpack.h"
+#include "bts/unpack.h"
 
 #define MAX_CPUS	64
 #define PAGE_BYTES	4096

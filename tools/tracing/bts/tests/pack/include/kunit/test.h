@@ -3,7 +3,7 @@
 #define _KUNIT_TEST_H
 
 /*
- * As much of KUnit as kernel/trace/trace_bts_*pack_kunit.c need, for a program of a
+ * As much of KUnit as kernel/trace/bts/*pack_kunit.c need, for a program of a
  * host. It prints KTAP, a line for each case, and exits with 1 if one has failed.
  * A file is a suite.
  */

@@ -2,7 +2,7 @@
 /*
  * Packed branches: the coder
  *
- * trace_bts_unpack.c specifies the format, and says how branches are predicted.
+ * unpack.c specifies the format, and says how branches are predicted.
  *
  *	records -> as predicted?   -> run + 1
  *		-> the other one?  -> token, with the run before it
@@ -25,7 +25,7 @@
  * is bounded by the number of records.
  */
 
-#include "trace_bts_pack.h"
+#include "pack.h"
 
 static bool bts_node_is(const struct bts_coder_node *node, u64 from, u64 to)
 {

@@ -58,7 +58,7 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/bts_map.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_resume_asked);

@@ -4,7 +4,7 @@
  *
  * A traced task takes branches faster than its trace is read. When its records find
  * no room in the ring buffer, they are held in a backlog beside it, see
- * trace_bts_hold.c, and the task waits at its next return to user mode, where it holds
+ * hold.c, and the task waits at its next return to user mode, where it holds
  * no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
@@ -45,7 +45,7 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /* The period with which waiting tasks poll. */
 #define BTS_LOOK_AGAIN	(HZ / 10)

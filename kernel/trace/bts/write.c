@@ -29,8 +29,8 @@
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
 
-#include "trace_bts.h"
-#include "trace_bts_pack.h"
+#include "bts.h"
+#include "pack.h"
 
 /*
  * The branches of a ring buffer are numbered from the first one on: of another one,

@@ -62,7 +62,7 @@
 #include <string.h>
 #endif
 
-#include "trace_bts_unpack.h"
+#include "unpack.h"
 
 /* A little-endian number of n bytes, 1 to 8, with its sign. */
 static u64 bts_get_bytes(const u8 *p, unsigned int n)

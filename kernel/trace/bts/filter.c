@@ -15,7 +15,7 @@
 
 #include <kunit/visibility.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /*
  * A branch between user space and the kernel belongs to both sides. The sign of an

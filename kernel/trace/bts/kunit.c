@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of trace_bts.c, trace_bts_filter.c and trace_bts_output.c, and of what
+ * KUnit tests of bts.c, filter.c and output.c, and of what
  * ring_buffer.c has for them
  */
 
@@ -9,7 +9,7 @@
 
 #include <asm/sections.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /* Both ends in user space, both in the kernel, and the two ways between them. */
 static void bts_test_wanted(struct kunit *test)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the coder of packed branches: what it codes, the decoder gives back.
- * trace_bts_unpack_kunit.c has the decoder's cases with packs that no coder writes.
+ * unpack_kunit.c has the decoder's cases with packs that no coder writes.
  *
  * tools/tracing/bts/tests builds both files as well, with a few lines in place of
  * KUnit, so that the same cases run on a host, under the compiler's sanitizers.
@@ -9,7 +9,7 @@
 
 #include <linux/string.h>
 
-#include "trace_bts_pack_kunit.h"
+#include "pack_kunit.h"
 
 static int pack_test_init(struct kunit *test)
 {

@@ -15,7 +15,7 @@
  *
  * Entries are held only while a reader has trace_pipe or trace_pipe_raw open for the
  * CPU, tracing is on and bts-block is set. Otherwise an entry that finds no room is
- * dropped, and counted. trace_bts_block.c makes the tasks wait.
+ * dropped, and counted. block.c makes the tasks wait.
  *
  * Concurrency:
  *
@@ -30,7 +30,7 @@
 #include <linux/mm.h>
 #include <linux/wait.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /* Bytes, a power of two: one batch always fits, as branches or in packs. */
 #define BTS_BACKLOG	SZ_128K

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the decoder of packed branches: packs that are padded, cut, damaged, empty
- * or too long. They are in the suite of trace_bts_pack_kunit.c.
+ * or too long. They are in the suite of pack_kunit.c.
  */
 
 #include <linux/string.h>
 
-#include "trace_bts_pack_kunit.h"
+#include "pack_kunit.h"
 
 /* Up to three bytes after the code are none of it, whatever they are. */
 void bts_unpack_test_padding(struct kunit *test)

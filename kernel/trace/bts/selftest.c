@@ -5,7 +5,7 @@
 
 #include <linux/ring_buffer.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 #define BTS_TEST_CALLS	1000
 

@@ -17,7 +17,7 @@
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * trace_bts_filter.c decides which tasks and which branches are recorded. A probe of
+ * filter.c decides which tasks and which branches are recorded. A probe of
  * sched_switch drains the records of the leaving task, so that each entry has the
  * right PID, and turns the hardware on or off for the next task. Nothing is kept per
  * task. A switch between tasks that no instance wants only reads ftrace's verdict on
@@ -26,17 +26,16 @@
  *
  * The files, each of which uses only those below it:
  *
- *	trace_bts.c		tasks, options, batches: this file
- *	trace_bts_sync.c	brings the ring buffer up to date; start and stop
- *	trace_bts_block.c	tasks wait		trace_bts_filter.c
- *	trace_bts_map.c		mappings		trace_bts_sched.c  switches
- *	trace_bts_write.c	branches, packs and losses into the ring buffer,
- *	trace_bts_hold.c	or into a backlog
- *	trace_bts_loss.c	counters		trace_bts_event.c  trace_bts_pack.c
+ *	bts.c		tasks, options, batches: this file
+ *	sync.c		brings the ring buffer up to date; start and stop
+ *	block.c		tasks wait		filter.c
+ *	map.c		mappings		sched.c  switches
+ *	write.c		branches, packs and losses into the ring buffer,
+ *	hold.c		or into a backlog
+ *	loss.c		counters		event.c  pack.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
- * Beside them: trace_bts_output.c prints, with trace_bts_unpack.c, and
- * trace_bts_stats.c has the files in tracefs.
+ * Beside them: output.c prints, with unpack.c, and stats.c has the files in tracefs.
  *
  * Each trace instance that chooses the tracer has its own settings and counters
  * (struct bts_instance). The first instance claims the hardware, the last releases
@@ -68,9 +67,9 @@
  * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
  * are a ring buffer with no room, or that is paused; a full DS buffer; and a DS buffer
  * that has wrapped (bts-circular), where the number of lost branches is not known. See
- * trace_bts_loss.c. With "overwrite" the ring buffer drops its oldest entries and
+ * loss.c. With "overwrite" the ring buffer drops its oldest entries and
  * reports that itself. With bts-block the tasks wait for the reader: see
- * trace_bts_block.c.
+ * block.c.
  *
  * ds_cpu.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
  */
@@ -87,7 +86,7 @@
 
 #include <trace/events/sched.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 static struct tracer bts_tracer;
 

@@ -2,12 +2,12 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 
-/* Shared by the KUnit tests of packs: trace_bts_pack_kunit.c and trace_bts_unpack_kunit.c */
+/* Shared by the KUnit tests of packs: pack_kunit.c and unpack_kunit.c */
 
 #include <kunit/test.h>
 #include <linux/types.h>
 
-#include "trace_bts_pack.h"
+#include "pack.h"
 
 /* More records than a pack takes. */
 #define MAX_RECORDS	(2 * BTS_PACK_MAX)
@@ -37,7 +37,7 @@ struct pack_test {
 	u8			code[MAX_CODE + 8];
 };
 
-/* trace_bts_pack_kunit.c */
+/* pack_kunit.c */
 u64 bts_pack_random(struct pack_test *t);
 unsigned int bts_pack_below(struct pack_test *t, unsigned int n);
 void bts_pack_put(struct pack_test *t, u64 from, u64 to);
@@ -45,7 +45,7 @@ void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigne
 size_t bts_pack_one(struct kunit *test);
 void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread);
 
-/* trace_bts_unpack_kunit.c */
+/* unpack_kunit.c */
 void bts_unpack_test_padding(struct kunit *test);
 void bts_unpack_test_cut(struct kunit *test);
 void bts_unpack_test_damage(struct kunit *test);

@@ -30,7 +30,7 @@
  *	  0		set_event_pid		verdict on next
  *	  -1		bts_probe_arrives()
  *
- * A probe is registered while its event is on: see trace_bts_event.c.
+ * A probe is registered while its event is on: see event.c.
  *
  * Nothing is kept of a task. The time that it was away, and its CPU before, follow from
  * two rows; see the histogram in Documentation/trace/bts.rst.
@@ -55,7 +55,7 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/bts.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 static unsigned long bts_user_ip(struct task_struct *p)
 {

@@ -35,7 +35,7 @@
 #include <linux/rculist.h>
 #include <linux/workqueue.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /* The time between drains for a waiting reader of a flight recorder. */
 #define BTS_POLL_AGAIN	(HZ / 10)

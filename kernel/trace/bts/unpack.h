@@ -4,7 +4,7 @@
 
 /*
  * Packed branches: the format, which coder and decoder share, and the decoder's
- * interface. The kernel and the tools compile this. trace_bts_unpack.c specifies
+ * interface. The kernel and the tools compile this. unpack.c specifies
  * the format in words.
  */
 

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* Shared by the files of the branch tracer; trace_bts.c describes how it works. */
+/* Shared by the files of the branch tracer; bts.c describes how it works. */
 
 #include <linux/bts_events.h>
 #include <linux/kfifo.h>
@@ -12,7 +12,7 @@
 
 #include <asm/ds.h>
 
-#include "trace.h"
+#include "../trace.h"
 
 /* Why branches are missing from the trace: the cause of a bts_lost entry. */
 enum bts_lost_cause {
@@ -214,7 +214,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* The instances that have chosen bts. Under trace_types_lock and RCU, see trace_bts.c. */
+/* The instances that have chosen bts. Under trace_types_lock and RCU, see bts.c. */
 extern struct list_head bts_instances;
 
 /* Context: preemption off, up to NMI. */
@@ -291,7 +291,7 @@ static inline bool bts_is_newborn(struct task_struct *p)
 	return !(p->nvcsw + p->nivcsw);
 }
 
-/* trace_bts_loss.c */
+/* loss.c */
 extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
 void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer);
 void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
@@ -300,7 +300,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 
-/* trace_bts_hold.c */
+/* hold.c */
 extern struct wait_queue_head bts_room;
 bool bts_may_hold(struct bts_instance *b, int cpu);
 bool bts_any_held(struct bts_instance *b);
@@ -312,7 +312,7 @@ void bts_drop_offline(struct bts_instance *b);
 int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
-/* trace_bts_write.c */
+/* write.c */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c);
 bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
@@ -322,43 +322,43 @@ int bts_alloc_packers(void);
 bool bts_row_may(struct bts_instance *b, struct bts_cpu *c);
 void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written);
 
-/* trace_bts_event.c */
+/* event.c */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
 		  int (*update)(void));
 
-/* trace_bts_sched.c */
+/* sched.c */
 void bts_sched_leave(bool preempt, unsigned int prev_state);
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
-/* trace_bts_map.c */
+/* map.c */
 int bts_map_attach(void);
 void bts_map_detach(void);
 void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode);
 void bts_map_forget(struct bts_instance *b);
 void bts_map_free(struct bts_instance *b);
 
-/* trace_bts_filter.c */
+/* filter.c */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);
 bool bts_is_unwanted(struct task_struct *task);
 void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		    const struct ds_bts_slice *slice);
 
-/* trace_bts_block.c */
+/* block.c */
 void bts_hold_task(struct task_struct *task);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_look_again(void);
 
-/* trace_bts_sync.c */
+/* sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
 void bts_stop(struct bts_instance *b);
 
-/* trace_bts_output.c */
+/* output.c */
 int bts_prepare_dump(void);
 int bts_register_events(void);
 
-/* trace_bts_selftest.c */
+/* selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
 /* Why the tracer could not be chosen. */
@@ -374,7 +374,7 @@ enum bts_err {
 };
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/* Of trace_bts.c, trace_bts_filter.c and trace_bts_output.c, for trace_bts_kunit.c. */
+/* Of bts.c, filter.c and output.c, for kunit.c. */
 extern const char *bts_errs[BTS_ERRS];
 enum bts_err bts_err_of(int ret);
 enum bts_err bts_err_of_fault(enum ds_fault fault);

@@ -12,7 +12,7 @@
 
 #include <linux/trace_events.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /**
  * bts_event_reg - switch an event on or off

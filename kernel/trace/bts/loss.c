@@ -18,7 +18,7 @@
 
 #include <linux/ring_buffer.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 LIST_HEAD(bts_instances);
 

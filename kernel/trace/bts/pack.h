@@ -2,14 +2,14 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_H
 
-/* Packed branches: the coder. trace_bts_pack.c explains how it works. */
+/* Packed branches: the coder. pack.c explains how it works. */
 
 #include <linux/compiler.h>
 #include <linux/percpu.h>
 
 #include <asm/ds.h>
 
-#include "trace_bts_unpack.h"
+#include "unpack.h"
 
 /* A run takes at most so many bytes. */
 #define BTS_RUN_MAX	3

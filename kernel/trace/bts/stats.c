@@ -6,7 +6,7 @@
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 
-#include "trace_bts.h"
+#include "bts.h"
 
 /**
  * struct bts_stat - a line of bts_stats, which shows a counter

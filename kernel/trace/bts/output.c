@@ -17,9 +17,9 @@
 #include <asm/sections.h>
 #include <kunit/visibility.h>
 
-#include "trace_bts.h"
-#include "trace_bts_unpack.h"
-#include "trace_output.h"
+#include "bts.h"
+#include "unpack.h"
+#include "../trace_output.h"
 
 #define BTS_NO_NUMBER	U64_MAX
 
