@@ -88,8 +88,8 @@ step_failed() {
 		printf 'KSRC= and QEMU_SRC= at source trees of your own.\n'
 		;;
 	patch*)
-		printf 'A patch does not fit this source (patches apply with no fuzz). If it is a\n'
-		printf 'newer point release than the project knows, please report its version.\n'
+		printf 'A patch does not fit this source. If the source is a newer point release\n'
+		printf 'than the project knows, please report its version.\n'
 		;;
 	*)
 		printf 'The same command goes on where it stopped. If it looks as if a half-built\n'

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2154
+#
+# The kernel patches, in order. The caller has set $top.
+#
+#	patches/linux		the series, for the newest kernel
+#	patches/6.12		backports that 6.12 needs before the series
+#	patches/6.12/overrides	what differs on 6.12, in files named like those of patches/linux
+#
+# A file "series" has these lines:
+#
+#	# A. Facilities		a group of patches begins
+#	0001-NAME.patch		a message, and hunks in existing files if it has any
+#	+ PATH			a new file in the commit of the patch above
+#	+ DIR			all files in DIR that no line above has brought
+#
+# An override begins with lines "drop FILE N..." or "drop FILE all": these hunks of the patch are
+# left out. Its own hunks follow. On 6.12 the other hunks of patches/linux may need fuzz.
+
+# patches_base DIR: the base of a kernel source.
+patches_base() {
+	case $(awk '$1 == "VERSION" || $1 == "PATCHLEVEL" { print $3 }' "$1/Makefile" | paste -sd. -) in
+	6.12 | '') printf '6.12\n' ;;
+	*) printf 'mainline\n' ;;
+	esac
+}
+
+# patches_of BASE: lines "group NAME", "patch PATH" and "file PATH". The backports are group 0.
+patches_of() {
+	[ ! -e "$top/patches/$1/series" ] ||
+		sed -n -e '1i group 0' -e "s|^[^#+ ].*|patch patches/$1/&|p" "$top/patches/$1/series"
+	sed -n -e 's|^[^#+ ].*|patch patches/linux/&|p' -e 's/^# \([A-Z]\)\. .*/group \1/p' -e 's/^+ /file /p' \
+		"$top/patches/linux/series"
+}
+
+# kept_hunks OVERRIDE PATCH: the patch without the hunks that the override drops.
+kept_hunks() {
+	awk -v override="$1" '
+		FILENAME == override {
+			for (i = 3; $1 == "drop" && i <= NF; i++)
+				drop[$2, $i]
+			next
+		}
+		/^diff --git / { head = ""; file = substr($3, 3); n = 0; kept = 0 }
+		/^@@ / { kept = !((file, ++n) in drop || (file, "all") in drop) }
+		n == 0 { head = head $0 "\n" }
+		n && kept { printf "%s%s\n", head, $0; head = "" }
+		n { met[file, n]; met[file, "all"] }
+		END { for (what in drop) if (!(what in met)) exit 1 }' "$1" "$2"
+}
+
+# apply_patch BASE DIR PATH: prints the hunks that needed fuzz.
+apply_patch() {
+	override=$top/patches/$1/overrides/${3##*/}
+	if [ "$1" = mainline ] || [ "${3%/*}" != patches/linux ]; then
+		apply_diff "$top/$3" "$2" 0
+	elif [ ! -e "$override" ]; then
+		apply_diff "$top/$3" "$2" 2
+	else
+		kept_hunks "$override" "$top/$3" >"$build/kept-hunks" || die "$override: drops hunks that $3 does not have"
+		apply_diff "$build/kept-hunks" "$2" 2 "$3"
+		apply_diff "$override" "$2" 0
+	fi
+}
+
+apply_diff() { # FILE DIR FUZZ [NAME]
+	grep -q '^--- ' "$1" || return 0
+	patch -d "$2" -p1 -F"$3" --no-backup-if-mismatch <"$1" >"$build/patch-said" ||
+		{ printf '%s\n' "$1"; cat "$build/patch-said"; return 1; }
+	name=${4:-$1}
+	awk -v name="${name##*/}" '$1 == "patching" { file = $3 } / fuzz / { print "fuzz: " name ": " file ": " $0 }' \
+		"$build/patch-said"
+}
