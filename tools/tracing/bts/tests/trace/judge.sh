@@ -30,6 +30,11 @@ has() {
 	command -v "$1" >/dev/null
 }
 
+# newest PROGRAM: its path, or that of PROGRAM-N with the highest N, as Debian names some.
+newest() {
+	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
+}
+
 # judge NAME NEEDS WORDS COMMAND...: NEEDS is a program that must be there, or -.
 judge() {
 	name=$1
@@ -495,7 +500,8 @@ judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit
 judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
-judge bolt llvm-bolt-15 "llvm-bolt takes the profile" judge_bolt llvm-bolt-15
+bolt=$(newest llvm-bolt)
+judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
 judge wrong - "a branch that comes from where it cannot is a gap" judge_wrong
