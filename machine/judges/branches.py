@@ -6,11 +6,11 @@ bytes at the first decide whether that was a taken branch. Nothing here is the
 emulator's.
 """
 
-NONE = 0	# goes to the next instruction, or faults
-STRING = 1	# may repeat itself, which is no branch
-CONDITIONAL = 2	# a branch if it does not go to the next instruction
-ALWAYS = 3	# a branch wherever it goes
-MAYBE = 4	# conditional, and taken or not it goes to the next instruction
+NONE = 0  # goes to the next instruction, or faults
+STRING = 1  # may repeat itself, which is no branch
+CONDITIONAL = 2  # a branch if it does not go to the next instruction
+ALWAYS = 3  # a branch wherever it goes
+MAYBE = 4  # conditional, and taken or not it goes to the next instruction
 
 PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
 REP = {0xf2, 0xf3}

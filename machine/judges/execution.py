@@ -41,10 +41,10 @@ class Log:
         self.optional = set()
         self.at = None
         self.interrupted = None
-        self.translated = None	# bytes that no Trace has claimed yet
-        self.blocks = {}	# host address of a block: (kind, length)
-        self.lines = {}		# a Trace line as it is: (pc, kind, length)
-        self.lines_of = {}	# host address of a block: its lines
+        self.translated = None  # bytes that no Trace has claimed yet
+        self.blocks = {}  # host address of a block: (kind, length)
+        self.lines = {}  # a Trace line as it is: (pc, kind, length)
+        self.lines_of = {}  # host address of a block: its lines
         self.unexplained = []
         self.instructions = 0
         self.interrupts = 0

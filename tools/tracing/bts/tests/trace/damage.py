@@ -23,8 +23,9 @@ import threading
 
 CUTS = 1000
 SEED = 1
-COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["top"], ["top", "-b", "line"],
-            ["top", "-b", "edge"], ["top", "--json"], ["replay"], ["replay", "-F", "fib"], ["replay", "--head", "7"],
+COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["top"],
+            ["top", "-b", "line"], ["top", "-b", "edge"], ["top", "--json"], ["replay"],
+            ["replay", "-F", "fib"], ["replay", "--head", "7"],
             ["graph", "main"], ["info", "--stats"], ["cover", "-f", "lcov", "--dso", "calls"],
             ["cover", "-f", "drcov"], ["cover", "-f", "pcs"], ["dump", "-f", "folded"],
             ["dump", "-f", "flame"], ["dump", "-f", "callgrind"], ["dump", "-f", "chrome"],

@@ -29,8 +29,8 @@ def main():
     columns = max(len(re.sub(r"\x1b\[[0-9;]*m|\x1b\([0AB]", "", line)) for line in lines)
     width, height = round(columns * LETTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-          f'viewBox="0 0 {width} {height}" font-family="monospace" font-size="12">\n<rect width="100%" height="100%" rx="4" fill="#fdfdf8" '
-          f'stroke="#bbb"/>')
+          f'viewBox="0 0 {width} {height}" font-family="monospace" font-size="12">\n'
+          f'<rect width="100%" height="100%" rx="4" fill="#fdfdf8" stroke="#bbb"/>')
     for row, line in enumerate(lines):
         column = 0
         pieces = list(parts(line))
