@@ -4,7 +4,7 @@
 # Shared by the scripts of machine/: directories, and steps that are shown. The caller has
 # set $top.
 
-# base is the kernel that the patches are for: $BASE, which is 6.12 (Debian 12's own) or
+# base is the kernel that the patches are for: $BASE, which is 6.12 (of Debian 12 and 13) or
 # mainline (the newest that Debian backports).
 base=${BASE:-6.12}
 # build is the work directory, of its own for each base. $BTS_BUILD changes it, and other
