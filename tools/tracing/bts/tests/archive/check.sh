@@ -12,6 +12,6 @@ src=$here/../../src
 mkdir -p "$dir"
 # shellcheck disable=SC2046 # flags
 ${CC:-gcc} -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fsanitize=address,undefined -I"$src" \
-	-o "$dir/kcore.test" "$here/kcore.c" "$src/archive.c" "$src/instance.c" "$src/undo.c" "$src/message.c" \
-	"$src/names.c" $(pkg-config --cflags --libs libtracefs libtraceevent)
+	-o "$dir/kcore.test" "$here/kcore.c" "$src/symbols/archive.c" "$src/record/instance.c" \
+	"$src/record/undo.c" "$src/lib/msg.c" "$src/lib/names.c" $(pkg-config --cflags --libs libtracefs libtraceevent)
 exec "$dir/kcore.test" "$dir"

@@ -22,7 +22,7 @@ static char kcore_path[256], kallsyms_path[256];
 
 #define KCORE		kcore_path
 #define KALLSYMS	kallsyms_path
-#include "../../src/kernel_code.c"
+#include "../../src/symbols/kernel_code.c"
 
 #define TEXT	0xffffffff81000000ull
 #define MODULE	0xffffffffc0000000ull

@@ -28,7 +28,7 @@
 #include <zstd.h>
 
 #include "bts.h"
-#include "cpustream.h"
+#include "file/cpu_reader.h"
 #include "bts/pack.h"
 
 #define PAGE		4096

@@ -11,7 +11,8 @@ build_generate() {
 	kernel=$tree/kernel/trace
 	gcc -O1 -std=gnu11 -D_GNU_SOURCE -DHAVE_BTS_UNPACK -I"$progs/../../pack/include" \
 		-I"$src" -I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src/dat.c" "$src"/dat_*.c "$src"/cpu*.c "$src/format.c" \
-		"$src/message.c" "$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
+		"$progs/../generate.c" "$src/file"/dat_*.c "$src/file/decode.c" \
+		"$src/file/cpu_reader.c" "$src/file/format.c" "$src/lib/msg.c" \
+		"$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }

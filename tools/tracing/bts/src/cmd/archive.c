@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts archive: puts beside a trace what names its addresses, so that it can be read on
+ * another machine, or after the programs have changed.
+ *
+ * Which files these are, the pipeline knows after it has gone through the trace: it has
+ * each in memory, of the right build ID. What bts record could not know, and what it has
+ * put there already, is in archive.h.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "flow/pipeline.h"
+#include "lib/names.h"
+#include "record/bill.h"
+#include "symbols/archive.h"
+#include "symbols/kernel_code.h"
+#include "bts.h"
+
+static const char usage[] =
+"Usage: bts archive [OPTIONS] [FILE]\n"
+"\n"
+"Puts into FILE.archive what names the addresses of a trace: the programs and libraries\n"
+"by build ID, with their debug information, the kernel's code, the vDSO, and what JIT\n"
+"compilers said about theirs. Take the two along, and the trace reads the same elsewhere.\n"
+"\n"
+"  -i, --input FILE   the trace (trace.dat)\n"
+"  -v, --verbose      name each file\n";
+
+struct archived {
+	const char	*trace;
+	bool		verbose;
+	unsigned int	files;
+	unsigned int	missing;
+	uint64_t	bytes;
+	int		status;
+};
+
+/* ".build-id/ab/cdef" and a suffix, or by its path, to be freed. */
+static char *id_name(const struct object *object, const char *suffix)
+{
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+
+	if (!object->build_id_size)
+		return bts_format("root%s%s", object->path, suffix);
+	for (uint32_t i = 0; i < object->build_id_size; i++)
+		sprintf(hex + 2 * i, "%02x", object->build_id[i]);
+	return bts_format(".build-id/%.2s/%s%s", hex, hex + 2, suffix);
+}
+
+static void put(struct archived *all, const char *name, const void *data, size_t size,
+		const char *path)
+{
+	char *there = archive_file(all->trace, name);
+
+	/* By its build ID it is the same one. */
+	if (there && access(there, F_OK) && archive_put(all->trace, name, data, size))
+		all->status = BTS_FAILURE;
+	if (!there)
+		all->status = BTS_FAILURE;
+	if (all->verbose)
+		printf("%s: %s\n", path, name);
+	free(there);
+	all->files++;
+	all->bytes += size;
+}
+
+static void put_debug(struct archived *all, const struct object *object)
+{
+	char *name = id_name(object, ".debug");
+	char *from = bts_format("/usr/lib/debug/%s", name);
+
+	if (!access(from, R_OK)) {
+		if (archive_copy(all->trace, name, from))
+			all->status = BTS_FAILURE;
+		if (all->verbose)
+			printf("%s\n", from);
+		all->files++;
+	}
+	free(from);
+	free(name);
+}
+
+static void put_object(struct archived *all, const struct object *object)
+{
+	char *name;
+
+	if (object->path[0] != '/' || object->kernel)
+		return;
+	/* The trace names the path: it must not lead out of the archive. */
+	if (!object->file || object->other || strstr(object->path, "/../")) {
+		bts_warn("%s: %s: not archived", object->path, object->other ?
+			 "the file there is another build" : "it cannot be read");
+		all->missing++;
+		return;
+	}
+	name = id_name(object, "");
+	put(all, name, object->file, object->file_size, object->path);
+	if (object->build_id_size)
+		put_debug(all, object);
+	free(name);
+}
+
+/* The kernel's code can still be had if it is the same kernel, though not as it was. */
+static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
+{
+	char *there = bts_format("%s.archive/kcore", all->trace);
+	struct utsname uts;
+
+	uname(&uts);
+	if (access(there, F_OK) && !geteuid() && pipe->objects.uname &&
+	    strstr(pipe->objects.uname, uts.release))
+		kernel_code_save(all->trace, NULL);
+	free(there);
+}
+
+static void put_tasks(const struct archived *all, const struct bts_pipe *pipe)
+{
+	char *there = bts_format("%s.archive/vdso.so", all->trace);
+	struct names names = {};
+
+	/* Else it is another machine's. */
+	if (access(there, F_OK)) {
+		for (const struct bts_task *task = pipe->tasks; task; task = task->list_next)
+			if (task->pid > 0)
+				names_get(&names, task->tgid);
+		archive_tasks(all->trace, &names);
+	}
+	names_free(&names);
+	free(there);
+}
+
+static int run(const char *trace, bool verbose)
+{
+	struct bts_options options = { .path = (char *)trace };
+	struct archived all = { .trace = trace, .verbose = verbose };
+	struct bts_pipe pipe = {};
+	bool writable = false;
+	char *directory;
+
+	if (!bts_pipe_open(&pipe, trace, &options))
+		return BTS_FAILURE;
+	/* One message if nothing can be put there, not one for each file. */
+	directory = archive_file(trace, "");
+	if (directory && access(directory, W_OK))
+		bts_errno("write", directory);
+	else if (directory)
+		writable = true;
+	free(directory);
+	if (!writable) {
+		bts_pipe_close(&pipe);
+		return BTS_FAILURE;
+	}
+	all.status = bts_pipe_run(&pipe);
+	for (const struct object *object = pipe.objects.list; object; object = object->next)
+		put_object(&all, object);
+	put_kernel(&all, &pipe);
+	put_tasks(&all, &pipe);
+	if (bts_pipe_close(&pipe))
+		all.status = BTS_FAILURE;
+	printf("%s.archive: %u files, %s bytes; %u missing\n", trace, all.files,
+	       with_commas(all.bytes), all.missing);
+	return all.status;
+}
+
+int cmd_archive(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "input",	required_argument,	NULL, 'i' },
+		{ "verbose",	no_argument,		NULL, 'v' },
+		{ "help",	no_argument,		NULL, 'h' },
+		{}
+	};
+	const char *trace = BTS_TRACE;
+	bool verbose = false;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "i:vh", longs, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			trace = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'h':
+			return bts_usage(usage);
+		default:
+			return bts_misuse("archive", "no such option, or its argument is missing");
+		}
+	}
+	if (optind < argc)
+		trace = argv[optind++];
+	if (optind < argc)
+		return bts_misuse("archive", "%s: one argument too many", argv[optind]);
+	return run(trace, verbose);
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts check: what this machine can do, a line each, and the remedy for what it cannot.
+ *
+ * Each question is a function that answers with one line. They go from the hardware up to
+ * the rights of the user; the last one chooses the tracer, which has the kernel try each
+ * CPU. --probe then traces a program whose branches are known, see probe.c.
+ */
+#include <cpuid.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/instance.h"
+#include "record/probe.h"
+#include "bts.h"
+
+static const char usage[] =
+"Usage: bts check [OPTIONS]\n"
+"\n"
+"Says what this machine can do, and what to do about the rest. The exit status is 0 if\n"
+"branches can be recorded.\n"
+"\n"
+"      --probe   record a program whose branches are known, and compare; prints a report\n"
+"                to send in\n";
+
+/* What the questions share. */
+struct check {
+	char	*cpuinfo;
+	bool	failed;		/* something is in the way */
+	bool	tracer;		/* the kernel has it */
+};
+
+static void answer(const char *mark, const char *what, const char *format, va_list args)
+{
+	printf("%-5s%-12s", mark, what);
+	vprintf(format, args);
+	putchar('\n');
+}
+
+static void __attribute__((format(printf, 2, 3))) good(const char *what, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	answer("ok", what, format, args);
+	va_end(args);
+}
+
+/* Worth knowing; nothing is in the way. */
+static void __attribute__((format(printf, 2, 3))) note(const char *what, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	answer("note", what, format, args);
+	va_end(args);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+bad(struct check *check, const char *what, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	answer("NO", what, format, args);
+	va_end(args);
+	check->failed = true;
+}
+
+/* --- The machine -------------------------------------------------------------------- */
+
+/* The first CPU's value of a line of /proc/cpuinfo, to be freed; "" if there is none. */
+static char *cpu_line(const struct check *check, const char *name)
+{
+	char *pattern = bts_format("\n%s\t", name);
+	const char *at = check->cpuinfo ? strstr(check->cpuinfo, pattern) : NULL;
+
+	free(pattern);
+	at = at ? strchr(at, ':') : NULL;
+	if (!at || at[1] != ' ')
+		return bts_strdup("");
+	return bts_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+}
+
+static int cpu_number(const struct check *check, const char *name)
+{
+	char *line = cpu_line(check, name);
+	int number = atoi(line);
+
+	free(line);
+	return number;
+}
+
+static bool has_flag(const struct check *check, const char *flag)
+{
+	char *flags = cpu_line(check, "flags"), *save = NULL;
+	bool found = false;
+
+	for (char *word = strtok_r(flags, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		found |= !strcmp(word, flag);
+	free(flags);
+	return found;
+}
+
+static void check_cpu(struct check *check)
+{
+	char *name = cpu_line(check, "model name"), *vendor = cpu_line(check, "vendor_id");
+	char *microcode = cpu_line(check, "microcode");
+
+	if (strcmp(vendor, "GenuineIntel"))
+		bad(check, "cpu", "%s: %s has no Branch Trace Store; an Intel CPU does, or the "
+		    "project's emulated one", name, vendor);
+	else
+		good("cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
+		     cpu_number(check, "cpu family"), cpu_number(check, "model"),
+		     cpu_number(check, "stepping"), microcode);
+	free(microcode);
+	free(vendor);
+	free(name);
+}
+
+static void check_hypervisor(struct check *check)
+{
+	unsigned int eax, id[4] = {};
+
+	if (!has_flag(check, "hypervisor"))
+		return;
+	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
+	note("hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what they do "
+	     "not do; see --probe", (const char *)id);
+}
+
+static void check_flags(struct check *check)
+{
+	static const struct {
+		const char	*flag, *words;
+	} wanted[] = {
+		{ "dts",	"no Debug Store" },
+		{ "bts",	"no Branch Trace Store: firmware or hypervisor have taken it "
+				"(IA32_MISC_ENABLE), or clearcpuid=" },
+		{ "dtes64",	"a Debug Store in the 32-bit format only" },
+	};
+	bool missing = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		if (has_flag(check, wanted[i].flag))
+			continue;
+		bad(check, "flags", "%s is missing in /proc/cpuinfo: %s", wanted[i].flag,
+		    wanted[i].words);
+		missing = true;
+	}
+	if (!missing)
+		good("flags", "dts bts dtes64%s", has_flag(check, "ds_cpl") ? " ds_cpl" : "");
+	if (!missing && !has_flag(check, "ds_cpl"))
+		note("flags", "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
+}
+
+/* Nehalem to Ivy Bridge. */
+static void check_errata(struct check *check)
+{
+	static const unsigned char models[] = {
+		0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f, 0x2a, 0x2d, 0x3a, 0x3e,
+	};
+	int model = cpu_number(check, "model");
+
+	if (has_flag(check, "fred"))
+		note("errata", "FRED: nothing is known of BTS beside it; please report");
+	if (cpu_number(check, "cpu family") != 6)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+		if (models[i] == model)
+			note("errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the origin of "
+			     "the first branch after a change of the power state may be wrong; "
+			     "processor.max_cstate=1 avoids it");
+}
+
+static void check_pti(void)
+{
+	char *text = file_read("/sys/devices/system/cpu/vulnerabilities/meltdown", NULL);
+
+	if (text && strstr(text, "PTI"))
+		good("pti", "on, and may stay on (perf's intel_bts is not available so)");
+	else if (text)
+		good("pti", "off (meltdown: %.*s)", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+/* --- The kernel and the user -------------------------------------------------------- */
+
+/* CONFIG_BTS_TRACER in what says how this kernel was configured: 1, 0, or -1. */
+static int kernel_config(void)
+{
+	struct utsname uts;
+	char *path, *text;
+	int config;
+
+	uname(&uts);
+	path = bts_format("/boot/config-%s", uts.release);
+	text = file_read(path, NULL);
+	free(path);
+	if (!text)
+		return -1;
+	config = !!strstr(text, "\nCONFIG_BTS_TRACER=y");
+	free(text);
+	return config;
+}
+
+static void check_tracer(struct check *check, const char *root)
+{
+	char *path = bts_format("%s/available_tracers", root);
+	char *tracers = file_read(path, NULL);
+	struct utsname uts;
+
+	uname(&uts);
+	check->tracer = tracers && strstr(tracers, "bts");
+	if (check->tracer)
+		good("kernel", "%s has the tracer", uts.release);
+	else if (!tracers)
+		bad(check, "kernel", "%s: %s", path, strerror(errno));
+	else if (kernel_config() == 1 || check->failed)
+		bad(check, "kernel", "%s does not offer the tracer on this machine: "
+		    "dmesg | grep bts", uts.release);
+	else
+		bad(check, "kernel", "%s has no bts tracer: boot one with CONFIG_BTS_TRACER=y "
+		    "(make deb)", uts.release);
+	free(tracers);
+	free(path);
+}
+
+static void check_options(const char *root)
+{
+	static const struct {
+		const char	*option, *words;
+	} wanted[] = {
+		{ "bts-block",	"tasks cannot be held until there is room" },
+		{ "bts-sched",	"task switches are not shown" },
+		{ "bts-map",	"user addresses have no names later" },
+		{ "bts-pack",	"a branch takes 28 bytes of the buffer in place of 2" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		char *path = bts_format("%s/options/%s", root, wanted[i].option);
+
+		if (access(path, F_OK))
+			note("kernel", "no %s: %s; a newer kernel of this project has it",
+			     wanted[i].option, wanted[i].words);
+		free(path);
+	}
+	if (access("/proc/kcore", F_OK))
+		note("kernel", "no /proc/kcore: the kernel's own code is not saved with a trace; "
+		     "CONFIG_PROC_KCORE=y");
+}
+
+static void check_lockdown(struct check *check)
+{
+	char *text = file_read("/sys/kernel/security/lockdown", NULL);
+
+	if (text && strstr(text, "[confidentiality]"))
+		bad(check, "lockdown", "confidentiality: tracefs cannot be opened; "
+		    "lockdown=integrity or none on the kernel's command line");
+	free(text);
+}
+
+/* Which instances trace already: they and we do not disturb each other. */
+static void check_users(const char *root)
+{
+	char *dir = bts_format("%s/instances", root);
+	DIR *stream = opendir(dir);
+	struct dirent *entry;
+
+	while (stream && (entry = readdir(stream))) {
+		char *path = bts_format("%s/%s/current_tracer", dir, entry->d_name);
+		char *tracer = file_read(path, NULL);
+
+		if (tracer && !strcmp(tracer, "bts\n"))
+			note("in use", "instance %s traces; others may as well", entry->d_name);
+		free(tracer);
+		free(path);
+	}
+	if (stream)
+		closedir(stream);
+	free(dir);
+}
+
+/* Choosing it takes the hardware from perf, and tries a branch and an interrupt on each CPU. */
+static void check_start(struct check *check)
+{
+	struct instance *inst = instance_create();
+	char *path, *why, *stats;
+	bool once;
+
+	if (!inst) {
+		check->failed = true;
+		return;
+	}
+	path = instance_file(inst, "current_tracer");
+	if (instance_write(inst, "tracing_on", "0") || file_write(path, "bts")) {
+		int saved = errno;
+
+		why = instance_error(inst);
+		bad(check, "hardware", "%s%s", why ? why : strerror(saved), saved != EBUSY ? "" :
+		    ": end the perf events that use BTS or LBR (perf record -b, "
+		    "branches:u -c 1, intel_bts, a KVM guest's LBR)");
+		free(why);
+	} else {
+		stats = instance_read(inst, "bts_stats");
+		once = stats && strstr(stats, "hw_interrupt: once");
+		good("hardware", "each CPU stores a known branch and interrupts (%s)",
+		     once ? "once" : "for each record above the threshold");
+		free(stats);
+	}
+	free(path);
+	instance_remove(inst);
+}
+
+static void check_software(struct check *check)
+{
+	const char *root;
+
+	check_lockdown(check);
+	if (geteuid())
+		note("rights", "not root: recording wants root, or rights to tracefs");
+	else
+		good("rights", "root");
+	root = tracefs_root();
+	if (!root) {
+		bad(check, "tracefs", geteuid() ? "not open to this user: run bts check as root" :
+		    "it cannot be mounted");
+		return;
+	}
+	good("tracefs", "%s", root);
+	check_tracer(check, root);
+	if (!check->tracer)
+		return;
+	check_options(root);
+	check_users(root);
+	check_start(check);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "probe",	no_argument, NULL, 'p' },
+		{ "help",	no_argument, NULL, 'h' },
+		{}
+	};
+	struct check check = {};
+	bool with_probe = false;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'h')
+			return bts_usage(usage);
+		if (option != 'p')
+			return bts_misuse("check", "no such option");
+		with_probe = true;
+	}
+	if (optind < argc)
+		return bts_misuse("check", "%s: no arguments are wanted", argv[optind]);
+	check.cpuinfo = file_read("/proc/cpuinfo", NULL);
+	check_cpu(&check);
+	check_hypervisor(&check);
+	check_flags(&check);
+	check_errata(&check);
+	check_pti();
+	check_software(&check);
+	free(check.cpuinfo);
+	if (check.failed)
+		puts("\nBranches cannot be recorded here, see NO.");
+	else if (with_probe)
+		check.failed = !run_probe();
+	else
+		puts("\nBranches can be recorded here. bts check --probe tries it.");
+	return check.failed ? BTS_FAILURE : BTS_OK;
+}

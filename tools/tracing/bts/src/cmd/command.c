@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the commands that read a trace have in common: the file's name, running the
+ * pipeline with the bill at the end, and rows that are no branches as text.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/bill.h"
+#include "command.h"
+
+int command_input(struct bts_options *o, const char *command, int argc, char **argv)
+{
+	if (optind < argc && !strcmp(o->path, BTS_TRACE)) {
+		free(o->path);
+		o->path = bts_strdup(argv[optind++]);
+	}
+	if (optind < argc)
+		return bts_misuse(command, "%s: one argument too many", argv[optind]);
+	return BTS_OK;
+}
+
+/* BTS_OK, BTS_MISUSE, or -1: help was wanted. */
+static int parse_options(const struct command *c, void *ctx, int argc, char **argv)
+{
+	int option, status = BTS_OK;
+
+	while (!status && (option = getopt_long(argc, argv, c->shorts, c->longs, NULL)) != -1) {
+		if (option == 'h')
+			return -1;
+		/* getopt_long() has said what it does not know. */
+		status = option == '?' || !c->option ? BTS_MISUSE : c->option(ctx, option, argv[0]);
+	}
+	return status;
+}
+
+static int parse_arguments(const struct command *c, void *ctx, struct bts_options *o, int argc,
+			   char **argv)
+{
+	int status = parse_options(c, ctx, argc, argv);
+
+	if (status)
+		return status;
+	if (c->operands)
+		return c->operands(ctx, o, argc, argv);
+	return command_input(o, argv[0], argc, argv);
+}
+
+int command_main(const struct command *c, void *ctx, int argc, char **argv)
+{
+	struct bts_options options;
+	int status = bts_options_parse(&options, argv[0], &argc, argv);
+
+	if (!status)
+		status = parse_arguments(c, ctx, &options, argc, argv);
+	if (!status) {
+		status = c->run(ctx, &options);
+	} else if (status < 0) {
+		if (c->print_usage)
+			c->print_usage();
+		else
+			command_usage(c->usage);
+		status = BTS_OK;
+	}
+	bts_options_free(&options);
+	return status;
+}
+
+int command_run(struct bts_pipe *pipe, FILE *bill)
+{
+	int status = bts_pipe_run(pipe);
+	int closed;
+
+	if (bill)
+		bts_pipe_bill(pipe, bill);
+	closed = bts_pipe_close(pipe);
+	return status ? status : closed;
+}
+
+FILE *command_output(const char *output)
+{
+	FILE *out;
+
+	if (!output || !strcmp(output, "-"))
+		return stdout;
+	out = fopen(output, "w");
+	if (!out)
+		bts_errno("write", output);
+	return out;
+}
+
+int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status)
+{
+	bool to_file = out != stdout;
+	struct stat st;
+	int closed;
+
+	if (to_file && (ferror(out) || fclose(out)))
+		status = bts_errno("write", output);
+	else if (to_file && !stat(output, &st))
+		printf("%s: %s bytes\n", output, with_commas(st.st_size));
+	/* Standard output is the data's. */
+	bts_pipe_bill(pipe, to_file ? stdout : stderr);
+	closed = bts_pipe_close(pipe);
+	return status ? status : closed;
+}
+
+int command_usage(const char *text)
+{
+	printf("%s\nWhich branches:\n%s", text, bts_options_help);
+	return BTS_OK;
+}
+
+/* As sched_switch has it. */
+static const char *state_text(unsigned int state, char *buffer, size_t size)
+{
+	static const char letters[] = "SDTtXZPI";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < 8 && used + 2 < size; i++)
+		if (state & (1U << i))
+			buffer[used++] = letters[i];
+	if (!used)
+		buffer[used++] = 'R';
+	if (state & 0x100)
+		buffer[used++] = '+';
+	buffer[used] = 0;
+	return buffer;
+}
+
+static void place_text(struct bts_pipe *pipe, struct bts_task *task, uint64_t addr, char *buffer,
+		       size_t size)
+{
+	struct bts_place place;
+
+	if (!task || !addr) {
+		snprintf(buffer, size, "%#llx", (unsigned long long)addr);
+		return;
+	}
+	place = bts_place(pipe, task, addr);
+	bts_place_text(buffer, size, &place, addr);
+}
+
+const char *command_row_text(struct bts_pipe *pipe, struct bts_task *task,
+			     const struct bts_row *row)
+{
+	static char text[2304];
+	char user[1024], other[1024], state[16];
+
+	switch (row->type) {
+	case BTS_ROW_LOST:
+		if (row->count)
+			snprintf(text, sizeof(text), "LOST %llu branches (%s)",
+				 (unsigned long long)row->count, bts_cause_names[row->cause]);
+		else
+			snprintf(text, sizeof(text), "LOST branches (%s)",
+				 bts_cause_names[row->cause]);
+		return text;
+	case BTS_ROW_GAP:
+		if (!row->to)
+			return "GAP (the loss on this CPU may be this task's)";
+		place_text(pipe, task, row->from, user, sizeof(user));
+		place_text(pipe, task, row->to, other, sizeof(other));
+		snprintf(text, sizeof(text), "GAP (no way from %s to %s)", user, other);
+		return text;
+	case BTS_ROW_DEPARTS:
+		place_text(pipe, task, row->user_ip, user, sizeof(user));
+		place_text(pipe, task, row->kernel_ip, other, sizeof(other));
+		snprintf(text, sizeof(text), "departs %s state=%s user_ip=%s kernel_ip=%s",
+			 row->voluntary ? "voluntary" : "preempted",
+			 state_text(row->state, state, sizeof(state)), user, other);
+		return text;
+	case BTS_ROW_ARRIVES:
+		place_text(pipe, task, row->user_ip, user, sizeof(user));
+		snprintf(text, sizeof(text), "arrives user_ip=%s", user);
+		return text;
+	default:
+		return row->text;
+	}
+}

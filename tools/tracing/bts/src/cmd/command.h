@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the commands that read a trace have in common, besides the pipeline.
+ */
+#ifndef BTS_COMMAND_H
+#define BTS_COMMAND_H
+
+#include <getopt.h>
+
+#include "flow/pipeline.h"
+#include "bts.h"
+
+/**
+ * struct command - a command that reads a trace
+ * @usage:	its own part of the help
+ * @print_usage: in place of @usage
+ * @shorts:	its own options for getopt_long(), with h; the common ones are taken out before
+ * @longs:	the same, with help
+ * @option:	one of them, its value in optarg: BTS_OK or, after a message, BTS_MISUSE. NULL
+ *		if there are none
+ * @operands:	takes what the command wants from argv[optind] on; the same. NULL: nothing
+ *		but the trace's name
+ * @run:	the command; its exit status
+ */
+struct command {
+	const char		*usage;
+	void			(*print_usage)(void);
+	const char		*shorts;
+	const struct option	*longs;
+	int	(*option)(void *ctx, int option, const char *command);
+	int	(*operands)(void *ctx, struct bts_options *o, int argc, char **argv);
+	int	(*run)(void *ctx, const struct bts_options *o);
+};
+
+/* Arguments, run, end: what a cmd_NAME() returns. */
+int command_main(const struct command *c, void *ctx, int argc, char **argv);
+
+/*
+ * A file may be named without -i: takes it from the arguments that are left. BTS_OK, or
+ * BTS_MISUSE after a message if there are others.
+ */
+int command_input(struct bts_options *o, const char *command, int argc, char **argv);
+
+/* Runs a pipe that is open, writes the bill (unless @bill is NULL), closes it. */
+int command_run(struct bts_pipe *pipe, FILE *bill);
+
+/* Usage: the command's own text, then the common options. */
+int command_usage(const char *text);
+/* Where -o @output goes: a file, or standard output. NULL, and said, if it cannot be. */
+FILE *command_output(const char *output);
+/* The end of a command with -o: closes both, after the bill. Returns its status. */
+int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status);
+
+/* What a row that is no branch says: departs, arrives, LOST, GAP ... Static buffer. */
+const char *command_row_text(struct bts_pipe *pipe, struct bts_task *task,
+			     const struct bts_row *row);
+
+#endif

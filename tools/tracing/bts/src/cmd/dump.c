@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts dump: the trace for other programs. What each format is, is in its file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/dump.h"
+
+static const struct dump_format formats[] = {
+	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },
+	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser" },
+	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate" },
+	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope" },
+	{ "perfetto",	dump_perfetto,	"the same, smaller, for ui.perfetto.dev alone" },
+	{ "bolt",	dump_bolt,	"a profile for llvm-bolt (fdata)" },
+	{ "csv",	dump_csv,	"a line a branch" },
+	{ "json",	dump_json,	"an object a branch" },
+};
+
+#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static void print_usage(void)
+{
+	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE]\n\n"
+	       "The trace for other programs.\n\n");
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
+	command_usage("\n"
+		      "  -o, --output FILE  where to; - for standard output (the default)\n"
+		      "  -b, --branches     count branches, not instructions (flame, folded)\n"
+		      "  -h, --help         this text\n");
+}
+
+static const struct dump_format *find_format(const char *name)
+{
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int run(void *ctx, const struct bts_options *options)
+{
+	struct dump *d = ctx;
+
+	if (!bts_pipe_open(&d->pipe, options->path, options))
+		return BTS_FAILURE;
+	d->out = command_output(d->output);
+	if (!d->out) {
+		bts_pipe_close(&d->pipe);
+		return BTS_FAILURE;
+	}
+	return command_output_end(&d->pipe, d->out, d->output, d->format->run(d));
+}
+
+static int option(void *ctx, int option, const char *command)
+{
+	struct dump *d = ctx;
+
+	switch (option) {
+	case 'f':
+		d->format = find_format(optarg);
+		return d->format ? BTS_OK :
+		       bts_misuse(command, "-f %s: no such format", optarg);
+	case 'o':
+		d->output = optarg;
+		break;
+	case 'b':
+		d->by_branches = true;
+		break;
+	}
+	return BTS_OK;
+}
+
+static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+{
+	const struct dump *d = ctx;
+
+	return d->format ? command_input(o, argv[0], argc, argv) :
+	       bts_misuse(argv[0], "-f FORMAT is missing");
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "branches", no_argument, NULL, 'b' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	static const struct command command = {
+		.print_usage = print_usage, .shorts = "f:o:bh", .longs = longs,
+		.option = option, .operands = operands, .run = run,
+	};
+	struct dump d = {};
+
+	return command_main(&command, &d, argc, argv);
+}

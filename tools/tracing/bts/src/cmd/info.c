@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts info: the origin of a trace (command, user, date, machine, options), and its bill.
+ *
+ * bts record writes that down in a section of its own, so that nothing has to be decoded.
+ * Of a trace that trace-cmd recorded there is less to say, and its branches are counted.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file/dat.h"
+#include "flow/pipeline.h"
+#include "record/bill.h"
+#include "record/instance.h"
+#include "symbols/archive.h"
+#include "bts.h"
+
+static const char usage[] =
+"Usage: bts info [OPTIONS] [FILE]\n"
+"\n"
+"The origin of the trace (trace.dat): command, user, date, machine, options; and how many\n"
+"branches it has, and how many were lost.\n"
+"\n"
+"  -i, --input FILE   the trace\n"
+"      --stats        the tracer's counters as well\n";
+
+/* The value of "KEY: value", to be freed; NULL if there is no such line. */
+static char *value_of(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, key, length) && line[length] == ':') {
+			line += length + 1;
+			line += *line == ' ';
+			return bts_format("%.*s", (int)strcspn(line, "\n"), line);
+		}
+	}
+	return NULL;
+}
+
+static void print_value(const char *name, const char *text, const char *key)
+{
+	char *value = value_of(text, key);
+
+	if (value && *value)
+		printf("%-11s%s\n", name, value);
+	free(value);
+}
+
+/* All lines of that key: there may be several. */
+static void print_values(const char *name, const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, key, length) && line[length] == ':')
+			printf("%-11s%.*s\n", name, (int)strcspn(line + length + 2, "\n"),
+			       line + length + 2);
+	}
+}
+
+static void print_recorded(const char *info)
+{
+	char *date = value_of(info, "date"), *user = value_of(info, "user");
+	char *host = value_of(info, "host"), *tool = value_of(info, "tool");
+	char *seconds = value_of(info, "seconds");
+
+	printf("%-11s%s, %s s, by %s on %s (%s)\n", "recorded", date ? date : "?",
+	       seconds ? seconds : "?", user ? user : "?", host ? host : "?", tool ? tool : "?");
+	free(seconds);
+	free(tool);
+	free(host);
+	free(user);
+	free(date);
+}
+
+static void print_machine(const char *info)
+{
+	char *cpu = value_of(info, "cpu");
+	unsigned long long cpus = stats_number(info, "cpus");
+
+	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPU%s\n", "machine",
+	       cpu ? cpu : "?", stats_number(info, "cpu_family"), stats_number(info, "cpu_model"),
+	       stats_number(info, "cpu_stepping"), cpus, cpus == 1 ? "" : "s");
+	free(cpu);
+	cpu = value_of(info, "cpu_microcode");
+	if (cpu)
+		printf("%-11s%s\n", "microcode", cpu);
+	free(cpu);
+	print_value("kernel", info, "kernel");
+}
+
+static void print_options(const char *info)
+{
+	static const char * const names[] = {
+		"bts-user", "bts-kernel", "bts-pack", "bts-block", "bts-circular",
+		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
+	};
+
+	printf("%-11s", "options");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (stats_number(info, names[i]))
+			printf("%s ", names[i]);
+	printf("buffer_size_kb=%llu\n", stats_number(info, "buffer_size_kb"));
+}
+
+static void print_end(const char *info)
+{
+	char *text = value_of(info, "wait_status");
+	int status = text ? atoi(text) : 0;
+
+	if (text && WIFSIGNALED(status))
+		printf("%-11sended by signal %d (%s)\n", "status", WTERMSIG(status),
+		       strsignal(WTERMSIG(status)));
+	else if (text)
+		printf("%-11s%d\n", "status", WEXITSTATUS(status));
+	free(text);
+}
+
+static void print_our_info(const char *info)
+{
+	print_recorded(info);
+	print_value("command", info, "command");
+	print_end(info);
+	print_values("pid", info, "pid");
+	print_value("targets", info, "targets");
+	print_value("on CPUs", info, "on_cpus");
+	print_values("event", info, "event");
+	print_value("written on", info, "written_on");
+	print_machine(info);
+	print_options(info);
+}
+
+static void print_file(const struct dat *dat)
+{
+	char *archive = archive_path(dat->path);
+
+	printf("%-11s%s, trace.dat version %u, %s, %s bytes\n", "file", dat->path, dat->version,
+	       *dat->compression ? dat->compression : "not compressed", with_commas(dat->size));
+	if (!access(archive, F_OK))
+		printf("%-11s%s\n", "archive", archive);
+	for (size_t i = 0; i < dat->nr_cpus; i++)
+		printf("%-11s%d: %s bytes\n", "cpu", dat->cpus[i].cpu,
+		       with_commas(dat->cpus[i].size));
+	if (dat->uname.text && !dat->info.text)
+		printf("%-11s%s\n", "machine", dat->uname.text);
+	free(archive);
+}
+
+static void print_our_bill(const struct dat *dat)
+{
+	const char *info = dat->info.text;
+	struct bill bill = {
+		.branches	= stats_number(info, "branches"),
+		.tasks		= stats_number(info, "tasks"),
+		.switches	= stats_number(info, "switches"),
+		.overwritten	= stats_number(info, "overwritten"),
+		.blocked_ns	= stats_number(info, "blocked_ns"),
+		.data_bytes	= stats_number(info, "data_bytes"),
+		.file_bytes	= dat->size,
+		.flight		= stats_number(info, "flight"),
+		.stats		= info,
+	};
+
+	bill_print(stdout, NULL, &bill);
+}
+
+/* Not ours: counted. */
+static int print_counted_bill(struct bts_options *options)
+{
+	struct bts_pipe pipe = {};
+	int ret;
+
+	if (!bts_pipe_open(&pipe, options->path, options))
+		return BTS_FAILURE;
+	ret = bts_pipe_run(&pipe);
+	bts_pipe_bill(&pipe, stdout);
+	return bts_pipe_close(&pipe) || ret ? BTS_FAILURE : BTS_OK;
+}
+
+static int show(struct bts_options *options, bool stats)
+{
+	struct dat *dat = dat_open(options->path);
+	int ret = BTS_OK;
+	const char *from;
+
+	if (!dat)
+		return BTS_FAILURE;
+	print_file(dat);
+	from = dat->info.text ? strstr(dat->info.text, "\nowner:") : NULL;
+	if (dat->info.text)
+		print_our_info(dat->info.text);
+	if (stats && from)
+		printf("%s", from + 1);
+	if (dat->info.text)
+		print_our_bill(dat);
+	else
+		ret = print_counted_bill(options);
+	if (dat->info.text && dat->error)
+		ret = bts_error("read", dat->path, "%s", dat->error);
+	dat_close(dat);
+	return ret;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "input",	required_argument,	NULL, 'i' },
+		{ "stats",	no_argument,		NULL, 's' },
+		{ "help",	no_argument,		NULL, 'h' },
+		{}
+	};
+	struct bts_options options = { .path = BTS_TRACE };
+	bool stats = false;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "i:h", longs, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			options.path = optarg;
+			break;
+		case 's':
+			stats = true;
+			break;
+		case 'h':
+			return bts_usage(usage);
+		default:
+			return bts_misuse("info", "no such option, or its argument is missing");
+		}
+	}
+	if (optind < argc)
+		options.path = argv[optind++];
+	if (optind < argc)
+		return bts_misuse("info", "%s: one argument too many", argv[optind]);
+	return show(&options, stats);
+}

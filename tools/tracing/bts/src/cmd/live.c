@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Short recordings, one after the other.
+ *
+ *	bts record -p PIDS (or -a), a second, SIGINT -> trace -> shown -> removed
+ *
+ * What happens while a trace is shown is not in the next one. A stream without pauses
+ * would have to keep up with the tasks, or hold them; this neither loses nor holds.
+ *
+ * The trace lies in a directory of its own below /tmp, which goes with the last one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/archive.h"
+#include "bts.h"
+#include "live.h"
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* "1,2,3" of the PIDs asked for; NULL: all. */
+static char *pid_list(const struct bts_options *o)
+{
+	char *list = NULL;
+
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		char *longer = list ? bts_format("%s,%d", list, o->pids[i]) :
+				      bts_format("%d", o->pids[i]);
+
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+static void become_recorder(const struct live *l, const char *trace, const char *log)
+{
+	char *pids = pid_list(l->options);
+	char *all[] = { "bts", "record", "-o", (char *)trace, "-a", NULL, NULL, NULL };
+	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd >= 0) {
+		dup2(fd, STDOUT_FILENO);
+		dup2(fd, STDERR_FILENO);
+	}
+	if (pids) {
+		all[4] = "-p";
+		all[5] = pids;
+	}
+	if (l->options->user || l->options->kernel)
+		all[pids ? 6 : 5] = l->options->user ? "-u" : "-k";
+	execv("/proc/self/exe", all);
+	_exit(BTS_FAILURE);
+}
+
+/* Waits that long, or until the recorder has ended. */
+static bool ended_within(pid_t pid, double seconds, int *status)
+{
+	struct timespec slice = { .tv_nsec = 20000000 };
+	double waited = 0;
+
+	while (waited < seconds && !stopped) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		nanosleep(&slice, NULL);
+		waited += .02;
+	}
+	return false;
+}
+
+static void show_log(const char *log)
+{
+	FILE *file = fopen(log, "r");
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		fputs(line, stderr);
+	if (file)
+		fclose(file);
+}
+
+static int record(const struct live *l, const char *trace, const char *log)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		return bts_errno("record", NULL);
+	if (!pid)
+		become_recorder(l, trace, log);
+	if (!ended_within(pid, l->seconds, &status)) {
+		kill(pid, SIGINT);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == 128 + SIGINT))
+		return BTS_OK;
+	show_log(log);
+	return BTS_FAILURE;
+}
+
+static void remove_all(const char *directory, const char *trace, const char *log)
+{
+	char *archive = archive_path(trace);
+
+	archive_clear(trace);
+	rmdir(archive);
+	unlink(trace);
+	unlink(log);
+	rmdir(directory);
+	free(archive);
+}
+
+int live_run(struct live *l)
+{
+	struct sigaction action = { .sa_handler = stop };
+	char directory[] = "/tmp/bts-live-XXXXXX";
+	int status = BTS_OK, ended = 0;
+	char *trace, *log;
+
+	if (!mkdtemp(directory))
+		return bts_errno("record", directory);
+	trace = bts_format("%s/trace.dat", directory);
+	log = bts_format("%s/log", directory);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	for (unsigned long i = 0; !stopped && !status && !ended && (!l->count || i < l->count);
+	     i++) {
+		status = record(l, trace, log);
+		if (!status)
+			ended = l->show(l->ctx, trace);
+	}
+	remove_all(directory, trace, log);
+	free(trace);
+	free(log);
+	return status;
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts record: records the branches of a command, of PIDs or of all tasks.
+ *
+ *	prepare		an instance is set up; the command is forked, and waits
+ *	start		threads read, tracing goes on, the command too
+ *	wait		until the targets have ended, for Ctrl-C, for trouble with the file,
+ *			or, with --on, until a trigger has switched tracing off
+ *	stop		the targets are left alone, what is still held comes out, tracing goes
+ *			off, the threads read the rest
+ *	write		the file is put together, the bill is printed
+ *
+ * A flight recorder has no threads while it waits; they read what it holds when it is
+ * written, and it goes round again if --rearm says so.
+ *
+ * Signals are taken as data (signalfd): whatever ends the recording, the file is whole, and
+ * undo.c puts back what was changed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/bytes.h"
+#include "record/bill.h"
+#include "record/collect.h"
+#include "record/instance.h"
+#include "record/record.h"
+#include "record/writer.h"
+#include "symbols/archive.h"
+#include "symbols/kernel_code.h"
+#include "bts.h"
+
+enum {
+	TRIGGER_POLL_MS	= 20,
+	HELD_POLL_US	= 2000,
+	HELD_TRIES	= 5000,
+};
+
+struct record {
+	struct record_options	options;
+	struct targets		targets;
+	struct instance		*inst;
+	struct streams		*streams;
+	struct datw		*dat;
+	char			*path;
+	char			*about;		/* command, user, date, machine */
+	struct kernel_code	*code;		/* before tracing went on */
+	int			signals;
+	unsigned int		nr_written;
+	struct timespec		start;
+};
+
+/* Why the waiting has ended. */
+enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
+
+/* --- Start -------------------------------------------------------------------------- */
+
+static int take_signals(void)
+{
+	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		sigaddset(&set, taken[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* A shell's background job has it ignored: then a kill -INT would be lost. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		bts_errno("take signals", NULL);
+	return fd;
+}
+
+/* The next file: FILE, FILE.1, FILE.2. What does not change is written at once. */
+static int open_file(struct record *rec)
+{
+	long long page_kb = instance_read_number(rec->inst, "buffer_subbuf_size_kb");
+	unsigned int page = page_kb > 0 ? page_kb * 1024 : sysconf(_SC_PAGESIZE);
+	char **systems = record_systems(rec->inst);
+	int ret = -1;
+
+	free(rec->path);
+	rec->path = rec->nr_written ?
+		    bts_format("%s.%u", rec->options.output, rec->nr_written) :
+		    bts_strdup(rec->options.output);
+	rec->dat = datw_create(rec->path, page);
+	if (rec->dat)
+		ret = datw_write_formats(rec->dat, tracefs_root(), systems);
+	for (char **system = systems; *system; system++)
+		free(*system);
+	free(systems);
+	return ret;
+}
+
+static int prepare(struct record *rec)
+{
+	struct record_options *options = &rec->options;
+
+	if (record_check())
+		return -1;
+	rec->signals = take_signals();
+	if (rec->signals < 0)
+		return -1;
+	on_prepare(options);
+	rec->inst = instance_create();
+	if (!rec->inst || record_setup(rec->inst, options) ||
+	    targets_prepare(&rec->targets, rec->inst, options) ||
+	    targets_write(&rec->targets, rec->inst, options))
+		return -1;
+	rec->about = record_describe(rec->inst, options);
+	if (options->kernel)
+		rec->code = kernel_code_take();
+	return open_file(rec);
+}
+
+static int start(struct record *rec)
+{
+	if (!rec->options.flight) {
+		rec->streams = streams_start(rec->inst, rec->dat, true);
+		if (!rec->streams)
+			return -1;
+	}
+	if (rec->options.all && targets_write(&rec->targets, rec->inst, &rec->options))
+		return -1;
+	if (on_arm(rec->inst, &rec->options))
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &rec->start);
+	return targets_go(&rec->targets, rec->inst,
+			  rec->options.command ? rec->options.command[0] : NULL);
+}
+
+/* --- Wait --------------------------------------------------------------------------- */
+
+static bool triggered(const struct record *rec)
+{
+	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
+}
+
+/* The signals, trouble, and one for each target. */
+static struct pollfd *poll_set(const struct record *rec)
+{
+	struct pollfd *fds = bts_zalloc(2 + rec->targets.nr, sizeof(*fds));
+
+	fds[0] = (struct pollfd){ .fd = rec->signals, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (rec->streams)
+		fds[1].fd = streams_trouble_fd(rec->streams);
+	for (size_t i = 0; i < rec->targets.nr; i++)
+		fds[2 + i] = (struct pollfd){
+			.fd = targets_fd(&rec->targets, i),
+			.events = POLLIN,
+		};
+	return fds;
+}
+
+static bool note_ends(struct record *rec, struct pollfd *fds)
+{
+	bool all = false;
+
+	for (size_t i = 0; i < rec->targets.nr; i++) {
+		if (fds[2 + i].fd < 0 || !fds[2 + i].revents)
+			continue;
+		fds[2 + i].fd = -1;
+		all |= targets_note_end(&rec->targets, i);
+	}
+	return all;
+}
+
+static enum reason wait_for_end(struct record *rec)
+{
+	struct pollfd *fds = poll_set(rec);
+	enum reason reason;
+
+	for (;;) {
+		int n = poll(fds, 2 + rec->targets.nr, rec->options.on ? TRIGGER_POLL_MS : -1);
+
+		reason = INTERRUPTED;
+		if (fds[0].revents)
+			break;
+		reason = TROUBLE;
+		if ((n < 0 && errno != EINTR) || fds[1].revents)
+			break;
+		reason = TRIGGERED;
+		if (triggered(rec))
+			break;
+		reason = ENDED;
+		if (n > 0 && note_ends(rec, fds))
+			break;
+	}
+	free(fds);
+	/* The trigger may have come just before the end. */
+	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
+}
+
+/* --- Stop and write ----------------------------------------------------------------- */
+
+/*
+ * Branches that are held (bts-block) would be dropped when tracing goes off: give the threads
+ * time to make room. They come out in order, so it is enough to see that many delivered.
+ */
+static void wait_for_held(const struct record *rec)
+{
+	unsigned long long until = 0;
+
+	for (int tries = 0; tries < HELD_TRIES; tries++) {
+		char *stats = instance_read(rec->inst, "bts_stats");
+		unsigned long long delivered = stats_number(stats, "delivered");
+		unsigned long long held = stats_number(stats, "held");
+
+		free(stats);
+		if (!until)
+			until = delivered + held;
+		if (!held || delivered >= until)
+			return;
+		usleep(HELD_POLL_US);
+	}
+	bts_warn("what was held did not get out in time");
+}
+
+/*
+ * Tasks that go on are no longer traced from here on: else their last branches would be
+ * dropped. function-fork may have added some, so the list is read.
+ */
+static int stop_tracing(const struct record *rec)
+{
+	char *pids = NULL;
+
+	if (!rec->options.all && !rec->options.flight)
+		pids = instance_read(rec->inst, "set_ftrace_pid");
+	if (pids && strspn(pids, "0123456789") &&
+	    instance_append(rec->inst, "set_ftrace_notrace_pid", pids)) {
+		free(pids);
+		return -1;
+	}
+	free(pids);
+	wait_for_held(rec);
+	return instance_write(rec->inst, "tracing_on", "0");
+}
+
+static char *cmdlines(const struct names *names)
+{
+	struct bytes text = {};
+
+	for (size_t i = 0; i < names->nr_slots; i++) {
+		const struct name *name = &names->slots[i];
+		char *line;
+
+		if (name->pid <= 0 || !name->comm[0])
+			continue;
+		line = bts_format("%d %.*s\n", name->pid, NAME_LENGTH, name->comm);
+		bytes_add(&text, line, strlen(line));
+		free(line);
+	}
+	bytes_add8(&text, 0);
+	return text.data;
+}
+
+/* Each CPU's stats file, up to a NULL. */
+static char **cpu_stats(const struct instance *inst, int *nr_cpus)
+{
+	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
+	char **stats = bts_zalloc(nr + 1, sizeof(*stats));
+
+	for (int cpu = 0; cpu < nr; cpu++) {
+		char *file = bts_format("per_cpu/cpu%d/stats", cpu);
+		char *text = instance_read(inst, file);
+
+		if (text)
+			stats[used++] = bts_format("CPU: %d\n%s", cpu, text);
+		free(text);
+		free(file);
+	}
+	*nr_cpus = nr;
+	return stats;
+}
+
+static char *info_text(const struct record *rec, const struct stream_counts *counts,
+		       const char *stats)
+{
+	struct bytes text = {};
+	struct timespec now;
+	double seconds;
+	char *line;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	seconds = now.tv_sec - rec->start.tv_sec + (now.tv_nsec - rec->start.tv_nsec) / 1e9;
+	bytes_add(&text, rec->about, strlen(rec->about));
+	line = bts_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
+			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
+			  counts->branches, counts->names.nr, counts->switches,
+			  counts->overwritten, rec->options.flight, datw_data_size(rec->dat));
+	bytes_add(&text, line, strlen(line));
+	free(line);
+	if (rec->targets.ended) {
+		line = bts_format("wait_status: %d\n", rec->targets.status);
+		bytes_add(&text, line, strlen(line));
+		free(line);
+	}
+	/* bts_stats as it is: none of its names is one of those above. */
+	bytes_add(&text, stats, strlen(stats) + 1);
+	return text.data;
+}
+
+static void print_bill(const struct record *rec, const struct stream_counts *counts,
+		       const char *stats)
+{
+	struct bill bill = {
+		.branches	= counts->branches,
+		.tasks		= counts->names.nr,
+		.switches	= counts->switches,
+		.overwritten	= counts->overwritten,
+		.blocked_ns	= stats_number(stats, "blocked_ns"),
+		.data_bytes	= datw_data_size(rec->dat),
+		.file_bytes	= datw_size(rec->dat),
+		.flight		= rec->options.flight,
+		.stats		= stats,
+	};
+
+	fflush(stdout);
+	bill_print(stderr, rec->path, &bill);
+}
+
+/* All that is known when the threads have ended. */
+static int finish_file(struct record *rec, const struct stream_counts *counts, char *stats)
+{
+	char *names = cmdlines(&counts->names);
+	char *clock = instance_read(rec->inst, "trace_clock");
+	char *info = info_text(rec, counts, stats);
+	int nr_cpus, ret;
+	char **cpus = cpu_stats(rec->inst, &nr_cpus);
+
+	ret = datw_finish(rec->dat, names, clock ? clock : "", cpus, nr_cpus, info);
+	if (!ret)
+		archive_clear(rec->path);
+	if (!ret && rec->code)
+		kernel_code_save(rec->path, rec->code);
+	if (!ret)
+		archive_tasks(rec->path, &counts->names);
+	if (!ret)
+		print_bill(rec, counts, stats);
+	for (char **text = cpus; *text; text++)
+		free(*text);
+	free(cpus);
+	free(info);
+	free(clock);
+	free(names);
+	return ret;
+}
+
+static int write_file(struct record *rec)
+{
+	struct stream_counts counts = {};
+	char *stats;
+	int ret = 0;
+
+	if (stop_tracing(rec))
+		ret = -1;
+	if (!rec->streams)
+		rec->streams = streams_start(rec->inst, rec->dat, false);
+	if (!rec->streams || streams_finish(rec->streams, &counts))
+		ret = -1;
+	rec->streams = NULL;
+	stats = instance_read(rec->inst, "bts_stats");
+	/* After a failure too: all that came before it is there. */
+	if (!stats || finish_file(rec, &counts, stats))
+		ret = -1;
+	free(stats);
+	names_free(&counts.names);
+	datw_free(rec->dat);
+	rec->dat = NULL;
+	rec->nr_written++;
+	return ret;
+}
+
+/* The flight recorder goes round again. */
+static int rearm(struct record *rec)
+{
+	if (open_file(rec) || instance_write(rec->inst, "trace", "") ||
+	    instance_write(rec->inst, "tracing_on", "1"))
+		return -1;
+	return 0;
+}
+
+static int run(struct record *rec)
+{
+	for (;;) {
+		enum reason reason = wait_for_end(rec);
+
+		if (reason == ENDED && rec->options.on) {
+			fprintf(stderr, "bts: %s has not happened%s: nothing is written\n",
+				rec->options.on, rec->nr_written ? " again" : "");
+			return 0;
+		}
+		if (write_file(rec) || reason == TROUBLE)
+			return -1;
+		if (reason != TRIGGERED || rec->nr_written > rec->options.rearm)
+			return 0;
+		if (rearm(rec))
+			return -1;
+	}
+}
+
+static void report_command(const struct record *rec)
+{
+	int status = rec->targets.status;
+
+	if (!rec->targets.ended)
+		return;
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "bts: %s was ended by signal %d (%s)\n", rec->options.command[0],
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		fprintf(stderr, "bts: %s returned %d\n", rec->options.command[0],
+			WEXITSTATUS(status));
+}
+
+static void clean_up(struct record *rec)
+{
+	struct stream_counts counts = {};
+
+	if (rec->streams) {
+		instance_write(rec->inst, "tracing_on", "0");
+		streams_finish(rec->streams, &counts);
+		names_free(&counts.names);
+	}
+	targets_finish(&rec->targets);
+	if (rec->dat)
+		datw_free(rec->dat);
+	if (rec->inst)
+		instance_remove(rec->inst);
+	kernel_code_free(rec->code);
+	free(rec->options.pids);
+	free(rec->options.events);
+	free(rec->about);
+	free(rec->path);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record rec = { .targets = { .go = -1, .failed = -1 } };
+	int ret = record_parse(&rec.options, argc, argv);
+
+	if (ret)
+		return ret < 0 ? BTS_OK : ret;
+	if (prepare(&rec) || start(&rec) || run(&rec))
+		ret = BTS_FAILURE;
+	report_command(&rec);
+	clean_up(&rec);
+	return ret;
+}

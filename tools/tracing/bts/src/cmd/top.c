@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts top: where the instructions and the branches are.
+ *
+ * Steps are counted, and looked at when the trace has ended: each instruction of a step
+ * was executed as often as the step was taken. So the numbers are sums, not estimates.
+ *
+ * A loop is the target of branches back within a function; its number is how often one
+ * of them was taken.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/tally.h"
+#include "lib/text.h"
+#include "command.h"
+#include "live.h"
+
+static const char usage[] =
+	"Usage: bts top [OPTIONS] [FILE]\n\n"
+	"Functions by instructions executed; exact counts.\n\n"
+	"  -b, --by WHAT      function (default), edge, loop, line, dso\n"
+	"  -s, --sort WHAT    instructions (default) or branches\n"
+	"  -n, --rows N       so many rows; 0: all (40)\n"
+	"  --json             an object a line\n"
+	"  -l, --live         record, show, and again: of the tasks of --pid, or of all\n"
+	"  -d, --delay S      record so many seconds each time (1)\n"
+	"  -c, --count N      so many times; else until Ctrl-C\n"
+	"  -h, --help         this text\n";
+
+enum by { BY_FUNCTION, BY_EDGE, BY_LOOP, BY_LINE, BY_DSO };
+
+static const char *const by_names[] = { "function", "edge", "loop", "line", "dso" };
+
+#define NAMES_CACHED 1024
+
+struct top {
+	struct bts_pipe		pipe;
+	struct tally		tally;
+	enum by			by;
+	bool			by_branches;
+	bool			json;
+	unsigned long		rows;
+	bool			live;
+	struct live		recordings;
+	uint64_t		insns;
+	uint64_t		branches;
+	uint64_t		count;
+	const char		**names;
+	size_t			nr_names;
+	struct {
+		const char	*file;
+		const char	*name;
+	} cache[NAMES_CACHED];
+};
+
+static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, const void *b,
+				 uint64_t b_addr)
+{
+	struct tally_key key = { .a = a, .a_addr = a_addr, .b = b, .b_addr = b_addr };
+
+	return tally_get(&t->tally, &key);
+}
+
+/* Each unit has a string of its own for the same file: one of them stands for all. */
+static const char *one_name(struct top *t, const char *file)
+{
+	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
+
+	if (t->cache[at].file == file)
+		return t->cache[at].name;
+	for (i = 0; i < t->nr_names; i++)
+		if (!strcmp(t->names[i], file))
+			break;
+	if (i == t->nr_names) {
+		t->names = bts_realloc(t->names, t->nr_names + 1, sizeof(*t->names));
+		t->names[t->nr_names++] = file;
+	}
+	t->cache[at].file = file;
+	t->cache[at].name = t->names[i];
+	return t->names[i];
+}
+
+static struct tally_entry *place_entry(struct top *t, struct sym *sym, uint64_t addr)
+{
+	const char *file;
+	unsigned int line;
+
+	if (t->by == BY_DSO)
+		return entry(t, sym->object, 0, NULL, 0);
+	if (t->by == BY_FUNCTION)
+		return entry(t, sym, 0, NULL, 0);
+	if (object_line(sym->object, addr, &file, &line))
+		return entry(t, one_name(t, file), line, NULL, 0);
+	return entry(t, sym, UINT64_MAX, NULL, 0);
+}
+
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct top *t = ctx;
+
+	(void)length;
+	place_entry(t, sym, addr)->insns += t->count;
+}
+
+static void fold_edge(struct top *t, const struct bts_step *s)
+{
+	struct tally_entry *e = entry(t, s->at_from.sym, s->at_from.addr, s->at_to.sym,
+				      s->at_to.addr);
+
+	e->kind = s->kind;
+	e->branches += s->count;
+	e->insns += s->count * s->insns;
+}
+
+static void fold_loop(struct top *t, const struct bts_step *s)
+{
+	struct tally_entry *e;
+
+	if (s->at_from.sym != s->at_to.sym || s->at_to.addr > s->at_from.addr ||
+	    (s->kind != BTS_COND && s->kind != BTS_JUMP && s->kind != BTS_JUMP_IND))
+		return;
+	e = entry(t, s->at_to.sym, s->at_to.addr, NULL, 0);
+	e->branches += s->count;
+	e->insns += s->count * s->insns;
+}
+
+/* A call, or what is like one: a jump to the beginning of another function. */
+static bool enters(const struct bts_step *s)
+{
+	if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+		return true;
+	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
+}
+
+static bool hidden_side(const struct top *t, const struct bts_step *s)
+{
+	const struct bts_options *o = t->pipe.options;
+
+	return BTS_KERNEL(s->from) ? o->user : o->kernel;
+}
+
+static void fold(void *ctx, struct bts_step *s)
+{
+	struct top *t = ctx;
+
+	if (!s->count || !(s->flags & BTS_STEP_SHOWN) || hidden_side(t, s))
+		return;
+	t->branches += s->count;
+	t->insns += s->count * s->insns;
+	t->count = s->count;
+	if (t->by == BY_EDGE) {
+		fold_edge(t, s);
+	} else if (t->by == BY_LOOP) {
+		fold_loop(t, s);
+	} else {
+		/* A whole run in one function is the usual. */
+		if (t->by != BY_LINE && s->at_start.sym == s->at_from.sym)
+			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
+				s->count * s->insns;
+		else
+			bts_step_each(&t->pipe, s, one_insn, t);
+		place_entry(t, s->at_from.sym, s->at_from.addr)->branches += s->count;
+		if (enters(s))
+			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
+	}
+}
+
+static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		   const struct tally_entry *left, const struct tally_entry *right)
+{
+	if (a != b)
+		return a < b ? 1 : -1;
+	if (c != d)
+		return c < d ? 1 : -1;
+	/* Else the order would be that of memory. */
+	if (left->key.a_addr != right->key.a_addr)
+		return left->key.a_addr < right->key.a_addr ? -1 : 1;
+	return left->key.b_addr < right->key.b_addr ? -1 : left->key.b_addr > right->key.b_addr;
+}
+
+static int by_insns(const void *left, const void *right)
+{
+	const struct tally_entry *l = left, *r = right;
+
+	return compare(l->insns, r->insns, l->branches, r->branches, l, r);
+}
+
+static int by_branches(const void *left, const void *right)
+{
+	const struct tally_entry *l = left, *r = right;
+
+	return compare(l->branches, r->branches, l->insns, r->insns, l, r);
+}
+
+static void place(FILE *out, const struct sym *s, uint64_t addr)
+{
+	struct bts_place p = { .sym = (struct sym *)s, .addr = addr };
+	char text[1024];
+
+	bts_place_text(text, sizeof(text), &p, addr);
+	fputs(text, out);
+}
+
+static void print_name(struct top *t, const struct tally_entry *e, FILE *out)
+{
+	const struct sym *s = e->key.a;
+	const struct object *o = e->key.a;
+
+	switch (t->by) {
+	case BY_FUNCTION:
+		fprintf(out, "%s", s->name);
+		if (s != &s->object->whole)
+			fprintf(out, "  (%s)", s->object->name);
+		break;
+	case BY_DSO:
+		fputs(o->name, out);
+		break;
+	case BY_LINE:
+		if (e->key.a_addr == UINT64_MAX)
+			fprintf(out, "%s (no line)", s->name);
+		else
+			fprintf(out, "%s:%llu", (const char *)e->key.a,
+				(unsigned long long)e->key.a_addr);
+		break;
+	case BY_LOOP:
+		place(out, s, e->key.a_addr);
+		break;
+	case BY_EDGE:
+		place(out, s, e->key.a_addr);
+		fputs(" -> ", out);
+		place(out, e->key.b, e->key.b_addr);
+		fprintf(out, "  %s", bts_kind_names[e->kind]);
+		break;
+	}
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100. * part / whole : 0;
+}
+
+static void print_row(struct top *t, const struct tally_entry *e)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *out;
+
+	if (!t->json) {
+		printf("%15llu %6.2f%% %13llu %6.2f%% ", (unsigned long long)e->insns,
+		       percent(e->insns, t->insns), (unsigned long long)e->branches,
+		       percent(e->branches, t->branches));
+		if (t->by == BY_FUNCTION || t->by == BY_DSO)
+			printf("%11llu ", (unsigned long long)e->calls);
+		fputc(' ', stdout);
+		print_name(t, e, stdout);
+		putchar('\n');
+		return;
+	}
+	out = open_memstream(&name, &size);
+	if (!out)
+		return;
+	print_name(t, e, out);
+	fclose(out);
+	printf("{\"%s\":", by_names[t->by]);
+	json_string(stdout, name);
+	printf(",\"instructions\":%llu,\"branches\":%llu,\"calls\":%llu}\n",
+	       (unsigned long long)e->insns, (unsigned long long)e->branches,
+	       (unsigned long long)e->calls);
+	free(name);
+}
+
+static void print(struct top *t)
+{
+	struct tally_entry *list = tally_sorted(&t->tally, t->by_branches ? by_branches : by_insns);
+	size_t rows = t->rows && t->rows < t->tally.nr ? t->rows : t->tally.nr;
+
+	if (!t->json)
+		printf("%15s %7s %13s %7s %s%s\n", "instructions", "", "branches", "",
+		       t->by == BY_FUNCTION || t->by == BY_DSO ? "      calls  " : " ",
+		       by_names[t->by]);
+	for (size_t i = 0; i < rows; i++)
+		print_row(t, &list[i]);
+	if (rows < t->tally.nr && !t->json)
+		printf("# %zu more\n", t->tally.nr - rows);
+	free(list);
+}
+
+static int run(struct top *t, const struct bts_options *options, const char *path)
+{
+	int status, closed;
+
+	t->insns = 0;
+	t->branches = 0;
+	t->pipe.consumer = (struct bts_consumer) { .ctx = t, .fold = fold };
+	if (!bts_pipe_open(&t->pipe, path, options))
+		return BTS_FAILURE;
+	if (options->head)
+		t->rows = options->head;
+	status = bts_pipe_run(&t->pipe);
+	print(t);
+	if (t->json)
+		bts_pipe_bill_json(&t->pipe, stdout);
+	else
+		bts_pipe_bill(&t->pipe, stdout);
+	tally_free(&t->tally);
+	free(t->names);
+	t->names = NULL;
+	t->nr_names = 0;
+	memset(t->cache, 0, sizeof(t->cache));
+	closed = bts_pipe_close(&t->pipe);
+	return status ? status : closed;
+}
+
+/* A recording has ended: its rows take the place of the last one's. */
+static int show_live(void *ctx, const char *path)
+{
+	struct top *t = ctx;
+
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[2J", stdout);
+	if (run(t, t->recordings.options, path))
+		return 1;
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int run_live(struct top *t, const struct bts_options *options)
+{
+	t->recordings.options = options;
+	t->recordings.show = show_live;
+	t->recordings.ctx = t;
+	return live_run(&t->recordings);
+}
+
+static int parse_by(struct top *t, const char *command, const char *name)
+{
+	for (unsigned int i = 0; i < sizeof(by_names) / sizeof(by_names[0]); i++) {
+		if (!strcmp(by_names[i], name)) {
+			t->by = i;
+			return BTS_OK;
+		}
+	}
+	return bts_misuse(command, "--by %s: not understood", name);
+}
+
+static int option(void *ctx, int option, const char *command)
+{
+	struct top *t = ctx;
+	char *end;
+
+	switch (option) {
+	case 'b':
+		return parse_by(t, command, optarg);
+	case 's':
+		t->by_branches = !strcmp(optarg, "branches");
+		if (t->by_branches || !strcmp(optarg, "instructions"))
+			return BTS_OK;
+		return bts_misuse(command, "--sort %s: not understood", optarg);
+	case 'n':
+		return bts_number(command, "--rows", optarg, 0, &t->rows);
+	case 'j':
+		t->json = true;
+		return BTS_OK;
+	case 'l':
+		t->live = true;
+		return BTS_OK;
+	case 'd':
+		t->recordings.seconds = strtod(optarg, &end);
+		if (*optarg && !*end && t->recordings.seconds > 0)
+			return BTS_OK;
+		return bts_misuse(command, "--delay %s: not a time", optarg);
+	case 'c':
+		return bts_number(command, "--count", optarg, 1, &t->recordings.count);
+	}
+	return BTS_MISUSE;
+}
+
+static int start(void *ctx, const struct bts_options *options)
+{
+	struct top *t = ctx;
+
+	return t->live ? run_live(t, options) : run(t, options, options->path);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "by", required_argument, NULL, 'b' },
+		{ "sort", required_argument, NULL, 's' },
+		{ "rows", required_argument, NULL, 'n' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "live", no_argument, NULL, 'l' },
+		{ "delay", required_argument, NULL, 'd' },
+		{ "count", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	static const struct command command = {
+		.usage = usage, .shorts = "b:s:n:ld:c:h", .longs = longs,
+		.option = option, .run = start,
+	};
+	static struct top t = { .rows = 40, .recordings = { .seconds = 1 } };
+
+	return command_main(&command, &t, argc, argv);
+}

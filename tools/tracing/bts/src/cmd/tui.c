@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts tui: browse a trace in a terminal.
+ *
+ *	trace -> trees of calls, sums (tui_tree.c) -> screen (tui_screen.c, tui_source.c)
+ */
+#include <unistd.h>
+
+#include "tui/tui.h"
+
+static const char usage[] =
+	"Usage: bts tui [OPTIONS] [FILE]\n\n"
+	"Browse calls, functions and source in a terminal.\n\n"
+	"  -h, --help         this text\n\n"
+	"Keys: arrows, page keys, Home and End move, Enter folds and unfolds, as do left and\n"
+	"right, e and c open and close all, / searches and n goes on, l goes to the next loss,\n"
+	"Tab to the next task, t shows functions, r calls, s the source of the chosen function,\n"
+	"q leaves.\n";
+
+static int run(void *ctx, const struct bts_options *options)
+{
+	struct tui t = {};
+	int status, closed;
+
+	(void)ctx;
+	/* Before the trace is read, which may take a while. */
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return bts_error("open the terminal", isatty(STDIN_FILENO) ?
+				 "standard output" : "standard input", "not a terminal");
+	status = tui_read(&t, options);
+	if (!t.pipe.private)
+		return status;
+	if (!status)
+		status = tui_screen(&t);
+	tui_free(&t);
+	bts_pipe_bill(&t.pipe, stdout);
+	closed = bts_pipe_close(&t.pipe);
+	return status ? status : closed;
+}
+
+int cmd_tui(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	static const struct command command = {
+		.usage = usage, .shorts = "h", .longs = longs,
+		.run = run,
+	};
+
+	return command_main(&command, NULL, argc, argv);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The format of valgrind's callgrind, which KCachegrind and callgrind_annotate read.
+ *
+ *	fn=(function)		what was executed in it, by line:
+ *	12 5000 700		line, instructions, branches
+ *	cfn=(callee)		what it called, by line:
+ *	calls=100 30		how often, the callee's line
+ *	14 90000 12000		line of the call, instructions and branches until its end
+ *
+ * Costs of lines are sums over steps, calls come from stacks. Both are exact.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/arcs.h"
+#include "dump.h"
+
+struct callgrind {
+	struct dump	*dump;
+	struct arcs	arcs;
+	struct tally	lines;
+	uint64_t	count;
+	uint64_t	insns;
+	uint64_t	branches;
+};
+
+static const char unknown_file[] = "???";
+
+static unsigned int line_of(const struct sym *sym, uint64_t addr, const char **file)
+{
+	unsigned int line = 0;
+
+	if (!object_line(sym->object, addr, file, &line))
+		*file = unknown_file;
+	return line;
+}
+
+static struct tally_entry *line_entry(struct callgrind *g, const struct sym *sym, uint64_t addr)
+{
+	struct tally_key key = { .a = sym };
+	const char *file;
+
+	key.a_addr = line_of(sym, addr, &file);
+	key.b = file;
+	return tally_get(&g->lines, &key);
+}
+
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct callgrind *g = ctx;
+
+	(void)length;
+	line_entry(g, sym, addr)->insns += g->count;
+	g->insns += g->count;
+}
+
+static void fold(void *ctx, struct bts_step *s)
+{
+	struct callgrind *g = ctx;
+
+	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+		return;
+	g->count = s->count;
+	bts_step_each(&g->dump->pipe, s, one_insn, g);
+	line_entry(g, s->at_from.sym, s->at_from.addr)->branches += s->count;
+	g->branches += s->count;
+}
+
+static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+{
+	struct callgrind *g = ctx;
+
+	arcs_step(&g->arcs, t, s, ts);
+	return 0;
+}
+
+static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+{
+	struct callgrind *g = ctx;
+
+	arcs_row(&g->arcs, t, row);
+	return 0;
+}
+
+/* By function, then by file and line, so that each function stands once. */
+static int by_line(const void *left, const void *right)
+{
+	const struct tally_entry *l = left, *r = right;
+
+	if (l->key.a != r->key.a)
+		return l->key.a < r->key.a ? -1 : 1;
+	if (l->key.b != r->key.b)
+		return l->key.b < r->key.b ? -1 : 1;
+	return l->key.a_addr < r->key.a_addr ? -1 : l->key.a_addr > r->key.a_addr;
+}
+
+/* By caller. */
+static int by_caller(const void *left, const void *right)
+{
+	const struct tally_entry *l = left, *r = right;
+
+	if (l->key.b != r->key.b)
+		return l->key.b < r->key.b ? -1 : 1;
+	if (l->key.b_addr != r->key.b_addr)
+		return l->key.b_addr < r->key.b_addr ? -1 : 1;
+	return l->key.a < r->key.a ? -1 : l->key.a > r->key.a;
+}
+
+static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
+{
+	const char *file;
+
+	line_of(sym, sym->addr, &file);
+	fprintf(out, "%sob=%s\n%s=%s\n%sfn=%s\n", prefix, sym->object->path,
+		*prefix ? "cfi" : "fl", file, prefix, sym->name);
+}
+
+static void print_calls(const struct callgrind *g, const struct tally_entry *arcs, size_t nr,
+			const struct sym *caller)
+{
+	FILE *out = g->dump->out;
+	const char *file;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct sym *callee = arcs[i].key.a;
+
+		if (arcs[i].key.b != caller)
+			continue;
+		print_sym(out, "c", callee);
+		fprintf(out, "calls=%llu %u\n", (unsigned long long)arcs[i].calls,
+			line_of(callee, callee->addr, &file));
+		fprintf(out, "%u %llu %llu\n", line_of(caller, arcs[i].key.b_addr, &file),
+			(unsigned long long)arcs[i].insns, (unsigned long long)arcs[i].branches);
+	}
+}
+
+/* Where the arcs of a caller are in the sorted list. */
+static size_t first_arc(const struct tally_entry *arcs, size_t nr, const void *caller)
+{
+	size_t low = 0, high = nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (arcs[mid].key.b < caller)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void print(struct callgrind *g)
+{
+	struct tally_entry *lines = tally_sorted(&g->lines, by_line);
+	struct tally_entry *arcs = tally_sorted(&g->arcs.tally, by_caller);
+	size_t nr = g->lines.nr, nr_arcs = g->arcs.tally.nr;
+	FILE *out = g->dump->out;
+	const char *file = NULL;
+
+	fprintf(out, "# callgrind format\nversion: 1\ncreator: bts\npositions: line\n"
+		"events: Instructions Branches\nsummary: %llu %llu\n",
+		(unsigned long long)g->insns, (unsigned long long)g->branches);
+	for (size_t i = 0; i < nr; i++) {
+		const struct sym *sym = lines[i].key.a;
+
+		if (!i || lines[i - 1].key.a != sym) {
+			fputc('\n', out);
+			print_sym(out, "", sym);
+			line_of(sym, sym->addr, &file);
+		}
+		if (strcmp(lines[i].key.b, file)) {
+			file = lines[i].key.b;
+			fprintf(out, "fi=%s\n", file);
+		}
+		fprintf(out, "%llu %llu %llu\n", (unsigned long long)lines[i].key.a_addr,
+			(unsigned long long)lines[i].insns,
+			(unsigned long long)lines[i].branches);
+		if (i + 1 == nr || lines[i + 1].key.a != sym) {
+			size_t first = first_arc(arcs, nr_arcs, sym), end = first;
+
+			while (end < nr_arcs && arcs[end].key.b == sym)
+				end++;
+			print_calls(g, arcs + first, end - first, sym);
+		}
+	}
+	free(lines);
+	free(arcs);
+}
+
+int dump_callgrind(struct dump *d)
+{
+	struct callgrind g = { .dump = d, .arcs = { .pipe = &d->pipe, .sites = true } };
+	int status;
+
+	d->pipe.consumer = (struct bts_consumer) {
+		.ctx = &g, .branch = branch, .row = row, .fold = fold,
+	};
+	status = bts_pipe_run(&d->pipe);
+	arcs_end(&g.arcs);
+	print(&g);
+	tally_free(&g.lines);
+	tally_free(&g.arcs.tally);
+	return status;
+}

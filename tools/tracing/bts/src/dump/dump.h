@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Formats of bts dump, each in a file of its own.
+ */
+#ifndef BTS_DUMP_H
+#define BTS_DUMP_H
+
+#include "cmd/command.h"
+
+struct dump;
+
+/**
+ * struct dump_format - one of the formats
+ * @run:	runs the pipe, and writes. Returns what bts_pipe_run() does
+ */
+struct dump_format {
+	const char	*name;
+	int		(*run)(struct dump *d);
+	const char	*help;
+};
+
+/**
+ * struct dump - a dump being made
+ * @format:	as what
+ * @output:	the name of the file, or NULL
+ * @pipe:	open; a format sets the consumer and runs it
+ * @out:	where it goes
+ * @by_branches: count branches, not instructions
+ */
+struct dump {
+	struct bts_pipe	pipe;
+	const struct dump_format *format;
+	const char	*output;
+	FILE		*out;
+	bool		by_branches;
+};
+
+int dump_folded(struct dump *d);
+int dump_flame(struct dump *d);
+int dump_callgrind(struct dump *d);
+int dump_chrome(struct dump *d);
+int dump_perfetto(struct dump *d);
+int dump_bolt(struct dump *d);
+int dump_csv(struct dump *d);
+int dump_json(struct dump *d);
+
+#endif

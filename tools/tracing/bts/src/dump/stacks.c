@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stacks of all tasks, as a tree.
+ *
+ * A frame of a task's stack points to its node, so that a call costs a look at the
+ * children of one node. Nothing here is done by recursion: a program may recurse a million
+ * times.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/calls.h"
+#include "stacks.h"
+
+struct stacks {
+	struct dump	*dump;
+	struct node	*root;
+};
+
+static struct node *add_child(struct node *parent)
+{
+	struct node *n = bts_zalloc(1, sizeof(*n));
+
+	n->parent = parent;
+	n->sibling = parent->child;
+	parent->child = n;
+	return n;
+}
+
+static struct node *node_of_task(struct stacks *f, const struct bts_task *t)
+{
+	struct node *n;
+
+	for (n = f->root->child; n; n = n->sibling)
+		if (!strcmp(n->comm, t->comm))
+			return n;
+	n = add_child(f->root);
+	n->comm = bts_strdup(t->comm);
+	return n;
+}
+
+static void enter(struct calls *c, struct frame *f)
+{
+	struct node *parent, **at, *n;
+
+	parent = c->depth > 1 ? c->stack[c->depth - 2].node : node_of_task(c->ctx, c->task);
+	for (at = &parent->child; (n = *at); at = &n->sibling)
+		if (n->sym == f->sym)
+			break;
+	if (!n) {
+		n = add_child(parent);
+		n->sym = f->sym;
+	} else if (n != parent->child) {
+		/* What was called last is called next. */
+		*at = n->sibling;
+		n->sibling = parent->child;
+		parent->child = n;
+	}
+	f->node = n;
+}
+
+static void leave(struct calls *c, struct frame *f)
+{
+	struct node *n = f->node;
+
+	(void)c;
+	n->insns += f->insns;
+	n->branches += f->branches;
+}
+
+static const struct calls_ops ops = { .enter = enter, .leave = leave };
+
+static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+{
+	struct stacks *f = ctx;
+
+	if (s->flags & BTS_STEP_SHOWN)
+		calls_step(calls_of(&f->dump->pipe, t, &ops, f), s, ts);
+	return 0;
+}
+
+static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+{
+	struct stacks *f = ctx;
+
+	if (t)
+		calls_row(calls_of(&f->dump->pipe, t, &ops, f), row);
+	return 0;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct node *a = *(const struct node *const *)left;
+	const struct node *b = *(const struct node *const *)right;
+
+	return strcmp(a->comm ? a->comm : a->sym->name, b->comm ? b->comm : b->sym->name);
+}
+
+uint64_t stacks_count(const struct dump *d, const struct node *n)
+{
+	return d->by_branches ? n->branches : n->insns;
+}
+
+struct node **stacks_children(const struct node *n, size_t *nr)
+{
+	struct node **children;
+	size_t i = 0;
+
+	*nr = 0;
+	for (const struct node *c = n->child; c; c = c->sibling)
+		++*nr;
+	children = *nr ? bts_alloc(*nr * sizeof(*children)) : NULL;
+	for (struct node *c = n->child; c; c = c->sibling)
+		children[i++] = c;
+	if (*nr)
+		qsort(children, *nr, sizeof(*children), by_name);
+	return children;
+}
+
+static struct node *first_leaf(struct node *n)
+{
+	while (n->child)
+		n = n->child;
+	return n;
+}
+
+/* Each node's total is whole when its last child has been added. */
+static void sum(const struct dump *d, struct node *root)
+{
+	struct node *n = first_leaf(root);
+
+	for (;;) {
+		n->total += stacks_count(d, n);
+		if (!n->parent)
+			return;
+		n->parent->total += n->total;
+		n = n->sibling ? first_leaf(n->sibling) : n->parent;
+	}
+}
+
+int stacks_read(struct dump *d, struct node *root)
+{
+	struct stacks f = { .dump = d, .root = root };
+	int status;
+
+	*root = (struct node) {};
+	d->pipe.consumer = (struct bts_consumer) { .ctx = &f, .branch = branch, .row = row };
+	status = bts_pipe_run(&d->pipe);
+	for (struct bts_task *t = d->pipe.tasks; t; t = t->list_next)
+		calls_free(t);
+	sum(d, root);
+	return status;
+}
+
+void stacks_free(struct node *root)
+{
+	struct node *n = root->child, *next;
+
+	while (n) {
+		if (n->child) {
+			next = n->child;
+			n->child = NULL;
+			n = next;
+			continue;
+		}
+		next = n->sibling ? n->sibling : n->parent != root ? n->parent : NULL;
+		free(n->comm);
+		free(n);
+		n = next;
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls over time, for the formats that draw them.
+ */
+#ifndef BTS_TIMELINE_H
+#define BTS_TIMELINE_H
+
+#include "flow/calls.h"
+#include "lib/text.h"
+#include "dump.h"
+
+/**
+ * struct timeline - a dump of calls over time
+ * @text:	where it goes; when that has failed the run ends
+ * @begin:	of the trace, in nanoseconds: times that are given are since then
+ * @enter:	a call, at f->ts. May be NULL
+ * @leave:	its end
+ * @mark:	what is no call: departs, arrives, LOST, GAP, an event
+ * @task:	each task, at the end
+ * @ctx:	the format's own
+ */
+struct timeline {
+	struct dump	*dump;
+	struct text	*text;
+	uint64_t	begin;
+	void		(*enter)(struct timeline *tl, struct calls *c, struct frame *f);
+	void		(*leave)(struct timeline *tl, struct calls *c, struct frame *f,
+				 uint64_t end);
+	void		(*mark)(struct timeline *tl, struct bts_task *t, const char *text,
+				uint64_t at);
+	void		(*task)(struct timeline *tl, struct bts_task *t);
+	void		*ctx;
+};
+
+/* What bts_pipe_run() returns. */
+int timeline_run(struct timeline *tl);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the pipeline share. No command includes this.
+ */
+#ifndef BTS_PRIVATE_H
+#define BTS_PRIVATE_H
+
+#include "file/cpu_reader.h"
+#include "file/dat.h"
+#include "file/format.h"
+#include "pipeline.h"
+#include "space.h"
+#include "steps.h"
+
+#define TASK_BUCKETS	1024
+
+/**
+ * struct pipe_stream - a CPU's stream, as the merge sees it
+ * @done:	of its first batch, so many branches have been delivered
+ * @time:	of the next one
+ * @time_known:	@time is right
+ * @ended:	it has no more
+ */
+struct pipe_stream {
+	struct cpustream	stream;
+	uint32_t	done;
+	uint64_t	time;
+	bool		time_known;
+	bool		ended;
+};
+
+/* A task's name at the end of recording. */
+struct comm {
+	int	pid;
+	char	name[16];
+};
+
+/**
+ * struct pipe_private - the pipeline's own
+ * @seen_kernel:	there was a branch within the kernel,
+ * @seen_user:		or within user space: these sides are recorded
+ * @loss_seq:		losses so far whose tasks are not known
+ * @cpu_lost:		of each CPU, @loss_seq of the last
+ * @cpu_pid:		of each CPU, the task that was there last
+ * @shown:		a step is one that the options want
+ * @departs:		there are rows bts_departs:
+ * @departures:		those of the tasks that are wanted are the switches then
+ */
+struct pipe_private {
+	struct bts_pipe		*pipe;
+	struct dat		*dat;
+	struct formats		formats;
+	struct layout		layout;
+	struct spaces		spaces;
+	struct steps		steps;
+	struct pipe_stream	*streams;
+	size_t			nr_streams;
+	struct bts_task		*buckets[TASK_BUCKETS];
+	struct comm		*comms;
+	size_t			nr_comms;
+	bool			seen_kernel;
+	bool			seen_user;
+	bool			shown;
+	uint64_t		loss_seq;
+	uint64_t		*cpu_lost;
+	int			*cpu_pid;
+	size_t			nr_cpus;
+	uint64_t		time_from;
+	uint64_t		time_to;
+	bool			departs;
+	uint64_t		departures;
+};
+
+/* pipeline.c */
+int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
+		  uint32_t begin, uint32_t end);
+
+/* rows.c: rows that are no branches. */
+int pipe_other(struct pipe_private *v, struct batch *b);
+int pipe_row(struct pipe_private *v, struct bts_task *t, const struct bts_row *row);
+/* A gap, if a loss on its CPUs may have been this task's. */
+int task_lost(struct pipe_private *v, struct bts_task *t, int cpu, uint64_t ts);
+
+/* tasks.c */
+struct bts_task *task_get(struct pipe_private *v, int pid);
+void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu);
+void task_named(struct pipe_private *v, struct bts_task *t, const char *comm);
+void task_of(struct pipe_private *v, struct bts_task *t, int tgid);
+void task_find_space(struct pipe_private *v, struct bts_task *t, const struct branch *b);
+void tasks_free(struct pipe_private *v);
+void comms_read(struct pipe_private *v);
+
+/* options.c */
+bool cpu_chosen(const struct bts_options *o, int cpu);
+bool task_chosen(const struct bts_options *o, const struct bts_task *t);
+bool place_matches(const struct bts_place *place, uint64_t addr, const char *wanted);
+
+#endif

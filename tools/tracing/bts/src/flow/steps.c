@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of steps, and what a step is, found once from the code.
+ *
+ * A program takes few different steps, and each of them a million times. So a branch is
+ * first compared with what followed the step before it last time; then looked up in this
+ * table; and only when it is new, in symbols and code.
+ *
+ * Steps lie in slabs, so that pointers to them stay. When there are too many, the
+ * pipeline folds all into the consumer and begins anew: memory is bounded by the number
+ * of functions, not by the length of the trace.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/code.h"
+#include "bts.h"
+#include "steps.h"
+
+#define SLOTS_MIN	4096
+
+static size_t hash(uint32_t space, uint64_t start, uint64_t from, uint64_t to)
+{
+	uint64_t h = (start + space) * 0x9e3779b97f4a7c15ULL;
+
+	h = (h ^ (h >> 29) ^ from) * 0xbf58476d1ce4e5b9ULL;
+	h = (h ^ (h >> 32) ^ to) * 0x94d049bb133111ebULL;
+	return h ^ (h >> 31);
+}
+
+static size_t slot(const struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+		   uint64_t to)
+{
+	size_t i = hash(space, start, from, to) & (all->room - 1);
+
+	for (; all->slots[i]; i = (i + 1) & (all->room - 1)) {
+		const struct bts_step *s = all->slots[i];
+
+		if (s->from == from && s->to == to && s->start == start && s->space == space)
+			break;
+	}
+	return i;
+}
+
+struct bts_step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+			    uint64_t to)
+{
+	return all->room ? all->slots[slot(all, space, start, from, to)] : NULL;
+}
+
+static void more_slots(struct steps *all)
+{
+	struct bts_step **old = all->slots;
+	size_t room = all->room;
+
+	all->room = room ? 2 * room : SLOTS_MIN;
+	all->slots = bts_zalloc(all->room, sizeof(*all->slots));
+	for (size_t i = 0; i < room; i++) {
+		struct bts_step *s = old[i];
+
+		if (s)
+			all->slots[slot(all, s->space, s->start, s->from, s->to)] = s;
+	}
+	free(old);
+}
+
+struct bts_step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+			   uint64_t to)
+{
+	struct bts_step *s;
+
+	if (2 * all->nr >= all->room)
+		more_slots(all);
+	if (all->nr == all->nr_slabs * STEP_SLAB) {
+		all->slabs = bts_realloc(all->slabs, all->nr_slabs + 1, sizeof(*all->slabs));
+		all->slabs[all->nr_slabs++] = bts_alloc(STEP_SLAB * sizeof(*s));
+	}
+	s = &all->slabs[all->nr / STEP_SLAB][all->nr % STEP_SLAB];
+	all->nr++;
+	*s = (struct bts_step) { .start = start, .from = from, .to = to, .space = space };
+	all->slots[slot(all, space, start, from, to)] = s;
+	return s;
+}
+
+void steps_clear(struct steps *all, void (*fold)(void *ctx, struct bts_step *step), void *ctx)
+{
+	for (size_t i = 0; fold && i < all->nr; i++)
+		fold(ctx, &all->slabs[i / STEP_SLAB][i % STEP_SLAB]);
+	for (size_t i = 0; i < all->nr_slabs; i++)
+		free(all->slabs[i]);
+	free(all->slabs);
+	free(all->slots);
+	*all = (struct steps) {};
+}
+
+const char *const bts_kind_names[BTS_KINDS] = {
+	[BTS_UNKNOWN]	= "?",
+	[BTS_COND]	= "jcc",
+	[BTS_JUMP]	= "jmp",
+	[BTS_JUMP_IND]	= "jmp*",
+	[BTS_CALL]	= "call",
+	[BTS_CALL_IND]	= "call*",
+	[BTS_RET]	= "ret",
+	[BTS_SYSCALL]	= "syscall",
+	[BTS_SYSRET]	= "sysret",
+	[BTS_IRET]	= "iret",
+	[BTS_INTERRUPT]	= "interrupt",
+	[BTS_FAR]	= "far",
+	[BTS_EXIT]	= "exit",
+};
+
+static const enum bts_kind kinds[] = {
+	[INSN_NONE]	= BTS_UNKNOWN,
+	[INSN_OTHER]	= BTS_INTERRUPT,
+	[INSN_COND]	= BTS_COND,
+	[INSN_JUMP]	= BTS_JUMP,
+	[INSN_JUMP_IND]	= BTS_JUMP_IND,
+	[INSN_CALL]	= BTS_CALL,
+	[INSN_CALL_IND]	= BTS_CALL_IND,
+	[INSN_RET]	= BTS_RET,
+	[INSN_SYSCALL]	= BTS_SYSCALL,
+	[INSN_SYSRET]	= BTS_SYSRET,
+	[INSN_INT]	= BTS_SYSCALL,
+	[INSN_IRET]	= BTS_IRET,
+	[INSN_FAR]	= BTS_FAR,
+};
+
+uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind)
+{
+	enum insn_kind found;
+	uint64_t target;
+	uint32_t length = code_insn(o->code, addr, &found, &target);
+
+	*kind = length && found != INSN_OTHER ? kinds[found] : BTS_UNKNOWN;
+	return length;
+}
+
+static bool begins_with(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Where the CPU goes for an interrupt or exception, by the kernel's names: a function, or,
+ * for devices' interrupts, an entry of a table.
+ */
+static bool is_gate(const struct bts_place *to)
+{
+	static const char *const names[] = {
+		"asm_exc_", "asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
+		"asm_fred_", "xen_asm_exc_",
+	};
+	static const char *const tables[] = {
+		"irq_entries_start", "spurious_entries_start", "early_idt_handler_array",
+	};
+	uint64_t offset = to->addr - to->sym->addr;
+
+	if (!offset)
+		return begins_with(to->sym->name, names, ARRAY_SIZE(names)) ||
+		       begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
+	return offset % 8 == 0 && begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
+}
+
+static enum bts_kind kind_without_code(const struct bts_step *s)
+{
+	if (!BTS_KERNEL(s->from) && BTS_KERNEL(s->to))
+		return is_gate(&s->at_to) ? BTS_INTERRUPT : BTS_SYSCALL;
+	if (BTS_KERNEL(s->from) && !BTS_KERNEL(s->to))
+		return BTS_EXIT;
+	if (BTS_KERNEL(s->from) && is_gate(&s->at_to) && s->at_from.sym != s->at_to.sym)
+		return BTS_INTERRUPT;
+	/* A branch to a function's first byte from another one's midst. */
+	if (s->at_to.sym != s->at_from.sym && s->at_to.sym->object->nr_syms &&
+	    s->at_to.addr == s->at_to.sym->addr)
+		return BTS_CALL;
+	return BTS_UNKNOWN;
+}
+
+/* Another instruction ran there: a jump or a call in place of a nop, or a nop instead. */
+static enum bts_kind kind_patched(struct bts_step *s)
+{
+	s->length = 5;
+	return s->at_to.addr == s->at_to.sym->addr ? BTS_CALL : BTS_JUMP;
+}
+
+/* Does the instruction lead elsewhere, or nowhere? */
+static bool leads_elsewhere(const struct bts_step *s, const struct run *run)
+{
+	int64_t bias = s->from - s->at_from.addr;
+
+	if (run->target)
+		return run->target + bias != s->to;
+	return run->kind == INSN_OTHER;
+}
+
+/* What the branch is, by its instruction, and by whether that leads where it went. */
+static enum bts_kind kind_with_code(struct bts_step *s, const struct run *run)
+{
+	enum bts_kind kind = kinds[run->kind];
+	bool gate;
+
+	s->length = run->length;
+	if (!BTS_KERNEL(s->to) || (run->target && !leads_elsewhere(s, run)))
+		return kind;
+	gate = is_gate(&s->at_to);
+	if (!BTS_KERNEL(s->from))
+		return kind == BTS_SYSCALL && !gate ? kind : BTS_INTERRUPT;
+	if (gate)
+		return BTS_INTERRUPT;
+	if (!leads_elsewhere(s, run))
+		return kind;
+	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BTS_INTERRUPT;
+}
+
+/* A call that the kernel directs anew while it runs: a tracepoint's, another static call. */
+static bool is_static_call(const struct bts_step *s, const struct run *run)
+{
+	const char *name;
+
+	if (run->kind != INSN_CALL && run->kind != INSN_JUMP)
+		return false;
+	name = object_sym(s->at_from.sym->object, run->target)->name;
+	return s->at_to.addr == s->at_to.sym->addr &&
+	       (!strncmp(name, "__traceiter_", 12) || !strncmp(name, "__SCT__", 7));
+}
+
+/*
+ * A branch that its instruction does not allow: the code is not the one that ran, or the
+ * record is wrong. It is the code if the kernel has changed it there, or may have: no
+ * branch comes from a nop, so the nop was a jump or a call for a while.
+ */
+static bool contradicts(const struct bts_step *s, const struct run *run)
+{
+	struct object *o = s->at_from.sym->object;
+
+	if (!BTS_KERNEL(s->to))
+		return leads_elsewhere(s, run);
+	if (!BTS_KERNEL(s->from) || s->kind == BTS_INTERRUPT)
+		return false;
+	return leads_elsewhere(s, run) && !code_patchable(o, s->at_from.addr) &&
+	       !is_static_call(s, run) &&
+	       !object_changed(o, s->at_from.addr, run->length);
+}
+
+/* The run from start to from, or, if there is no such, from alone. */
+static enum run_verdict find_run(struct bts_step *s, struct run *run)
+{
+	struct object *o = s->at_from.sym->object;
+	enum run_verdict verdict = RUN_IMPOSSIBLE;
+
+	if (s->at_start.sym->object->code == o->code &&
+	    s->start - s->at_start.addr == s->from - s->at_from.addr)
+		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
+	if (verdict == RUN_IMPOSSIBLE && code_run(o, s->at_from.addr, s->at_from.addr, run) ==
+	    RUN_UNKNOWN && s->start <= s->from && s->from - s->start < 0x10000)
+		verdict = RUN_UNKNOWN;
+	return verdict;
+}
+
+void step_resolve(struct bts_step *s)
+{
+	struct run run = {};
+
+	switch (find_run(s, &run)) {
+	case RUN_UNKNOWN:
+		s->kind = kind_without_code(s);
+		s->flags |= BTS_STEP_BLIND;
+		return;
+	case RUN_IMPOSSIBLE:
+		s->flags |= BTS_STEP_GAP;
+		s->at_start = s->at_from;
+		break;
+	case RUN_DONE:
+		break;
+	}
+	if (run.kind == INSN_NONE) {
+		s->kind = kind_without_code(s);
+		s->flags |= BTS_STEP_BLIND;
+		return;
+	}
+	s->kind = kind_with_code(s, &run);
+	if (contradicts(s, &run)) {
+		s->flags |= BTS_STEP_GAP;
+		s->at_start = s->at_from;
+		run.insns = 0;
+	}
+	s->insns = run.insns + (s->kind != BTS_INTERRUPT);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The instructions of a step, one after the other.
+ *
+ * Most runs lie within one function. Where a function goes on into the next, or a label
+ * of assembly lies within one, each instruction has its own.
+ */
+#include "symbols/code.h"
+#include "pipeline.h"
+
+struct walk {
+	bts_insn_fn	each;
+	void		*ctx;
+	struct object	*object;
+	struct sym	*sym;
+	uint32_t	insns;
+};
+
+static void one(void *ctx, uint64_t addr, uint32_t length)
+{
+	struct walk *w = ctx;
+
+	if (addr < w->sym->addr || addr >= w->sym->end || w->sym == &w->object->whole)
+		w->sym = object_sym(w->object, addr);
+	w->insns++;
+	w->each(w->ctx, w->sym, addr, length);
+}
+
+/* A module's functions are in the kernel's table. */
+static struct object *table_of(const struct sym *s)
+{
+	return s->object->kernel ? s->object->code : s->object;
+}
+
+uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_insn_fn each,
+		       void *ctx)
+{
+	struct walk w = { .each = each, .ctx = ctx, .sym = s->at_start.sym };
+	bool kernel = BTS_KERNEL(s->from);
+
+	w.object = table_of(w.sym);
+	if ((kernel && p->options->user) || (!kernel && p->options->kernel) ||
+	    (s->flags & BTS_STEP_BLIND))
+		return 0;
+	code_each(w.object, s->at_start.addr, s->at_from.addr, one, &w);
+	if (s->kind != BTS_INTERRUPT)
+		one(&w, s->at_from.addr, s->length);
+	return w.insns;
+}

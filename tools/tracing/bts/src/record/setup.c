@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How bts record sets its instance up, and what it notes about the recording.
+ *
+ * tracing_on is 0 until the targets are written: with no PID in it the tracer would trace
+ * every task. A user-side trace of tasks, and every other trace of tasks as well as may be,
+ * holds them until there is room (bts-block); else what finds none is dropped, and counted
+ * and shown where it happened. Only a flight recorder overwrites.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/bytes.h"
+#include "bts.h"
+#include "record.h"
+
+enum {
+	/* Of a CPU's buffer, if the user does not say. */
+	MOST_KB		= 16384,
+	LEAST_KB	= 1024,
+	FLIGHT_KB	= 4096,
+	/* All of them take no more than this part of the memory that is free. */
+	PART		= 8,
+	MAX_CPUS	= 8192,
+};
+
+int record_check(void)
+{
+	const char *root = tracefs_root();
+	char *path, *tracers;
+	bool there;
+
+	if (!root)
+		return -1;
+	path = bts_format("%s/available_tracers", root);
+	tracers = file_read(path, NULL);
+	if (!tracers) {
+		bts_errno("read", path);
+		free(path);
+		return -1;
+	}
+	free(path);
+	there = strstr(tracers, "bts");
+	free(tracers);
+	if (there)
+		return 0;
+	bts_error("record", NULL, "this kernel has no bts tracer; bts check says why");
+	return -1;
+}
+
+static uint64_t default_kb(const struct record_options *options)
+{
+	uint64_t cpus = sysconf(_SC_NPROCESSORS_CONF), kb = LEAST_KB;
+	struct sysinfo info;
+
+	if (!sysinfo(&info))
+		kb = (uint64_t)info.freeram * info.mem_unit / 1024 / PART / cpus;
+	if (options->flight)
+		return FLIGHT_KB;
+	return kb > MOST_KB ? MOST_KB : kb < LEAST_KB ? LEAST_KB : kb;
+}
+
+static int set_buffer(const struct instance *inst, const struct record_options *options)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)
+		 (options->buffer_kb ? options->buffer_kb : default_kb(options)));
+	return instance_write(inst, "buffer_size_kb", text);
+}
+
+/* "0-2,5" as the kernel wants it: "27". */
+static char *cpumask(const char *list)
+{
+	uint32_t words[MAX_CPUS / 32] = {};
+	struct bytes mask = {};
+	int top = 0;
+
+	while (*list) {
+		char *end;
+		long from = strtol(list, &end, 10), to = from;
+
+		if (end != list && *end == '-') {
+			list = end + 1;
+			to = strtol(list, &end, 10);
+		}
+		if (end == list || from < 0 || from > to || to >= MAX_CPUS || (*end && *end != ','))
+			return NULL;
+		for (long cpu = from; cpu <= to; cpu++)
+			words[cpu / 32] |= 1U << cpu % 32;
+		top = to / 32 > top ? to / 32 : top;
+		list = end + (*end == ',');
+	}
+	for (int i = top; i >= 0; i--) {
+		char word[16];
+
+		snprintf(word, sizeof(word), "%s%08x", i == top ? "" : ",", words[i]);
+		bytes_add(&mask, word, strlen(word));
+	}
+	bytes_add8(&mask, 0);
+	return mask.data;
+}
+
+static int set_cpus(const struct instance *inst, const char *list)
+{
+	char *mask;
+	int ret;
+
+	if (!list)
+		return 0;
+	mask = cpumask(list);
+	if (!mask) {
+		bts_error("trace on CPUs", list, "not a list of CPUs");
+		return -1;
+	}
+	ret = instance_write(inst, "tracing_cpumask", mask);
+	free(mask);
+	return ret;
+}
+
+static bool one_side(const struct record_options *options)
+{
+	return options->user != options->kernel;
+}
+
+static int set_options(const struct instance *inst, const struct record_options *options)
+{
+	bool blocks = !options->all && !options->flight && !options->no_block;
+	const struct {
+		const char	*name;
+		bool		value;
+		bool		optional;	/* not every kernel has it */
+	} wanted[] = {
+		{ "bts-user",		options->user, false },
+		{ "bts-kernel",		options->kernel, false },
+		{ "bts-sched",		true, false },
+		{ "bts-map",		true, false },
+		{ "bts-pack",		true, true },
+		{ "bts-sync",		!!options->events, false },
+		{ "bts-circular",	options->circular, false },
+		/* Else the other side would push the wanted one out. */
+		{ "bts-cpl-filter",	options->circular && one_side(options), false },
+		{ "overwrite",		options->flight, false },
+		{ "bts-block",		blocks, false },
+		{ "function-fork",	!options->all, false },
+		{ "event-fork",		!options->all, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		char *file = bts_format("options/%s", wanted[i].name);
+		bool skip = wanted[i].optional && !instance_has(inst, file);
+		int ret = skip ? 0 : instance_write(inst, file, wanted[i].value ? "1" : "0");
+
+		free(file);
+		if (ret)
+			return -1;
+	}
+	return 0;
+}
+
+/* "SYSTEM:NAME if FILTER" */
+static int set_event(const struct instance *inst, const char *event)
+{
+	const char *filter = strstr(event, " if ");
+	char *name = filter ? bts_format("%.*s", (int)(filter - event), event) : bts_strdup(event);
+	char *colon = strchr(name, ':');
+	int ret = 0;
+
+	if (filter && !colon) {
+		bts_error("filter", name, "which system's event? SYSTEM:NAME");
+		ret = -1;
+	} else if (filter) {
+		char *file = bts_format("events/%.*s/%s/filter", (int)(colon - name), name,
+					colon + 1);
+
+		ret = instance_write(inst, file, filter + 4);
+		free(file);
+	}
+	if (!ret && instance_append(inst, "set_event", name)) {
+		bts_error("enable", name, "no such event? See available_events");
+		ret = -1;
+	}
+	free(name);
+	return ret;
+}
+
+static int choose_tracer(const struct instance *inst)
+{
+	char *path = instance_file(inst, "current_tracer"), *why;
+	int ret = file_write(path, "bts"), saved = errno;
+
+	free(path);
+	if (!ret)
+		return 0;
+	why = instance_error(inst);
+	bts_error("start the tracer", inst->name, "%s%s%s", why ? why : strerror(saved),
+		  why ? ": " : "", why ? strerror(saved) : "");
+	free(why);
+	return -1;
+}
+
+int record_setup(const struct instance *inst, const struct record_options *options)
+{
+	if (instance_write(inst, "tracing_on", "0") || set_buffer(inst, options) ||
+	    set_options(inst, options) || set_cpus(inst, options->cpus))
+		return -1;
+	for (const char **event = options->events; event && *event; event++)
+		if (set_event(inst, *event))
+			return -1;
+	return choose_tracer(inst);
+}
+
+/* --- What is noted ------------------------------------------------------------------ */
+
+static void add_system(char ***systems, size_t *nr, const char *name, size_t length)
+{
+	for (size_t i = 0; i < *nr; i++)
+		if (strlen((*systems)[i]) == length && !strncmp((*systems)[i], name, length))
+			return;
+	*systems = bts_realloc(*systems, *nr + 2, sizeof(char *));
+	(*systems)[(*nr)++] = bts_format("%.*s", (int)length, name);
+	(*systems)[*nr] = NULL;
+}
+
+char **record_systems(const struct instance *inst)
+{
+	char *events = instance_read(inst, "set_event");
+	char **systems = NULL;
+	size_t nr = 0;
+
+	add_system(&systems, &nr, "bts", 3);
+	for (char *line = events; line && *line; line += *line == '\n') {
+		size_t length = strcspn(line, "\n"), name = strcspn(line, ":\n");
+
+		if (name < length)
+			add_system(&systems, &nr, line, name);
+		line += length;
+	}
+	free(events);
+	return systems;
+}
+
+static void add_line(struct bytes *text, const char *key, const char *value)
+{
+	char *line = bts_format("%s: %s\n", key, value ? value : "");
+
+	bytes_add(text, line, strlen(line));
+	free(line);
+}
+
+/* A command as a shell would take it. */
+static void add_command(struct bytes *text, char **command)
+{
+	bytes_add(text, "command:", strlen("command:"));
+	for (; *command; command++) {
+		const char *word = *command;
+		bool plain = *word && !strpbrk(word, " \t\n'\"\\$`*?[]{}()<>|&;!~#");
+
+		bytes_add8(text, ' ');
+		if (!plain)
+			bytes_add8(text, '\'');
+		for (; *word; word++) {
+			if (*word == '\'')
+				bytes_add(text, "'\\'", 3);
+			bytes_add8(text, *word == '\n' ? ' ' : *word);
+		}
+		if (!plain)
+			bytes_add8(text, '\'');
+	}
+	bytes_add8(text, '\n');
+}
+
+/* A line of the first CPU in /proc/cpuinfo. */
+static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
+{
+	char *pattern = bts_format("\n%s\t", name);
+	const char *at = cpuinfo ? strstr(cpuinfo, pattern) : NULL;
+
+	free(pattern);
+	at = at ? strchr(at, ':') : NULL;
+	if (at && at[1] == ' ') {
+		char *value = bts_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+
+		add_line(text, key, value);
+		free(value);
+	}
+}
+
+static void add_machine(struct bytes *text)
+{
+	char *cpuinfo = file_read("/proc/cpuinfo", NULL);
+	struct passwd *user = getpwuid(getuid());
+	struct utsname uts;
+	char value[64];
+
+	uname(&uts);
+	add_line(text, "user", user ? user->pw_name : "");
+	add_line(text, "host", uts.nodename);
+	add_line(text, "kernel", uts.release);
+	add_line(text, "kernel_version", uts.version);
+	add_cpuinfo(text, cpuinfo, "model name", "cpu");
+	add_cpuinfo(text, cpuinfo, "cpu family", "cpu_family");
+	add_cpuinfo(text, cpuinfo, "model", "cpu_model");
+	add_cpuinfo(text, cpuinfo, "stepping", "cpu_stepping");
+	add_cpuinfo(text, cpuinfo, "microcode", "cpu_microcode");
+	snprintf(value, sizeof(value), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	add_line(text, "cpus", value);
+	free(cpuinfo);
+}
+
+static void add_file_line(struct bytes *text, const struct instance *inst, const char *file)
+{
+	char *value = instance_read(inst, file);
+	const char *key = strrchr(file, '/');
+
+	if (value) {
+		value[strcspn(value, "\n")] = 0;
+		add_line(text, key ? key + 1 : file, value);
+	}
+	free(value);
+}
+
+static void add_targets(struct bytes *text, const struct record_options *options)
+{
+	if (options->command)
+		add_command(text, options->command);
+	if (options->all)
+		add_line(text, "targets", "all");
+	for (size_t i = 0; i < options->nr_pids; i++) {
+		char *value = bts_format("%d", options->pids[i]);
+
+		add_line(text, "pid", value);
+		free(value);
+	}
+	if (options->cpus)
+		add_line(text, "on_cpus", options->cpus);
+	if (options->on)
+		add_line(text, "written_on", options->on);
+	for (const char **event = options->events; event && *event; event++)
+		add_line(text, "event", *event);
+}
+
+char *record_describe(const struct instance *inst, const struct record_options *options)
+{
+	static const char * const files[] = {
+		"options/bts-user", "options/bts-kernel", "options/bts-pack",
+		"options/bts-block", "options/bts-circular", "options/bts-cpl-filter",
+		"options/bts-sched", "options/bts-map", "options/bts-sync",
+		"options/overwrite", "buffer_size_kb",
+	};
+	time_t now = time(NULL);
+	struct bytes text = {};
+	char date[64];
+
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&now));
+	add_line(&text, "tool", "bts " VERSION);
+	add_line(&text, "date", date);
+	add_machine(&text);
+	add_targets(&text, options);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		add_file_line(&text, inst, files[i]);
+	bytes_add8(&text, 0);
+	return text.data;
+}

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes trace.dat, version 7: what trace-cmd.dat.v7(5) describes.
+ *
+ *	"\027\010Dtracing7" .. offset of the first options
+ *	header_page, event formats, kallsyms, printk formats	before anything is recorded
+ *	CPU data: chunks, each compressed			at the end, from files of
+ *	the names of tasks, our own section, options		their own
+ *	the sections' names
+ *
+ * libtracecmd reads such a file and does not write it; trace-cmd collects a trace in
+ * files, and compresses it after the end. Here each CPU's thread compresses as it goes,
+ * so that a trace of any length takes no more room than its file. The CPUs' data must be
+ * in one piece each, so they are in files with no name until the end; their blocks are
+ * given back as they are copied. 4 MiB are set aside at the start, for a disk that is full:
+ * what came before is saved.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "lib/bytes.h"
+#include "bts.h"
+#include "instance.h"
+#include "writer.h"
+
+enum {
+	OPTION_DONE	= 0,
+	OPTION_CPUSTAT	= 2,
+	OPTION_BUFFER	= 3,
+	OPTION_CLOCK	= 4,
+	OPTION_UNAME	= 5,
+	OPTION_CPUCOUNT	= 8,
+	OPTION_VERSION	= 9,
+	OPTION_TRACEID	= 11,
+	SECTION_STRINGS	= 15,
+	SECTION_HEADERS	= 16,
+	SECTION_FTRACE	= 17,
+	SECTION_EVENTS	= 18,
+	SECTION_SYMBOLS	= 19,
+	SECTION_PRINTK	= 20,
+	SECTION_NAMES	= 21,
+	LAST_SECTION	= SECTION_NAMES,
+
+	SECTION_HEADER	= 16,
+	COMPRESSED	= 1,
+	LEVEL		= 3,
+	COPY_STEP	= 1 << 20,
+	RESERVE		= 4 << 20,
+};
+
+struct datw {
+	char			*path;
+	char			*temporary;	/* its name until it is whole; NULL: the same */
+	int			fd;
+	int			reserve;
+	unsigned int		page_size;
+	off_t			first_options;	/* where the offset of these is to be */
+	off_t			size;
+	off_t			section[LAST_SECTION + 1];
+	struct bytes		strings;
+	struct datw_cpu		*cpus;
+};
+
+struct datw_cpu {
+	struct datw_cpu		*next;
+	struct datw		*dat;
+	ZSTD_CCtx		*zstd;
+	void			*room;
+	size_t			room_size;
+	uint32_t		nr_chunks;
+	off_t			size;		/* of the file with no name */
+	off_t			offset;		/* in the final one */
+	int			cpu;
+	int			fd;
+};
+
+/* --- Files -------------------------------------------------------------------------- */
+
+static int write_all(int fd, const void *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data = (const char *)data + n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* A file with no name beside the trace. Some file systems want it to have had one. */
+static int nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? bts_format("%.*s", (int)(slash - path + 1), path) : bts_strdup(".");
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *name;
+
+	free(dir);
+	if (fd >= 0)
+		return fd;
+	name = bts_format("%s.XXXXXX", path);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+static int datw_put(struct datw *dat, const void *data, size_t size)
+{
+	if (write_all(dat->fd, data, size)) {
+		bts_errno("write", dat->path);
+		return -1;
+	}
+	dat->size += size;
+	return 0;
+}
+
+/* --- Sections ----------------------------------------------------------------------- */
+
+static uint32_t string_id(struct datw *dat, const char *string)
+{
+	uint32_t id = dat->strings.size;
+
+	bytes_add(&dat->strings, string, strlen(string) + 1);
+	return id;
+}
+
+static int put_header(struct datw *dat, int id, int flags, uint32_t name, uint64_t size)
+{
+	struct bytes header = {};
+	int ret;
+
+	bytes_add16(&header, id);
+	bytes_add16(&header, flags);
+	bytes_add32(&header, name);
+	bytes_add64(&header, size);
+	ret = datw_put(dat, header.data, header.size);
+	bytes_free(&header);
+	return ret;
+}
+
+/* CONTENT may be the strings themselves: the name of their section is among them. */
+static int put_section(struct datw *dat, int id, const char *name, const struct bytes *content)
+{
+	uint32_t name_id = string_id(dat, name);
+	size_t room = ZSTD_compressBound(content->size);
+	struct bytes sizes = {};
+	void *packed = bts_alloc(room);
+	size_t size = ZSTD_compress(packed, room, content->data, content->size, LEVEL);
+	int ret;
+
+	if (id <= LAST_SECTION)
+		dat->section[id] = dat->size;
+	bytes_add32(&sizes, size);
+	bytes_add32(&sizes, content->size);
+	ret = put_header(dat, id, COMPRESSED, name_id, sizes.size + size) ||
+	      datw_put(dat, sizes.data, sizes.size) || datw_put(dat, packed, size);
+	bytes_free(&sizes);
+	free(packed);
+	return ret ? -1 : 0;
+}
+
+static void add_option(struct bytes *options, int id, const void *data, size_t size)
+{
+	bytes_add16(options, id);
+	bytes_add32(options, size);
+	bytes_add(options, data, size);
+}
+
+static void add_option_string(struct bytes *options, int id, const char *string)
+{
+	add_option(options, id, string, strlen(string) + 1);
+}
+
+static void add_option64(struct bytes *options, int id, uint64_t value)
+{
+	struct bytes data = {};
+
+	bytes_add64(&data, value);
+	add_option(options, id, data.data, data.size);
+	bytes_free(&data);
+}
+
+/* --- The start of the file ---------------------------------------------------------- */
+
+/* A device, /dev/null for instance, is written to, not replaced. */
+static bool is_replaced(const char *path)
+{
+	struct stat stat;
+
+	return lstat(path, &stat) || S_ISREG(stat.st_mode);
+}
+
+struct datw *datw_create(const char *path, unsigned int page_size)
+{
+	static const char magic[] = "\027\010\104tracing7";
+	struct datw *dat = bts_zalloc(1, sizeof(*dat));
+	struct bytes head = {};
+	int failed;
+
+	dat->path = bts_strdup(path);
+	dat->page_size = page_size;
+	dat->reserve = -1;
+	if (is_replaced(path))
+		dat->temporary = bts_format("%s.new", path);
+	dat->fd = open(dat->temporary ? dat->temporary : path,
+		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (dat->fd < 0) {
+		free(dat->temporary);
+		dat->temporary = NULL;
+		bts_errno("create", path);
+		datw_free(dat);
+		return NULL;
+	}
+	dat->reserve = nameless(path);
+	/* Some file systems cannot; then a full disk may cost the trace. */
+	if (dat->reserve >= 0 && fallocate(dat->reserve, 0, 0, RESERVE))
+		errno = 0;
+	bytes_add(&head, magic, sizeof(magic));
+	bytes_add8(&head, 0);			/* little endian */
+	bytes_add8(&head, sizeof(long));
+	bytes_add32(&head, page_size);
+	bytes_add_string(&head, "zstd");
+	bytes_add_string(&head, ZSTD_versionString());
+	dat->first_options = head.size;
+	bytes_add64(&head, 0);
+	failed = datw_put(dat, head.data, head.size);
+	bytes_free(&head);
+	if (failed) {
+		datw_free(dat);
+		return NULL;
+	}
+	return dat;
+}
+
+/* A file of tracefs with its size before it, the size SIZE_BYTES long. */
+static int add_file(struct bytes *content, const char *path, int size_bytes)
+{
+	size_t size;
+	char *text = file_read(path, &size);
+
+	if (!text) {
+		bts_errno("read", path);
+		return -1;
+	}
+	if (size_bytes == 8)
+		bytes_add64(content, size);
+	else
+		bytes_add32(content, size);
+	bytes_add(content, text, size);
+	free(text);
+	return 0;
+}
+
+static int put_headers(struct datw *dat, const char *root)
+{
+	char *page = bts_format("%s/events/header_page", root);
+	char *event = bts_format("%s/events/header_event", root);
+	struct bytes content = {};
+	int ret;
+
+	bytes_add_string(&content, "header_page");
+	ret = add_file(&content, page, 8);
+	bytes_add_string(&content, "header_event");
+	ret = ret || add_file(&content, event, 8) ||
+	      put_section(dat, SECTION_HEADERS, "headers", &content);
+	bytes_free(&content);
+	free(event);
+	free(page);
+	return ret ? -1 : 0;
+}
+
+/* The formats of a system's events, with their number before them. */
+static int add_formats(struct bytes *content, const char *root, const char *system)
+{
+	char *dir = bts_format("%s/events/%s", root, system);
+	size_t at = content->size;
+	struct dirent *entry;
+	DIR *stream = opendir(dir);
+	uint32_t nr = 0;
+	int ret = 0;
+
+	if (!stream)
+		bts_errno("open", dir);
+	bytes_add32(content, 0);
+	while (stream && !ret && (entry = readdir(stream))) {
+		char *path = bts_format("%s/%s/format", dir, entry->d_name);
+
+		if (entry->d_name[0] != '.' && !access(path, F_OK)) {
+			ret = add_file(content, path, 8);
+			nr++;
+		}
+		free(path);
+	}
+	bytes_set32(content, at, nr);
+	if (stream)
+		closedir(stream);
+	free(dir);
+	return stream ? ret : -1;
+}
+
+static int put_formats(struct datw *dat, const char *root, char *const *systems)
+{
+	struct bytes ftrace = {}, events = {};
+	uint32_t nr = 0;
+	int ret;
+
+	ret = add_formats(&ftrace, root, "ftrace") ||
+	      put_section(dat, SECTION_FTRACE, "ftrace events", &ftrace);
+	while (systems[nr])
+		nr++;
+	bytes_add32(&events, nr);
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		bytes_add_string(&events, systems[i]);
+		ret = add_formats(&events, root, systems[i]);
+	}
+	ret = ret || put_section(dat, SECTION_EVENTS, "events format", &events);
+	bytes_free(&ftrace);
+	bytes_free(&events);
+	return ret ? -1 : 0;
+}
+
+static int put_file(struct datw *dat, int id, const char *name, const char *path)
+{
+	struct bytes content = {};
+	int ret = add_file(&content, path, 4) || put_section(dat, id, name, &content);
+
+	bytes_free(&content);
+	return ret ? -1 : 0;
+}
+
+int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
+{
+	char *printk = bts_format("%s/printk_formats", root);
+	int ret = put_headers(dat, root) || put_formats(dat, root, systems) ||
+		  put_file(dat, SECTION_SYMBOLS, "kallsyms", "/proc/kallsyms") ||
+		  put_file(dat, SECTION_PRINTK, "printk", printk);
+
+	free(printk);
+	return ret ? -1 : 0;
+}
+
+/* --- A CPU's data ------------------------------------------------------------------- */
+
+struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu)
+{
+	struct datw_cpu *new = bts_zalloc(1, sizeof(*new)), **at = &dat->cpus;
+
+	new->dat = dat;
+	new->cpu = cpu;
+	new->zstd = ZSTD_createCCtx();
+	new->fd = nameless(dat->path);
+	if (new->fd < 0 || !new->zstd) {
+		bts_errno("create a file beside", dat->path);
+		ZSTD_freeCCtx(new->zstd);
+		free(new);
+		return NULL;
+	}
+	ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_compressionLevel, LEVEL);
+	while (*at && (*at)->cpu < cpu)
+		at = &(*at)->next;
+	new->next = *at;
+	*at = new;
+	return new;
+}
+
+int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
+{
+	const size_t head = 2 * sizeof(uint32_t);
+	size_t need = ZSTD_compressBound(size) + head;
+	uint32_t sizes[2];
+	size_t packed;
+
+	if (need > cpu->room_size) {
+		free(cpu->room);
+		cpu->room = bts_alloc(need);
+		cpu->room_size = need;
+	}
+	packed = ZSTD_compress2(cpu->zstd, (char *)cpu->room + head, need - head, data, size);
+	if (ZSTD_isError(packed)) {
+		bts_error("compress", cpu->dat->path, "%s", ZSTD_getErrorName(packed));
+		return -1;
+	}
+	sizes[0] = packed;
+	sizes[1] = size;
+	memcpy(cpu->room, sizes, head);
+	if (write_all(cpu->fd, cpu->room, packed + head)) {
+		bts_errno("write", cpu->dat->path);
+		/* Half a chunk is none. */
+		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
+			bts_errno("cut", cpu->dat->path);
+		return -1;
+	}
+	cpu->size += packed + head;
+	cpu->nr_chunks++;
+	return 0;
+}
+
+/* --- The end ------------------------------------------------------------------------ */
+
+static int pad(struct datw *dat)
+{
+	static const char zeroes[1 << 16];
+	size_t rest = dat->size % dat->page_size;
+
+	return rest ? datw_put(dat, zeroes, dat->page_size - rest) : 0;
+}
+
+/* Blocks that have been copied are given back: there may be no room for both. */
+static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
+{
+	char *buffer = bts_alloc(COPY_STEP);
+	int ret = 0;
+
+	for (off_t at = 0; at < cpu->size && !ret;) {
+		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
+
+		if (n <= 0) {
+			bts_errno("read what was recorded for", dat->path);
+			ret = -1;
+			break;
+		}
+		if (n > cpu->size - at)
+			n = cpu->size - at;
+		/* Not every file system can. */
+		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
+			errno = 0;
+		ret = datw_put(dat, buffer, n);
+		at += n;
+	}
+	free(buffer);
+	return ret;
+}
+
+static int put_cpu(struct datw *dat, struct datw_cpu *cpu)
+{
+	struct bytes count = {};
+	int ret;
+
+	if (pad(dat))
+		return -1;
+	cpu->offset = dat->size;
+	bytes_add32(&count, cpu->nr_chunks);
+	ret = datw_put(dat, count.data, count.size) || copy_cpu(dat, cpu);
+	bytes_free(&count);
+	return ret ? -1 : 0;
+}
+
+static bool was_used(const struct datw_cpu *cpu)
+{
+	return cpu->nr_chunks;
+}
+
+static void add_buffer_option(struct datw *dat, struct bytes *options, off_t section,
+			      const char *clock)
+{
+	struct bytes buffer = {};
+	uint32_t nr = 0;
+
+	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
+		nr += was_used(cpu);
+	bytes_add64(&buffer, section);
+	bytes_add_string(&buffer, "");
+	bytes_add_string(&buffer, clock);
+	bytes_add32(&buffer, dat->page_size);
+	bytes_add32(&buffer, nr);
+	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next) {
+		if (!was_used(cpu))
+			continue;
+		bytes_add32(&buffer, cpu->cpu);
+		bytes_add64(&buffer, cpu->offset);
+		bytes_add64(&buffer, cpu->size + sizeof(uint32_t));
+	}
+	add_option(options, OPTION_BUFFER, buffer.data, buffer.size);
+	bytes_free(&buffer);
+}
+
+/* The section of the data itself; its size is known when it is written. */
+static int put_data(struct datw *dat, off_t *section)
+{
+	uint64_t size;
+
+	*section = dat->size;
+	if (put_header(dat, OPTION_BUFFER, COMPRESSED, string_id(dat, "buffer flyrecord"), 0))
+		return -1;
+	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
+		if (was_used(cpu) && put_cpu(dat, cpu))
+			return -1;
+	size = dat->size - *section - SECTION_HEADER;
+	if (pwrite(dat->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
+		bts_errno("write", dat->path);
+		return -1;
+	}
+	return 0;
+}
+
+static void add_machine_options(struct bytes *options, int nr_cpus)
+{
+	struct utsname uts;
+	uint64_t id = 0;
+	char *text;
+
+	uname(&uts);
+	text = bts_format("%s %s %s %s", uts.sysname, uts.nodename, uts.release, uts.machine);
+	add_option_string(options, OPTION_UNAME, text);
+	free(text);
+	add_option_string(options, OPTION_VERSION, "bts " VERSION);
+	if (getrandom(&id, sizeof(id), 0) < 0)
+		id = getpid();
+	add_option64(options, OPTION_TRACEID, id);
+	bytes_add16(options, OPTION_CPUCOUNT);
+	bytes_add32(options, sizeof(uint32_t));
+	bytes_add32(options, nr_cpus);
+}
+
+/* "[local] global": the one that was chosen. */
+static char *chosen_clock(const char *clock)
+{
+	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
+
+	return to ? bts_format("%.*s", (int)(to - from - 1), from + 1) : bts_strdup("local");
+}
+
+static int put_options(struct datw *dat, const char *clock, char *const *stats, int nr_cpus,
+		       off_t data)
+{
+	uint64_t start = dat->size;
+	struct bytes options = {};
+	char *chosen = chosen_clock(clock);
+	int ret;
+
+	for (int id = SECTION_HEADERS; id <= LAST_SECTION; id++)
+		add_option64(&options, id, dat->section[id]);
+	add_option_string(&options, OPTION_CLOCK, clock);
+	add_machine_options(&options, nr_cpus);
+	for (; *stats; stats++)
+		add_option_string(&options, OPTION_CPUSTAT, *stats);
+	add_buffer_option(dat, &options, data, chosen);
+	add_option64(&options, OPTION_DONE, 0);
+	ret = put_header(dat, 0, 0, string_id(dat, "options"), options.size) ||
+	      datw_put(dat, options.data, options.size);
+	bytes_free(&options);
+	free(chosen);
+	if (!ret && pwrite(dat->fd, &start, sizeof(start), dat->first_options) != sizeof(start)) {
+		bts_errno("write", dat->path);
+		ret = -1;
+	}
+	return ret ? -1 : 0;
+}
+
+static int put_text(struct datw *dat, int id, const char *name, const char *text, bool sized)
+{
+	struct bytes content = {};
+	int ret;
+
+	if (sized)
+		bytes_add64(&content, strlen(text));
+	bytes_add(&content, text, strlen(text));
+	ret = put_section(dat, id, name, &content);
+	bytes_free(&content);
+	return ret;
+}
+
+int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char *const *stats,
+		int nr_cpus, const char *info)
+{
+	off_t data;
+	int ret;
+
+	if (dat->reserve >= 0)
+		close(dat->reserve);
+	dat->reserve = -1;
+	ret = put_text(dat, SECTION_NAMES, "command lines", cmdlines, true) ||
+	      put_text(dat, DAT_SECTION_BTS, "bts", info, false) ||
+	      put_data(dat, &data) || put_options(dat, clock, stats, nr_cpus, data);
+	if (ret)
+		return -1;
+	ret = put_section(dat, SECTION_STRINGS, "strings", &dat->strings);
+	if (ret)
+		return -1;
+	if (close(dat->fd) || (dat->temporary && rename(dat->temporary, dat->path))) {
+		bts_errno("write", dat->path);
+		ret = -1;
+	}
+	dat->fd = -1;
+	if (!ret) {
+		free(dat->temporary);
+		dat->temporary = NULL;
+	}
+	return ret;
+}
+
+unsigned long long datw_size(const struct datw *dat)
+{
+	return dat->size;
+}
+
+unsigned long long datw_data_size(const struct datw *dat)
+{
+	unsigned long long size = 0;
+
+	for (const struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
+		size += cpu->size;
+	return size;
+}
+
+void datw_free(struct datw *dat)
+{
+	struct datw_cpu *cpu, *next;
+
+	for (cpu = dat->cpus; cpu; cpu = next) {
+		next = cpu->next;
+		ZSTD_freeCCtx(cpu->zstd);
+		close(cpu->fd);
+		free(cpu->room);
+		free(cpu);
+	}
+	if (dat->reserve >= 0)
+		close(dat->reserve);
+	if (dat->fd >= 0)
+		close(dat->fd);
+	if (dat->temporary)
+		unlink(dat->temporary);
+	bytes_free(&dat->strings);
+	free(dat->temporary);
+	free(dat->path);
+	free(dat);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The directory beside a trace, and what bts record puts there. The kernel's code is
+ * kernel_code.c's.
+ */
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/instance.h"
+#include "archive.h"
+#include "bts.h"
+
+char *archive_path(const char *trace)
+{
+	return bts_format("%s.archive", trace);
+}
+
+/* --- Files -------------------------------------------------------------------------- */
+
+static int make_dirs(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int failed;
+
+		*slash = 0;
+		failed = mkdir(path, 0755) && errno != EEXIST;
+		if (failed)
+			bts_errno("create", path);
+		*slash = '/';
+		if (failed)
+			return -1;
+	}
+	return 0;
+}
+
+char *archive_file(const char *trace, const char *name)
+{
+	char *path = bts_format("%s.archive/%s", trace, name);
+
+	if (!make_dirs(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+int archive_put(const char *trace, const char *name, const void *data, size_t size)
+{
+	char *path = archive_file(trace, name);
+	FILE *file = path ? fopen(path, "we") : NULL;
+	int ret = 0;
+
+	if (!path)
+		return -1;
+	if (!file || fwrite(data, 1, size, file) != size)
+		ret = -1;
+	if (file && fclose(file))
+		ret = -1;
+	if (ret)
+		bts_errno("write", path);
+	free(path);
+	return ret;
+}
+
+int archive_copy(const char *trace, const char *name, const char *from)
+{
+	size_t size;
+	char *data = file_read(from, &size);
+	int ret;
+
+	if (!data) {
+		bts_errno("read", from);
+		return -1;
+	}
+	ret = archive_put(trace, name, data, size);
+	free(data);
+	return ret;
+}
+
+void archive_clear(const char *trace)
+{
+	char *path = archive_path(trace);
+	DIR *stream = opendir(path);
+	struct dirent *entry;
+
+	while (stream && (entry = readdir(stream))) {
+		const char *name = entry->d_name;
+
+		if (!strncmp(name, "kcore", 5) || !strcmp(name, "notes") ||
+		    !strcmp(name, "vdso.so") ||
+		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")))
+			unlinkat(dirfd(stream), name, 0);
+	}
+	if (stream)
+		closedir(stream);
+	free(path);
+}
+
+/* --- Tasks -------------------------------------------------------------------------- */
+
+/* Ours is the same as every 64-bit task's. */
+static void archive_vdso(const char *trace)
+{
+	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Phdr *phdr;
+	size_t end;
+
+	if (!vdso)
+		return;
+	end = vdso->e_shoff + vdso->e_shnum * vdso->e_shentsize;
+	phdr = (const Elf64_Phdr *)((const char *)vdso + vdso->e_phoff);
+	for (int i = 0; i < vdso->e_phnum; i++)
+		if (phdr[i].p_offset + phdr[i].p_filesz > end)
+			end = phdr[i].p_offset + phdr[i].p_filesz;
+	archive_put(trace, "vdso.so", vdso, end);
+}
+
+/* A task may have a /tmp of its own. */
+static void archive_map(const char *trace, int pid)
+{
+	char *name = bts_format("perf-%d.map", pid);
+	char *own = bts_format("/proc/%d/root/tmp/%s", pid, name);
+	char *common = bts_format("/tmp/%s", name);
+	struct stat stat;
+
+	if (!lstat(own, &stat) && S_ISREG(stat.st_mode))
+		archive_copy(trace, name, own);
+	else if (!lstat(common, &stat) && S_ISREG(stat.st_mode))
+		archive_copy(trace, name, common);
+	free(common);
+	free(own);
+	free(name);
+}
+
+void archive_tasks(const char *trace, const struct names *names)
+{
+	archive_vdso(trace);
+	for (size_t i = 0; i < names->nr_slots; i++)
+		if (names->slots[i].pid > 0)
+			archive_map(trace, names->slots[i].pid);
+}

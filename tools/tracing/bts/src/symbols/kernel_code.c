@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's code, from /proc/kcore.
+ *
+ * The code in vmlinux is not what runs: static keys, alternatives and ftrace have changed
+ * it, and they may change it while branches are recorded. So it is read twice:
+ *
+ *	tracing on	kernel_code_take()
+ *	tracing off	kernel_code_save() reads it again, and writes	kcore
+ *			the pages that were others at the beginning	kcore.before
+ *
+ * Where both are the same, nearly everywhere, this code has been executed: a run that it does
+ * not allow is a gap. bts archive can only save the code of a later time; the name kcore.later
+ * says so. The kernel's notes are saved as well: they have the build ID of its vmlinux.
+ *
+ * Its pieces are [_stext, _etext) and, for modules, BPF programs and trampolines, the
+ * pages with symbols of text in /proc/kallsyms.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/instance.h"
+#include "archive.h"
+#include "bts.h"
+#include "kernel_code.h"
+
+/* A test has others. */
+#ifndef KCORE
+#define KCORE		"/proc/kcore"
+#define KALLSYMS	"/proc/kallsyms"
+#endif
+#define NOTES		"/sys/kernel/notes"
+
+enum {
+	PAGE		= 4096,
+	LAST_FUNCTION	= 16384,	/* how far the last one of a module may reach */
+};
+
+/**
+ * struct piece - neighbouring pages
+ * @bytes:	what is there
+ */
+struct piece {
+	uint64_t	from, to;
+	uint8_t		*bytes;
+};
+
+struct kernel_code {
+	struct piece	*list;
+	size_t		nr;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
+{
+	/* Doubled when its number is a power of two. */
+	if (!(code->nr & (code->nr - 1)))
+		code->list = bts_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
+	code->list[code->nr] = (struct piece){ .from = from, .to = to };
+	return &code->list[code->nr++];
+}
+
+/* Sorts them, and joins those that touch. */
+static void join_pieces(struct kernel_code *code)
+{
+	size_t used = 0;
+
+	if (code->nr)
+		qsort(code->list, code->nr, sizeof(*code->list), by_start);
+	for (size_t i = 0; i < code->nr; i++) {
+		struct piece *last = used ? &code->list[used - 1] : NULL;
+
+		if (last && code->list[i].from <= last->to) {
+			if (code->list[i].to > last->to)
+				last->to = code->list[i].to;
+		} else {
+			code->list[used++] = code->list[i];
+		}
+	}
+	code->nr = used;
+}
+
+/* "ffffffff81000000 T _stext", "ffffffffc0000000 t init\t[module]" */
+static void find_pieces(struct kernel_code *code, char *kallsyms)
+{
+	uint64_t stext = 0, etext = 0;
+	char *save = NULL;
+
+	for (char *line; (line = strtok_r(kallsyms, "\n", &save)); kallsyms = NULL) {
+		uint64_t addr = strtoull(line, &line, 16);
+		char type = *line ? line[1] | 0x20 : 0;
+		const char *name = *line ? line + 3 : "";
+
+		if (!addr)
+			continue;
+		if (!strcmp(name, "_stext"))
+			stext = addr;
+		else if (!strcmp(name, "_etext"))
+			etext = addr;
+		else if (type == 't' && strchr(name, '['))
+			add_piece(code, addr & -PAGE, (addr + LAST_FUNCTION) & -PAGE);
+	}
+	if (stext && etext > stext)
+		add_piece(code, stext & -PAGE, (etext + PAGE - 1) & -PAGE);
+	join_pieces(code);
+}
+
+/* --- Reading ------------------------------------------------------------------------ */
+
+/* Where kcore has an address; 0 if nowhere. */
+static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
+{
+	Elf64_Ehdr head;
+
+	if (pread(kcore, &head, sizeof(head), 0) != sizeof(head))
+		return 0;
+	for (int i = 0; i < head.e_phnum; i++) {
+		Elf64_Phdr load;
+
+		if (pread(kcore, &load, sizeof(load), head.e_phoff + i * sizeof(load)) !=
+		    sizeof(load))
+			return 0;
+		if (load.p_type != PT_LOAD || addr < load.p_vaddr ||
+		    addr - load.p_vaddr >= load.p_memsz)
+			continue;
+		if (*length > load.p_vaddr + load.p_memsz - addr)
+			*length = load.p_vaddr + load.p_memsz - addr;
+		return load.p_offset + (addr - load.p_vaddr);
+	}
+	return 0;
+}
+
+/* What cannot be read is left 0, as kcore itself does. */
+static void read_piece(int kcore, struct piece *piece)
+{
+	piece->bytes = bts_zalloc(piece->to - piece->from, 1);
+	for (uint64_t addr = piece->from; addr < piece->to;) {
+		uint64_t length = piece->to - addr;
+		uint64_t offset = kcore_offset(kcore, addr, &length);
+		ssize_t n = -1;
+
+		if (offset)
+			n = pread(kcore, piece->bytes + (addr - piece->from), length, offset);
+		addr += n > 0 ? (uint64_t)n : length;
+	}
+}
+
+struct kernel_code *kernel_code_take(void)
+{
+	int kcore = open(KCORE, O_RDONLY | O_CLOEXEC);
+	struct kernel_code *code;
+	char *kallsyms;
+
+	if (kcore < 0) {
+		bts_warn("no %s (%s): the kernel's code is not saved", KCORE,
+			 strerror(errno));
+		return NULL;
+	}
+	code = bts_zalloc(1, sizeof(*code));
+	kallsyms = file_read(KALLSYMS, NULL);
+	find_pieces(code, kallsyms ? kallsyms : (char []){ "" });
+	free(kallsyms);
+	for (size_t i = 0; i < code->nr; i++)
+		read_piece(kcore, &code->list[i]);
+	close(kcore);
+	return code;
+}
+
+void kernel_code_free(struct kernel_code *code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < code->nr; i++)
+		free(code->list[i].bytes);
+	free(code->list);
+	free(code);
+}
+
+/* --- Writing ------------------------------------------------------------------------ */
+
+static int write_core(int out, const struct kernel_code *code)
+{
+	Elf64_Ehdr head = {
+		.e_ident	= { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				    EV_CURRENT },
+		.e_type		= ET_CORE,
+		.e_machine	= EM_X86_64,
+		.e_version	= EV_CURRENT,
+		.e_phoff	= sizeof(head),
+		.e_ehsize	= sizeof(head),
+		.e_phentsize	= sizeof(Elf64_Phdr),
+		.e_phnum	= code->nr,
+	};
+	off_t at = (sizeof(head) + code->nr * sizeof(Elf64_Phdr) + PAGE - 1) & -PAGE;
+
+	if (pwrite(out, &head, sizeof(head), 0) != sizeof(head))
+		return -1;
+	for (size_t i = 0; i < code->nr; i++) {
+		const struct piece *piece = &code->list[i];
+		uint64_t size = piece->to - piece->from;
+		Elf64_Phdr load = {
+			.p_type		= PT_LOAD,
+			.p_flags	= PF_R | PF_X,
+			.p_offset	= at,
+			.p_vaddr	= piece->from,
+			.p_filesz	= size,
+			.p_memsz	= size,
+			.p_align	= PAGE,
+		};
+
+		if (pwrite(out, &load, sizeof(load), sizeof(head) + i * sizeof(load)) !=
+		    sizeof(load) || pwrite(out, piece->bytes, size, at) != (ssize_t)size)
+			return -1;
+		at += size;
+	}
+	return 0;
+}
+
+static void save_as(const char *trace, const char *name, const struct kernel_code *code)
+{
+	char *path = archive_file(trace, name);
+	int out = -1;
+
+	if (path)
+		out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (path && (out < 0 || !code->nr || write_core(out, code)))
+		bts_errno("save the kernel's code", path);
+	if (out >= 0)
+		close(out);
+	free(path);
+}
+
+static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
+{
+	for (size_t i = 0; i < code->nr; i++)
+		if (addr >= code->list[i].from && addr < code->list[i].to)
+			return code->list[i].bytes + (addr - code->list[i].from);
+	return NULL;
+}
+
+/* The pages of @before that are others in @now. */
+static struct kernel_code *changed(const struct kernel_code *before,
+				   const struct kernel_code *now)
+{
+	struct kernel_code *code = bts_zalloc(1, sizeof(*code));
+
+	for (size_t i = 0; i < before->nr; i++) {
+		const struct piece *piece = &before->list[i];
+
+		for (uint64_t addr = piece->from; addr < piece->to; addr += PAGE) {
+			const uint8_t *old = piece->bytes + (addr - piece->from);
+			const uint8_t *new = page_of(now, addr);
+			struct piece *copy;
+
+			if (new && !memcmp(old, new, PAGE))
+				continue;
+			copy = add_piece(code, addr, addr + PAGE);
+			copy->bytes = bts_alloc(PAGE);
+			memcpy(copy->bytes, old, PAGE);
+		}
+	}
+	return code;
+}
+
+void kernel_code_save(const char *trace, const struct kernel_code *before)
+{
+	struct kernel_code *now = kernel_code_take(), *old;
+
+	if (!access(NOTES, R_OK))
+		archive_copy(trace, "notes", NOTES);
+	if (!now)
+		return;
+	save_as(trace, before ? "kcore" : "kcore.later", now);
+	if (before) {
+		old = changed(before, now);
+		if (old->nr)
+			save_as(trace, "kcore.before", old);
+		kernel_code_free(old);
+	}
+	kernel_code_free(now);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The file with the kernel's debug information: its lines.
+ *
+ * The code of a trace is that of its archive, the symbols are the trace's own. Only lines
+ * come from vmlinux, which must be the one of the kernel that was recorded: by its build ID,
+ * which bts record keeps as the kernel has it in /sys/kernel/notes. The kernel may run at
+ * another address than it was linked for; the symbol _stext says how far from there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/instance.h"
+#include "bts.h"
+#include "object.h"
+
+static uint64_t running_stext(const char *kallsyms)
+{
+	const char *at = kallsyms ? strstr(kallsyms, " _stext\n") : NULL;
+
+	while (at && at > kallsyms && at[-1] != '\n')
+		at--;
+	return at ? strtoull(at, NULL, 16) : 0;
+}
+
+/* The build ID of the trace's kernel; its size, 0 if it is not known. */
+static uint32_t recorded_id(const struct objects *all, uint8_t *id)
+{
+	char *path, *notes;
+	uint32_t nr = 0;
+	size_t size;
+
+	if (!all->archive)
+		return 0;
+	path = bts_format("%s/notes", all->archive);
+	notes = file_read(path, &size);
+	if (notes)
+		nr = elf_notes_id((const uint8_t *)notes, size, id);
+	free(notes);
+	free(path);
+	return nr;
+}
+
+static bool same_build(const char *path, const uint8_t *id, uint32_t size)
+{
+	uint8_t other[BUILD_ID_MAX];
+
+	return elf_build_id(path, other) == size && !memcmp(id, other, size);
+}
+
+/* "Linux host 6.12.1 #1 SMP ...": the third word. To be freed. */
+static char *release_of(const char *uname)
+{
+	for (int word = 0; uname && word < 2; word++) {
+		uname = strchr(uname, ' ');
+		uname += !!uname;
+	}
+	return bts_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
+}
+
+/* Where Debian and others put it: by build ID, by release. To be freed, or NULL. */
+static char *installed(const struct objects *all, const uint8_t *id, uint32_t size)
+{
+	char *release = release_of(all->uname), hex[2 * BUILD_ID_MAX + 1];
+	char *paths[3], *found = NULL;
+
+	for (uint32_t i = 0; i < size; i++)
+		sprintf(hex + 2 * i, "%02x", id[i]);
+	paths[0] = bts_format("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	paths[1] = bts_format("/usr/lib/debug/boot/vmlinux-%s", release);
+	paths[2] = bts_format("/usr/lib/debug/lib/modules/%s/vmlinux", release);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (!found && !access(paths[i], R_OK) && same_build(paths[i], id, size))
+			found = paths[i];
+		else
+			free(paths[i]);
+	}
+	free(release);
+	return found;
+}
+
+bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms)
+{
+	struct object *o = all->kernel;
+	uint64_t linked, stext = running_stext(kallsyms);
+	uint8_t id[BUILD_ID_MAX];
+	uint32_t size = recorded_id(all, id);
+	char *found;
+
+	free(o->debug_path);
+	o->debug_path = NULL;
+	if (path && access(path, R_OK)) {
+		bts_errno("read lines", path);
+		return false;
+	}
+	if (path && size && !same_build(path, id, size)) {
+		bts_error("read lines", path, "not the kernel that was recorded");
+		return false;
+	}
+	found = path ? bts_strdup(path) : size ? installed(all, id, size) : NULL;
+	if (!found)
+		return true;
+	linked = elf_symbol(found, "_stext");
+	if (linked && stext) {
+		o->debug_bias = stext - linked;
+		o->debug_path = found;
+		return true;
+	}
+	free(found);
+	if (path)
+		bts_error("read lines", path, stext ? "no vmlinux with symbols" :
+			  "the trace has no symbols of the kernel");
+	return !path;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of bts tui share.
+ */
+#ifndef BTS_TUI_H
+#define BTS_TUI_H
+
+#include "cmd/command.h"
+#include "flow/calls.h"
+#include "flow/tally.h"
+
+#define NODE_NONE UINT32_MAX
+
+/**
+ * struct node - a call, or a row between calls
+ * @sym:	the function, or NULL
+ * @text:	of a row that is no call
+ * @task:	the task; its name may change later
+ * @insns:	executed until it ended
+ * @branches:	taken
+ * @parent:	the call around it
+ * @next:	the first node that is not within it
+ * @depth:	calls around it
+ * @kind:	FRAME_*
+ * @loss:	branches are missing here
+ * @folded:	what is within it is not shown
+ */
+struct node {
+	struct sym	*sym;
+	char		*text;
+	struct bts_task	*task;
+	uint64_t	insns;
+	uint64_t	branches;
+	uint32_t	parent;
+	uint32_t	next;
+	uint32_t	depth;
+	uint8_t		kind;
+	bool		loss;
+	bool		folded;
+};
+
+/* Of each task its own tree: a list of nodes in their order. */
+struct tree {
+	struct bts_task	*task;
+	struct node	*nodes;
+	uint32_t	nr;
+	uint32_t	room;
+	bool		full;
+};
+
+/**
+ * struct tui - all that is shown
+ * @trees:	of the tasks
+ * @functions:	sums, the most instructions first
+ * @lines:	key: file, line; insns
+ */
+struct tui {
+	struct bts_pipe		pipe;
+	struct tree		*trees;
+	size_t			nr_trees;
+	uint64_t		nr_nodes;
+	struct tally		by_function;
+	struct tally_entry	*functions;
+	size_t			nr_functions;
+	struct tally		lines;
+	uint64_t		count;
+};
+
+/* tui_tree.c: fills the trees and sums from the trace, and frees them. */
+int tui_read(struct tui *t, const struct bts_options *options);
+void tui_free(struct tui *t);
+/* The node that is shown before or after this one; NODE_NONE at the ends. */
+uint32_t tree_after(const struct tree *tree, uint32_t node);
+uint32_t tree_before(const struct tree *tree, uint32_t node);
+/* Unfolds all that is around the node. */
+void tree_show(struct tree *tree, uint32_t node);
+/* The next node, going round, whose function has this in its name, or that is a loss. */
+uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
+
+/* tui_screen.c: the terminal, until the user quits. */
+int tui_screen(struct tui *t);
+
+/* tui_source.c: lines of a file with their counts, around a function. */
+void tui_source(struct tui *t, struct sym *sym);
+
+#endif
