@@ -18,13 +18,8 @@
 
 #include "bts.h"
 #include "cpu_reader.h"
-#ifdef HAVE_BTS_UNPACK
 #include "bts/unpack.h"
-#else
-struct bts_decoder {
-	int	unused;
-};
-#endif
+
 #define PAGE_HEADER	16
 #define PAGE_USED	((1U << 27) - 1)
 #define PAGE_STORED	(1U << 30)
@@ -40,6 +35,8 @@ enum {
 #define ENTRY_DELTA_BITS	27
 /* The upper five bits of a time stamp that is written whole are left out. */
 #define TIME_UPPER		(0x1fULL << 59)
+
+_Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
 
 /**
  * struct reader - what a thread knows while it reads
@@ -170,16 +167,47 @@ static void one_branch(struct reader *r, const struct entry *e, int pid)
 	b->times[b->nr++] = r->ts;
 }
 
-#ifdef HAVE_BTS_UNPACK
-#include "cpupack.h"
-#else
 static void pack(struct reader *r, const struct entry *e, int pid)
 {
-	(void)e;
-	(void)pid;
-	dat_damage(r->s->dat, r->s->pages.page_offset, "packs, which this build cannot read");
+	const struct layout *l = r->s->layout;
+	struct bts_decoder *d = r->s->decoder;
+	struct dat *dat = r->s->dat;
+	uint32_t length, left;
+	const void *code;
+
+	left = format_number(l->pack_nr, e->data, e->size);
+	in_sequence(r, e, l->pack_seq, left);
+	code = format_bytes(l->pack_code, e->data, e->size, &length);
+	if (!code || left > BTS_PACK_MAX) {
+		dat_damage(dat, r->s->pages.page_offset, "CPU %d: a pack that is none",
+			   r->s->cpu->cpu);
+		missing(r, 0);
+		return;
+	}
+	bts_decoder_begin(d, code, length, format_number(l->pack_from, e->data, e->size), left);
+	while (left) {
+		struct batch *b = branches(r, pid);
+		uint32_t n;
+
+		if (!b)
+			return;
+		n = BATCH_BRANCHES_MAX - b->nr;
+		n = bts_decoder_rest(d, (struct bts_pair *)&b->branch[b->nr], n < left ? n : left);
+		for (uint32_t i = 0; i < n; i++)
+			b->times[b->nr + i] = r->ts;
+		b->nr += n;
+		left -= n;
+		if (!n)
+			break;
+	}
+	r->s->packs++;
+	if (bts_decoder_damaged(d)) {
+		dat_damage(dat, r->s->pages.page_offset, "CPU %d: a damaged pack",
+			   r->s->cpu->cpu);
+		end_batch(r);
+		missed(r, left);
+	}
 }
-#endif
 
 static void row(struct reader *r, const struct entry *e, uint32_t id, int pid)
 {
