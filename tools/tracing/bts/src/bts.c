@@ -3,7 +3,7 @@
  * bts: records every branch that a program takes, and answers questions about it.
  *
  * This file has the table of commands, from which both dispatch and usage are made. A
- * command is a function cmd_NAME() in src/cmd_NAME.c and a row here.
+ * command is a function cmd_NAME() in cmd/NAME.c and a row here.
  *
  * Exit status: 0; 1 if something failed, with "bts: what: object: reason" on standard
  * error; 2 if it was called wrongly.
@@ -11,13 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bts.h"
+#include "cmd/cmd.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
-
-static const struct command {
+static const struct subcommand {
 	const char	*name;
 	int		(*run)(int argc, char **argv);
 	const char	*help;
@@ -44,7 +42,7 @@ static void print_usage(FILE *out)
 	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
 }
 
-static const struct command *find_command(const char *name)
+static const struct subcommand *find_command(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(commands[i].name, name))
@@ -54,24 +52,24 @@ static const struct command *find_command(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
+	const struct subcommand *command;
 
 	if (argc < 2) {
 		print_usage(stderr);
-		return BTS_MISUSE;
+		return STATUS_MISUSE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		print_usage(stdout);
-		return bts_flush(BTS_OK);
+		return msg_flush(STATUS_OK);
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
 		puts("bts " VERSION);
-		return bts_flush(BTS_OK);
+		return msg_flush(STATUS_OK);
 	}
 	command = find_command(argv[1]);
 	if (!command)
-		return bts_misuse(NULL, "no such command: %s", argv[1]);
+		return msg_misuse(NULL, "no such command: %s", argv[1]);
 	/* What getopt() begins its messages with. */
-	argv[1] = bts_format("bts %s", command->name);
-	return bts_flush(command->run(argc - 1, argv + 1));
+	argv[1] = mem_format("bts %s", command->name);
+	return msg_flush(command->run(argc - 1, argv + 1));
 }

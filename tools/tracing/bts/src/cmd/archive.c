@@ -15,12 +15,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "file/dat.h"
 #include "flow/pipeline.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "lib/names.h"
+#include "lib/text.h"
 #include "record/bill.h"
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
-#include "bts.h"
+#include "cmd.h"
 
 static const char usage[] =
 "Usage: bts archive [OPTIONS] [FILE]\n"
@@ -47,10 +51,10 @@ static char *id_name(const struct object *object, const char *suffix)
 	char hex[2 * BUILD_ID_MAX + 1] = "";
 
 	if (!object->build_id_size)
-		return bts_format("root%s%s", object->path, suffix);
+		return mem_format("root%s%s", object->path, suffix);
 	for (uint32_t i = 0; i < object->build_id_size; i++)
 		sprintf(hex + 2 * i, "%02x", object->build_id[i]);
-	return bts_format(".build-id/%.2s/%s%s", hex, hex + 2, suffix);
+	return mem_format(".build-id/%.2s/%s%s", hex, hex + 2, suffix);
 }
 
 static void put(struct archived *all, const char *name, const void *data, size_t size,
@@ -60,9 +64,9 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 
 	/* By its build ID it is the same one. */
 	if (there && access(there, F_OK) && archive_put(all->trace, name, data, size))
-		all->status = BTS_FAILURE;
+		all->status = STATUS_FAILURE;
 	if (!there)
-		all->status = BTS_FAILURE;
+		all->status = STATUS_FAILURE;
 	if (all->verbose)
 		printf("%s: %s\n", path, name);
 	free(there);
@@ -73,11 +77,11 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 static void put_debug(struct archived *all, const struct object *object)
 {
 	char *name = id_name(object, ".debug");
-	char *from = bts_format("/usr/lib/debug/%s", name);
+	char *from = mem_format("/usr/lib/debug/%s", name);
 
 	if (!access(from, R_OK)) {
 		if (archive_copy(all->trace, name, from))
-			all->status = BTS_FAILURE;
+			all->status = STATUS_FAILURE;
 		if (all->verbose)
 			printf("%s\n", from);
 		all->files++;
@@ -94,7 +98,7 @@ static void put_object(struct archived *all, const struct object *object)
 		return;
 	/* The trace names the path: it must not lead out of the archive. */
 	if (!object->file || object->other || strstr(object->path, "/../")) {
-		bts_warn("%s: %s: not archived", object->path, object->other ?
+		msg_warn("%s: %s: not archived", object->path, object->other ?
 			 "the file there is another build" : "it cannot be read");
 		all->missing++;
 		return;
@@ -109,7 +113,7 @@ static void put_object(struct archived *all, const struct object *object)
 /* The kernel's code can still be had if it is the same kernel, though not as it was. */
 static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
 {
-	char *there = bts_format("%s.archive/kcore", all->trace);
+	char *there = mem_format("%s.archive/kcore", all->trace);
 	struct utsname uts;
 
 	uname(&uts);
@@ -121,7 +125,7 @@ static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
 
 static void put_tasks(const struct archived *all, const struct bts_pipe *pipe)
 {
-	char *there = bts_format("%s.archive/vdso.so", all->trace);
+	char *there = mem_format("%s.archive/vdso.so", all->trace);
 	struct names names = {};
 
 	/* Else it is another machine's. */
@@ -144,17 +148,17 @@ static int run(const char *trace, bool verbose)
 	char *directory;
 
 	if (!bts_pipe_open(&pipe, trace, &options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	/* One message if nothing can be put there, not one for each file. */
 	directory = archive_file(trace, "");
 	if (directory && access(directory, W_OK))
-		bts_errno("write", directory);
+		msg_errno("write", directory);
 	else if (directory)
 		writable = true;
 	free(directory);
 	if (!writable) {
 		bts_pipe_close(&pipe);
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	}
 	all.status = bts_pipe_run(&pipe);
 	for (const struct object *object = pipe.objects.list; object; object = object->next)
@@ -162,9 +166,9 @@ static int run(const char *trace, bool verbose)
 	put_kernel(&all, &pipe);
 	put_tasks(&all, &pipe);
 	if (bts_pipe_close(&pipe))
-		all.status = BTS_FAILURE;
+		all.status = STATUS_FAILURE;
 	printf("%s.archive: %u files, %s bytes; %u missing\n", trace, all.files,
-	       with_commas(all.bytes), all.missing);
+	       text_commas(all.bytes), all.missing);
 	return all.status;
 }
 
@@ -176,7 +180,7 @@ int cmd_archive(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	const char *trace = BTS_TRACE;
+	const char *trace = DAT_NAME;
 	bool verbose = false;
 	int option;
 
@@ -190,14 +194,14 @@ int cmd_archive(int argc, char **argv)
 			verbose = true;
 			break;
 		case 'h':
-			return bts_usage(usage);
+			return msg_usage(usage);
 		default:
-			return bts_misuse("archive", "no such option, or its argument is missing");
+			return msg_misuse("archive", "no such option, or its argument is missing");
 		}
 	}
 	if (optind < argc)
 		trace = argv[optind++];
 	if (optind < argc)
-		return bts_misuse("archive", "%s: one argument too many", argv[optind]);
+		return msg_misuse("archive", "%s: one argument too many", argv[optind]);
 	return run(trace, verbose);
 }

@@ -17,9 +17,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "record/instance.h"
 #include "record/probe.h"
-#include "bts.h"
+#include "cmd.h"
 
 static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
@@ -79,14 +82,14 @@ bad(struct check *check, const char *what, const char *format, ...)
 /* The first CPU's value of a line of /proc/cpuinfo, to be freed; "" if there is none. */
 static char *cpu_line(const struct check *check, const char *name)
 {
-	char *pattern = bts_format("\n%s\t", name);
+	char *pattern = mem_format("\n%s\t", name);
 	const char *at = check->cpuinfo ? strstr(check->cpuinfo, pattern) : NULL;
 
 	free(pattern);
 	at = at ? strchr(at, ':') : NULL;
 	if (!at || at[1] != ' ')
-		return bts_strdup("");
-	return bts_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+		return mem_strdup("");
+	return mem_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
 }
 
 static int cpu_number(const struct check *check, const char *name)
@@ -183,7 +186,7 @@ static void check_errata(struct check *check)
 
 static void check_pti(void)
 {
-	char *text = file_read("/sys/devices/system/cpu/vulnerabilities/meltdown", NULL);
+	char *text = path_read("/sys/devices/system/cpu/vulnerabilities/meltdown", NULL);
 
 	if (text && strstr(text, "PTI"))
 		good("pti", "on, and may stay on (perf's intel_bts is not available so)");
@@ -202,8 +205,8 @@ static int kernel_config(void)
 	int config;
 
 	uname(&uts);
-	path = bts_format("/boot/config-%s", uts.release);
-	text = file_read(path, NULL);
+	path = mem_format("/boot/config-%s", uts.release);
+	text = path_read(path, NULL);
 	free(path);
 	if (!text)
 		return -1;
@@ -214,8 +217,8 @@ static int kernel_config(void)
 
 static void check_tracer(struct check *check, const char *root)
 {
-	char *path = bts_format("%s/available_tracers", root);
-	char *tracers = file_read(path, NULL);
+	char *path = mem_format("%s/available_tracers", root);
+	char *tracers = path_read(path, NULL);
 	struct utsname uts;
 
 	uname(&uts);
@@ -246,7 +249,7 @@ static void check_options(const char *root)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		char *path = bts_format("%s/options/%s", root, wanted[i].option);
+		char *path = mem_format("%s/options/%s", root, wanted[i].option);
 
 		if (access(path, F_OK))
 			note("kernel", "no %s: %s; a newer kernel of this project has it",
@@ -260,7 +263,7 @@ static void check_options(const char *root)
 
 static void check_lockdown(struct check *check)
 {
-	char *text = file_read("/sys/kernel/security/lockdown", NULL);
+	char *text = path_read("/sys/kernel/security/lockdown", NULL);
 
 	if (text && strstr(text, "[confidentiality]"))
 		bad(check, "lockdown", "confidentiality: tracefs cannot be opened; "
@@ -271,13 +274,13 @@ static void check_lockdown(struct check *check)
 /* Which instances trace already: they and we do not disturb each other. */
 static void check_users(const char *root)
 {
-	char *dir = bts_format("%s/instances", root);
+	char *dir = mem_format("%s/instances", root);
 	DIR *stream = opendir(dir);
 	struct dirent *entry;
 
 	while (stream && (entry = readdir(stream))) {
-		char *path = bts_format("%s/%s/current_tracer", dir, entry->d_name);
-		char *tracer = file_read(path, NULL);
+		char *path = mem_format("%s/%s/current_tracer", dir, entry->d_name);
+		char *tracer = path_read(path, NULL);
 
 		if (tracer && !strcmp(tracer, "bts\n"))
 			note("in use", "instance %s traces; others may as well", entry->d_name);
@@ -301,7 +304,7 @@ static void check_start(struct check *check)
 		return;
 	}
 	path = instance_file(inst, "current_tracer");
-	if (instance_write(inst, "tracing_on", "0") || file_write(path, "bts")) {
+	if (instance_write(inst, "tracing_on", "0") || path_write(path, "bts")) {
 		int saved = errno;
 
 		why = instance_error(inst);
@@ -358,14 +361,14 @@ int cmd_check(int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (option == 'h')
-			return bts_usage(usage);
+			return msg_usage(usage);
 		if (option != 'p')
-			return bts_misuse("check", "no such option");
+			return msg_misuse("check", "no such option");
 		with_probe = true;
 	}
 	if (optind < argc)
-		return bts_misuse("check", "%s: no arguments are wanted", argv[optind]);
-	check.cpuinfo = file_read("/proc/cpuinfo", NULL);
+		return msg_misuse("check", "%s: no arguments are wanted", argv[optind]);
+	check.cpuinfo = path_read("/proc/cpuinfo", NULL);
 	check_cpu(&check);
 	check_hypervisor(&check);
 	check_flags(&check);
@@ -379,5 +382,5 @@ int cmd_check(int argc, char **argv)
 		check.failed = !run_probe();
 	else
 		puts("\nBranches can be recorded here. bts check --probe tries it.");
-	return check.failed ? BTS_FAILURE : BTS_OK;
+	return check.failed ? STATUS_FAILURE : STATUS_OK;
 }

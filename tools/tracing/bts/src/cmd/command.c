@@ -7,30 +7,35 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "file/dat.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/text.h"
 #include "record/bill.h"
 #include "command.h"
 
 int command_input(struct bts_options *o, const char *command, int argc, char **argv)
 {
-	if (optind < argc && !strcmp(o->path, BTS_TRACE)) {
+	if (optind < argc && !strcmp(o->path, DAT_NAME)) {
 		free(o->path);
-		o->path = bts_strdup(argv[optind++]);
+		o->path = mem_strdup(argv[optind++]);
 	}
 	if (optind < argc)
-		return bts_misuse(command, "%s: one argument too many", argv[optind]);
-	return BTS_OK;
+		return msg_misuse(command, "%s: one argument too many", argv[optind]);
+	return STATUS_OK;
 }
 
-/* BTS_OK, BTS_MISUSE, or -1: help was wanted. */
+/* STATUS_OK, STATUS_MISUSE, or -1: help was wanted. */
 static int parse_options(const struct command *c, void *ctx, int argc, char **argv)
 {
-	int option, status = BTS_OK;
+	int option, status = STATUS_OK;
 
 	while (!status && (option = getopt_long(argc, argv, c->shorts, c->longs, NULL)) != -1) {
 		if (option == 'h')
 			return -1;
 		/* getopt_long() has said what it does not know. */
-		status = option == '?' || !c->option ? BTS_MISUSE : c->option(ctx, option, argv[0]);
+		status = option == '?' || !c->option ? STATUS_MISUSE :
+			 c->option(ctx, option, argv[0]);
 	}
 	return status;
 }
@@ -61,7 +66,7 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv)
 			c->print_usage();
 		else
 			command_usage(c->usage);
-		status = BTS_OK;
+		status = STATUS_OK;
 	}
 	bts_options_free(&options);
 	return status;
@@ -86,7 +91,7 @@ FILE *command_output(const char *output)
 		return stdout;
 	out = fopen(output, "w");
 	if (!out)
-		bts_errno("write", output);
+		msg_errno("write", output);
 	return out;
 }
 
@@ -97,9 +102,9 @@ int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int
 	int closed;
 
 	if (to_file && (ferror(out) || fclose(out)))
-		status = bts_errno("write", output);
+		status = msg_errno("write", output);
 	else if (to_file && !stat(output, &st))
-		printf("%s: %s bytes\n", output, with_commas(st.st_size));
+		printf("%s: %s bytes\n", output, text_commas(st.st_size));
 	/* Standard output is the data's. */
 	bts_pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = bts_pipe_close(pipe);
@@ -109,7 +114,7 @@ int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int
 int command_usage(const char *text)
 {
 	printf("%s\nWhich branches:\n%s", text, bts_options_help);
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 /* As sched_switch has it. */

@@ -8,7 +8,6 @@
 #include <getopt.h>
 
 #include "flow/pipeline.h"
-#include "bts.h"
 
 /**
  * struct command - a command that reads a trace
@@ -16,7 +15,7 @@
  * @print_usage: in place of @usage
  * @shorts:	its own options for getopt_long(), with h; the common ones are taken out before
  * @longs:	the same, with help
- * @option:	one of them, its value in optarg: BTS_OK or, after a message, BTS_MISUSE. NULL
+ * @option:	one of them, its value in optarg: STATUS_OK or, after a message, STATUS_MISUSE. NULL
  *		if there are none
  * @operands:	takes what the command wants from argv[optind] on; the same. NULL: nothing
  *		but the trace's name
@@ -36,8 +35,8 @@ struct command {
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
- * A file may be named without -i: takes it from the arguments that are left. BTS_OK, or
- * BTS_MISUSE after a message if there are others.
+ * A file may be named without -i: takes it from the arguments that are left. STATUS_OK, or
+ * STATUS_MISUSE after a message if there are others.
  */
 int command_input(struct bts_options *o, const char *command, int argc, char **argv);
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/msg.h"
+#include "cmd.h"
 #include "cover.h"
 
 static const char usage[] =
@@ -162,11 +164,11 @@ static int run(void *ctx, const struct bts_options *options)
 	c->pipe.consumer = (struct bts_consumer) { .ctx = c, .fold = fold };
 	c->wanted = wanted;
 	if (!bts_pipe_open(&c->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	c->out = command_output(c->output);
 	if (!c->out) {
 		bts_pipe_close(&c->pipe);
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	}
 	status = bts_pipe_run(&c->pipe);
 	c->format->print(c);
@@ -184,10 +186,10 @@ static int option(void *ctx, int option, const char *command)
 
 	if (option == 'o') {
 		c->output = optarg;
-		return BTS_OK;
+		return STATUS_OK;
 	}
 	c->format = find_format(optarg);
-	return c->format ? BTS_OK : bts_misuse(command, "-f %s: no such format", optarg);
+	return c->format ? STATUS_OK : msg_misuse(command, "-f %s: no such format", optarg);
 }
 
 static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
@@ -195,7 +197,7 @@ static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
 	const struct cover *c = ctx;
 
 	return c->format ? command_input(o, argv[0], argc, argv) :
-	       bts_misuse(argv[0], "-f FORMAT is missing");
+	       msg_misuse(argv[0], "-f FORMAT is missing");
 }
 
 int cmd_cover(int argc, char **argv)

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "cover.h"
 
 /* A line of the tracefile. */
@@ -38,7 +40,7 @@ static struct item *add(struct items *all, const char *file, unsigned int line, 
 
 	if (all->nr == all->room) {
 		all->room = all->room ? 2 * all->room : 1024;
-		all->list = bts_realloc(all->list, all->room, sizeof(*all->list));
+		all->list = mem_realloc(all->list, all->room, sizeof(*all->list));
 	}
 	i = &all->list[all->nr++];
 	*i = (struct item) { .file = file, .line = line, .type = type };
@@ -216,7 +218,7 @@ static void print_without(const struct cover *c)
 	if (!out)
 		return;
 	if (!fclose(out) && size)
-		bts_warn("cover: no debug information: %s", names);
+		msg_warn("cover: no debug information: %s", names);
 	free(names);
 }
 
@@ -243,7 +245,7 @@ void cover_lcov(struct cover *c)
 		free(path);
 	}
 	free(all.list);
-	bts_warn("cover: %lu of %lu lines ran; files with source: %zu, without (left out): %zu",
+	msg_warn("cover: %lu of %lu lines ran; files with source: %zu, without (left out): %zu",
 		 sums.hit, sums.lines, sums.files, sums.skipped);
 	print_without(c);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "cover.h"
 
 /* By file, then by address. */
@@ -100,8 +101,8 @@ void cover_drcov(struct cover *c)
 {
 	struct tally_entry *list = tally_sorted(&c->insns, by_addr);
 	size_t nr = c->insns.nr;
-	struct module *modules = bts_alloc((nr + 1) * sizeof(*modules));
-	struct drcov_block *blocks = bts_alloc((nr + 1) * sizeof(*blocks));
+	struct module *modules = mem_alloc((nr + 1) * sizeof(*modules));
+	struct drcov_block *blocks = mem_alloc((nr + 1) * sizeof(*blocks));
 	size_t nr_modules = find_modules(list, nr, modules);
 	size_t nr_blocks = find_blocks(list, nr, modules, blocks);
 

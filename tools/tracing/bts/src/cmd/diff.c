@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "cmd.h"
 #include "diff.h"
 
 static const char usage[] =
@@ -66,8 +69,8 @@ static bool set_windows(struct diff *d)
 		any = true;
 		a->window_at = first_window(a, b);
 		b->window_at = a->window_at;
-		a->window = bts_zalloc(DIFF_WINDOW, sizeof(*a->window));
-		b->window = bts_zalloc(DIFF_WINDOW, sizeof(*b->window));
+		a->window = mem_zalloc(DIFF_WINDOW, sizeof(*a->window));
+		b->window = mem_zalloc(DIFF_WINDOW, sizeof(*b->window));
 	}
 	/* Tasks that only one of the runs has. */
 	for (unsigned int side = 0; side < 2; side++)
@@ -180,7 +183,7 @@ static size_t merge_functions(const struct diff *d, struct change *list)
 static void print_functions(struct diff *d)
 {
 	size_t room = d->run[0].nr_functions + d->run[1].nr_functions + 1, nr, rows;
-	struct change *list = bts_zalloc(room, sizeof(*list));
+	struct change *list = mem_zalloc(room, sizeof(*list));
 
 	nr = merge_functions(d, list);
 	if (nr) {
@@ -204,7 +207,7 @@ static void print_functions(struct diff *d)
 static int run(void *ctx, const struct bts_options *options)
 {
 	struct diff *d = ctx;
-	int status = BTS_OK;
+	int status = STATUS_OK;
 
 	for (unsigned int side = 0; side < 2; side++) {
 		status |= diff_pass(&d->run[side], PASS_MARKS, options);
@@ -223,7 +226,7 @@ static int run(void *ctx, const struct bts_options *options)
 out:
 	for (unsigned int side = 0; side < 2; side++)
 		diff_free(&d->run[side]);
-	return status ? BTS_FAILURE : d->exit_code && d->differs ? 1 : BTS_OK;
+	return status ? STATUS_FAILURE : d->exit_code && d->differs ? 1 : STATUS_OK;
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -234,14 +237,14 @@ static int option(void *ctx, int option, const char *command)
 	case 'a':
 		d->run[0].all = true;
 		d->run[1].all = true;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'e':
 		d->exit_code = true;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'n':
-		return bts_number(command, "--rows", optarg, 0, &d->rows);
+		return msg_number(command, "--rows", optarg, 0, &d->rows);
 	}
-	return BTS_MISUSE;
+	return STATUS_MISUSE;
 }
 
 static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
@@ -250,10 +253,10 @@ static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
 
 	(void)o;
 	if (argc - optind != 2)
-		return bts_misuse(argv[0], "two traces are needed");
+		return msg_misuse(argv[0], "two traces are needed");
 	d->run[0].path = argv[optind];
 	d->run[1].path = argv[optind + 1];
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 int cmd_diff(int argc, char **argv)

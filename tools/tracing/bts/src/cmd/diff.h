@@ -72,7 +72,7 @@ struct run {
 	size_t			nr_functions;
 };
 
-/* diff_run.c: one pass over a run. BTS_OK or BTS_FAILURE. */
+/* diff_run.c: one pass over a run. STATUS_OK or STATUS_FAILURE. */
 int diff_pass(struct run *r, enum diff_pass pass, const struct bts_options *options);
 void diff_free(struct run *r);
 

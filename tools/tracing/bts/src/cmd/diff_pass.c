@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "diff.h"
 
 static uint64_t mix(uint64_t h, uint64_t value)
@@ -58,8 +60,8 @@ static struct track *track_of(struct run *r, struct bts_task *t)
 	if (track)
 		return track;
 	if (r->seen == r->nr_tracks) {
-		r->tracks = bts_realloc(r->tracks, r->nr_tracks + 1, sizeof(*r->tracks));
-		track = bts_zalloc(1, sizeof(*track));
+		r->tracks = mem_realloc(r->tracks, r->nr_tracks + 1, sizeof(*r->tracks));
+		track = mem_zalloc(1, sizeof(*track));
 		track->parts_at = UINT64_MAX;
 		r->tracks[r->nr_tracks++] = track;
 	}
@@ -75,7 +77,7 @@ static void add_mark(struct track *t)
 	size_t nr = t->nr_marks;
 
 	if (!(nr & (nr - 1)))
-		t->marks = bts_realloc(t->marks, nr ? 2 * nr : 1, sizeof(*t->marks));
+		t->marks = mem_realloc(t->marks, nr ? 2 * nr : 1, sizeof(*t->marks));
 	t->marks[t->nr_marks++] = t->hash;
 }
 
@@ -87,7 +89,7 @@ static void describe(struct track *t, struct calls *c, const struct bts_step *s)
 
 	bts_place_text(from, sizeof(from), &s->at_from, s->from);
 	bts_place_text(to, sizeof(to), &s->at_to, s->to);
-	t->where = bts_format("%s -> %s  %s", from, to, bts_kind_names[s->kind]);
+	t->where = mem_format("%s -> %s  %s", from, to, bts_kind_names[s->kind]);
 	out = open_memstream(&t->stack, &size);
 	if (!out)
 		return;
@@ -174,14 +176,14 @@ static void keep_functions(struct run *r)
 {
 	size_t nr = 0;
 
-	r->functions = bts_zalloc(r->tally.nr, sizeof(*r->functions));
+	r->functions = mem_zalloc(r->tally.nr, sizeof(*r->functions));
 	for (size_t i = 0; i < r->tally.room; i++) {
 		const struct tally_entry *e = &r->tally.slots[i];
 		const struct sym *sym = e->key.a;
 
 		if (!sym)
 			continue;
-		r->functions[nr].name = bts_format("%s  (%s)", sym->name, sym->object->name);
+		r->functions[nr].name = mem_format("%s  (%s)", sym->name, sym->object->name);
 		r->functions[nr].insns = e->insns;
 		r->functions[nr++].calls = e->calls;
 	}
@@ -213,7 +215,7 @@ int diff_pass(struct run *r, enum diff_pass pass, const struct bts_options *opti
 		.consumer = { .ctx = r, .branch = branch, .row = row, .fold = fold },
 	};
 	if (!bts_pipe_open(&r->pipe, r->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	r->opened = true;
 	status = bts_pipe_run(&r->pipe);
 	for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next)

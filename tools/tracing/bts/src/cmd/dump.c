@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "dump/dump.h"
+#include "lib/msg.h"
+#include "cmd.h"
 
 static const struct dump_format formats[] = {
 	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },
@@ -46,11 +48,11 @@ static int run(void *ctx, const struct bts_options *options)
 	struct dump *d = ctx;
 
 	if (!bts_pipe_open(&d->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	d->out = command_output(d->output);
 	if (!d->out) {
 		bts_pipe_close(&d->pipe);
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	}
 	return command_output_end(&d->pipe, d->out, d->output, d->format->run(d));
 }
@@ -62,8 +64,8 @@ static int option(void *ctx, int option, const char *command)
 	switch (option) {
 	case 'f':
 		d->format = find_format(optarg);
-		return d->format ? BTS_OK :
-		       bts_misuse(command, "-f %s: no such format", optarg);
+		return d->format ? STATUS_OK :
+		       msg_misuse(command, "-f %s: no such format", optarg);
 	case 'o':
 		d->output = optarg;
 		break;
@@ -71,7 +73,7 @@ static int option(void *ctx, int option, const char *command)
 		d->by_branches = true;
 		break;
 	}
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
@@ -79,7 +81,7 @@ static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
 	const struct dump *d = ctx;
 
 	return d->format ? command_input(o, argv[0], argc, argv) :
-	       bts_misuse(argv[0], "-f FORMAT is missing");
+	       msg_misuse(argv[0], "-f FORMAT is missing");
 }
 
 int cmd_dump(int argc, char **argv)

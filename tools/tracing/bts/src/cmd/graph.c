@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "flow/arcs.h"
+#include "lib/msg.h"
+#include "cmd.h"
 #include "command.h"
 
 static const char usage[] =
@@ -125,11 +127,11 @@ static int run(void *ctx, const struct bts_options *options)
 	g->pipe.consumer = (struct bts_consumer) { .ctx = g, .branch = branch, .row = row };
 	g->arcs.pipe = &g->pipe;
 	if (!bts_pipe_open(&g->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	status = bts_pipe_run(&g->pipe);
 	arcs_end(&g->arcs);
 	if (!print(g))
-		status = bts_error("graph", g->arcs.wanted, "no such function in the trace");
+		status = msg_error("graph", g->arcs.wanted, "no such function in the trace");
 	tally_free(&g->arcs.tally);
 	if (g->json)
 		bts_pipe_bill_json(&g->pipe, stdout);
@@ -145,7 +147,7 @@ static int option(void *ctx, int option, const char *command)
 
 	(void)command;
 	g->json |= option == 'j';
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
@@ -153,7 +155,7 @@ static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
 	struct graph *g = ctx;
 
 	if (optind == argc)
-		return bts_misuse(argv[0], "which function?");
+		return msg_misuse(argv[0], "which function?");
 	g->arcs.wanted = argv[optind++];
 	return command_input(o, argv[0], argc, argv);
 }

@@ -15,10 +15,13 @@
 
 #include "file/dat.h"
 #include "flow/pipeline.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/text.h"
 #include "record/bill.h"
 #include "record/instance.h"
 #include "symbols/archive.h"
-#include "bts.h"
+#include "cmd.h"
 
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
@@ -39,7 +42,7 @@ static char *value_of(const char *text, const char *key)
 		if (!strncmp(line, key, length) && line[length] == ':') {
 			line += length + 1;
 			line += *line == ' ';
-			return bts_format("%.*s", (int)strcspn(line, "\n"), line);
+			return mem_format("%.*s", (int)strcspn(line, "\n"), line);
 		}
 	}
 	return NULL;
@@ -144,12 +147,12 @@ static void print_file(const struct dat *dat)
 	char *archive = archive_path(dat->path);
 
 	printf("%-11s%s, trace.dat version %u, %s, %s bytes\n", "file", dat->path, dat->version,
-	       *dat->compression ? dat->compression : "not compressed", with_commas(dat->size));
+	       *dat->compression ? dat->compression : "not compressed", text_commas(dat->size));
 	if (!access(archive, F_OK))
 		printf("%-11s%s\n", "archive", archive);
 	for (size_t i = 0; i < dat->nr_cpus; i++)
 		printf("%-11s%d: %s bytes\n", "cpu", dat->cpus[i].cpu,
-		       with_commas(dat->cpus[i].size));
+		       text_commas(dat->cpus[i].size));
 	if (dat->uname.text && !dat->info.text)
 		printf("%-11s%s\n", "machine", dat->uname.text);
 	free(archive);
@@ -180,20 +183,20 @@ static int print_counted_bill(struct bts_options *options)
 	int ret;
 
 	if (!bts_pipe_open(&pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	ret = bts_pipe_run(&pipe);
 	bts_pipe_bill(&pipe, stdout);
-	return bts_pipe_close(&pipe) || ret ? BTS_FAILURE : BTS_OK;
+	return bts_pipe_close(&pipe) || ret ? STATUS_FAILURE : STATUS_OK;
 }
 
 static int show(struct bts_options *options, bool stats)
 {
 	struct dat *dat = dat_open(options->path);
-	int ret = BTS_OK;
+	int ret = STATUS_OK;
 	const char *from;
 
 	if (!dat)
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	print_file(dat);
 	from = dat->info.text ? strstr(dat->info.text, "\nowner:") : NULL;
 	if (dat->info.text)
@@ -205,7 +208,7 @@ static int show(struct bts_options *options, bool stats)
 	else
 		ret = print_counted_bill(options);
 	if (dat->info.text && dat->error)
-		ret = bts_error("read", dat->path, "%s", dat->error);
+		ret = msg_error("read", dat->path, "%s", dat->error);
 	dat_close(dat);
 	return ret;
 }
@@ -218,7 +221,7 @@ int cmd_info(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	struct bts_options options = { .path = BTS_TRACE };
+	struct bts_options options = { .path = DAT_NAME };
 	bool stats = false;
 	int option;
 
@@ -232,14 +235,14 @@ int cmd_info(int argc, char **argv)
 			stats = true;
 			break;
 		case 'h':
-			return bts_usage(usage);
+			return msg_usage(usage);
 		default:
-			return bts_misuse("info", "no such option, or its argument is missing");
+			return msg_misuse("info", "no such option, or its argument is missing");
 		}
 	}
 	if (optind < argc)
 		options.path = argv[optind++];
 	if (optind < argc)
-		return bts_misuse("info", "%s: one argument too many", argv[optind]);
+		return msg_misuse("info", "%s: one argument too many", argv[optind]);
 	return show(&options, stats);
 }

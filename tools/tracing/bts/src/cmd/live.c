@@ -18,8 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "symbols/archive.h"
-#include "bts.h"
 #include "live.h"
 
 static volatile sig_atomic_t stopped;
@@ -36,8 +37,8 @@ static char *pid_list(const struct bts_options *o)
 	char *list = NULL;
 
 	for (size_t i = 0; i < o->nr_pids; i++) {
-		char *longer = list ? bts_format("%s,%d", list, o->pids[i]) :
-				      bts_format("%d", o->pids[i]);
+		char *longer = list ? mem_format("%s,%d", list, o->pids[i]) :
+				      mem_format("%d", o->pids[i]);
 
 		free(list);
 		list = longer;
@@ -62,7 +63,7 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	if (l->options->user || l->options->kernel)
 		all[pids ? 6 : 5] = l->options->user ? "-u" : "-k";
 	execv("/proc/self/exe", all);
-	_exit(BTS_FAILURE);
+	_exit(STATUS_FAILURE);
 }
 
 /* Waits that long, or until the recorder has ended. */
@@ -99,7 +100,7 @@ static int record(const struct live *l, const char *trace, const char *log)
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
-		return bts_errno("record", NULL);
+		return msg_errno("record", NULL);
 	if (!pid)
 		become_recorder(l, trace, log);
 	if (!ended_within(pid, l->seconds, &status)) {
@@ -108,9 +109,9 @@ static int record(const struct live *l, const char *trace, const char *log)
 			;
 	}
 	if (WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == 128 + SIGINT))
-		return BTS_OK;
+		return STATUS_OK;
 	show_log(log);
-	return BTS_FAILURE;
+	return STATUS_FAILURE;
 }
 
 static void remove_all(const char *directory, const char *trace, const char *log)
@@ -129,13 +130,13 @@ int live_run(struct live *l)
 {
 	struct sigaction action = { .sa_handler = stop };
 	char directory[] = "/tmp/bts-live-XXXXXX";
-	int status = BTS_OK, ended = 0;
+	int status = STATUS_OK, ended = 0;
 	char *trace, *log;
 
 	if (!mkdtemp(directory))
-		return bts_errno("record", directory);
-	trace = bts_format("%s/trace.dat", directory);
-	log = bts_format("%s/log", directory);
+		return msg_errno("record", directory);
+	trace = mem_format("%s/trace.dat", directory);
+	log = mem_format("%s/log", directory);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	for (unsigned long i = 0; !stopped && !status && !ended && (!l->count || i < l->count);

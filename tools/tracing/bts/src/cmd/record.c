@@ -29,14 +29,16 @@
 #include <unistd.h>
 
 #include "lib/bytes.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "record/bill.h"
-#include "record/collect.h"
+#include "record/collector.h"
 #include "record/instance.h"
 #include "record/record.h"
 #include "record/writer.h"
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
-#include "bts.h"
+#include "cmd.h"
 
 enum {
 	TRIGGER_POLL_MS	= 20,
@@ -79,7 +81,7 @@ static int take_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		bts_errno("take signals", NULL);
+		msg_errno("take signals", NULL);
 	return fd;
 }
 
@@ -93,8 +95,8 @@ static int open_file(struct record *rec)
 
 	free(rec->path);
 	rec->path = rec->nr_written ?
-		    bts_format("%s.%u", rec->options.output, rec->nr_written) :
-		    bts_strdup(rec->options.output);
+		    mem_format("%s.%u", rec->options.output, rec->nr_written) :
+		    mem_strdup(rec->options.output);
 	rec->dat = datw_create(rec->path, page);
 	if (rec->dat)
 		ret = datw_write_formats(rec->dat, tracefs_root(), systems);
@@ -151,7 +153,7 @@ static bool triggered(const struct record *rec)
 /* The signals, trouble, and one for each target. */
 static struct pollfd *poll_set(const struct record *rec)
 {
-	struct pollfd *fds = bts_zalloc(2 + rec->targets.nr, sizeof(*fds));
+	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
 
 	fds[0] = (struct pollfd){ .fd = rec->signals, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
@@ -226,7 +228,7 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	bts_warn("what was held did not get out in time");
+	msg_warn("what was held did not get out in time");
 }
 
 /*
@@ -259,7 +261,7 @@ static char *cmdlines(const struct names *names)
 
 		if (name->pid <= 0 || !name->comm[0])
 			continue;
-		line = bts_format("%d %.*s\n", name->pid, NAME_LENGTH, name->comm);
+		line = mem_format("%d %.*s\n", name->pid, NAME_LENGTH, name->comm);
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
@@ -271,14 +273,14 @@ static char *cmdlines(const struct names *names)
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
-	char **stats = bts_zalloc(nr + 1, sizeof(*stats));
+	char **stats = mem_zalloc(nr + 1, sizeof(*stats));
 
 	for (int cpu = 0; cpu < nr; cpu++) {
-		char *file = bts_format("per_cpu/cpu%d/stats", cpu);
+		char *file = mem_format("per_cpu/cpu%d/stats", cpu);
 		char *text = instance_read(inst, file);
 
 		if (text)
-			stats[used++] = bts_format("CPU: %d\n%s", cpu, text);
+			stats[used++] = mem_format("CPU: %d\n%s", cpu, text);
 		free(text);
 		free(file);
 	}
@@ -297,14 +299,14 @@ static char *info_text(const struct record *rec, const struct stream_counts *cou
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	seconds = now.tv_sec - rec->start.tv_sec + (now.tv_nsec - rec->start.tv_nsec) / 1e9;
 	bytes_add(&text, rec->about, strlen(rec->about));
-	line = bts_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
+	line = mem_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
 			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
 			  counts->branches, counts->names.nr, counts->switches,
 			  counts->overwritten, rec->options.flight, datw_data_size(rec->dat));
 	bytes_add(&text, line, strlen(line));
 	free(line);
 	if (rec->targets.ended) {
-		line = bts_format("wait_status: %d\n", rec->targets.status);
+		line = mem_format("wait_status: %d\n", rec->targets.status);
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
@@ -453,9 +455,9 @@ int cmd_record(int argc, char **argv)
 	int ret = record_parse(&rec.options, argc, argv);
 
 	if (ret)
-		return ret < 0 ? BTS_OK : ret;
+		return ret < 0 ? STATUS_OK : ret;
 	if (prepare(&rec) || start(&rec) || run(&rec))
-		ret = BTS_FAILURE;
+		ret = STATUS_FAILURE;
 	report_command(&rec);
 	clean_up(&rec);
 	return ret;

@@ -16,7 +16,9 @@
 #include <string.h>
 
 #include "flow/calls.h"
+#include "lib/msg.h"
 #include "lib/text.h"
+#include "cmd.h"
 #include "command.h"
 
 static const char usage[] =
@@ -219,14 +221,14 @@ static int run(void *ctx, const struct bts_options *options)
 
 	r->pipe.consumer = (struct bts_consumer) { .ctx = r, .branch = branch, .row = row };
 	if (!bts_pipe_open(&r->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	r->text = text_open(stdout);
 	text_string(r->text, "  instructions   branches  task                  calls\n");
 	status = bts_pipe_run(&r->pipe);
 	end_calls(r);
 	text_close(r->text);
 	if (r->only && !r->found)
-		status = bts_error("replay", r->only, "no such function in the trace");
+		status = msg_error("replay", r->only, "no such function in the trace");
 	bts_pipe_bill(&r->pipe, stdout);
 	closed = bts_pipe_close(&r->pipe);
 	return status ? status : closed;
@@ -239,14 +241,14 @@ static int option(void *ctx, int option, const char *command)
 	switch (option) {
 	case 'F':
 		r->only = optarg;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'N':
 		r->without = optarg;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'D':
-		return bts_number(command, "--depth", optarg, 1, &r->depth);
+		return msg_number(command, "--depth", optarg, 1, &r->depth);
 	}
-	return BTS_MISUSE;
+	return STATUS_MISUSE;
 }
 
 int cmd_replay(int argc, char **argv)

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "lib/text.h"
+#include "cmd.h"
 #include "command.h"
 
 static const char usage[] =
@@ -61,14 +64,14 @@ static void step_json(struct report *r, const struct bts_step *s, FILE *out)
 	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\",\"from_sym\":",
 		(unsigned long long)s->from, (unsigned long long)s->to);
 	bts_place_text(text, sizeof(text), &s->at_from, s->from);
-	json_string(out, text);
+	text_print_json(out, text);
 	fputs(",\"to_sym\":", out);
 	bts_place_text(text, sizeof(text), &s->at_to, s->to);
-	json_string(out, text);
+	text_print_json(out, text);
 	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", bts_kind_names[s->kind], s->insns);
 	if (r->lines && object_line(s->at_from.sym->object, s->at_from.addr, &file, &line)) {
 		fputs(",\"file\":", out);
-		json_string(out, file);
+		text_print_json(out, file);
 		fprintf(out, ",\"line\":%u", line);
 	}
 	fputs("}\n", out);
@@ -89,7 +92,7 @@ static struct cached *cache_step(struct report *r, struct bts_step *s)
 	else
 		step_text(r, s, out);
 	fclose(out);
-	c = bts_alloc(sizeof(*c) + size);
+	c = mem_alloc(sizeof(*c) + size);
 	c->length = size;
 	memcpy(c->text, text, size);
 	free(text);
@@ -184,7 +187,7 @@ static int run(void *ctx, const struct bts_options *options)
 		.ctx = r, .branch = branch, .row = row, .fold = fold,
 	};
 	if (!bts_pipe_open(&r->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	r->text = text_open(stdout);
 	status = bts_pipe_run(&r->pipe);
 	text_close(r->text);
@@ -205,7 +208,7 @@ static int option(void *ctx, int option, const char *command)
 		r->json = true;
 	else
 		r->lines = false;
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 int cmd_report(int argc, char **argv)
@@ -220,7 +223,7 @@ int cmd_report(int argc, char **argv)
 		.usage = usage, .shorts = "lh", .longs = longs,
 		.option = option, .run = run,
 	};
-	struct report *r = bts_zalloc(1, sizeof(*r));
+	struct report *r = mem_zalloc(1, sizeof(*r));
 	int status;
 
 	r->lines = true;

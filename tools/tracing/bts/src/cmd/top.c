@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "flow/tally.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "lib/text.h"
+#include "cmd.h"
 #include "command.h"
 #include "live.h"
 
@@ -74,7 +77,7 @@ static const char *one_name(struct top *t, const char *file)
 		if (!strcmp(t->names[i], file))
 			break;
 	if (i == t->nr_names) {
-		t->names = bts_realloc(t->names, t->nr_names + 1, sizeof(*t->names));
+		t->names = mem_realloc(t->names, t->nr_names + 1, sizeof(*t->names));
 		t->names[t->nr_names++] = file;
 	}
 	t->cache[at].file = file;
@@ -264,7 +267,7 @@ static void print_row(struct top *t, const struct tally_entry *e)
 	print_name(t, e, out);
 	fclose(out);
 	printf("{\"%s\":", by_names[t->by]);
-	json_string(stdout, name);
+	text_print_json(stdout, name);
 	printf(",\"instructions\":%llu,\"branches\":%llu,\"calls\":%llu}\n",
 	       (unsigned long long)e->insns, (unsigned long long)e->branches,
 	       (unsigned long long)e->calls);
@@ -295,7 +298,7 @@ static int run(struct top *t, const struct bts_options *options, const char *pat
 	t->branches = 0;
 	t->pipe.consumer = (struct bts_consumer) { .ctx = t, .fold = fold };
 	if (!bts_pipe_open(&t->pipe, path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	if (options->head)
 		t->rows = options->head;
 	status = bts_pipe_run(&t->pipe);
@@ -338,10 +341,10 @@ static int parse_by(struct top *t, const char *command, const char *name)
 	for (unsigned int i = 0; i < sizeof(by_names) / sizeof(by_names[0]); i++) {
 		if (!strcmp(by_names[i], name)) {
 			t->by = i;
-			return BTS_OK;
+			return STATUS_OK;
 		}
 	}
-	return bts_misuse(command, "--by %s: not understood", name);
+	return msg_misuse(command, "--by %s: not understood", name);
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -355,25 +358,25 @@ static int option(void *ctx, int option, const char *command)
 	case 's':
 		t->by_branches = !strcmp(optarg, "branches");
 		if (t->by_branches || !strcmp(optarg, "instructions"))
-			return BTS_OK;
-		return bts_misuse(command, "--sort %s: not understood", optarg);
+			return STATUS_OK;
+		return msg_misuse(command, "--sort %s: not understood", optarg);
 	case 'n':
-		return bts_number(command, "--rows", optarg, 0, &t->rows);
+		return msg_number(command, "--rows", optarg, 0, &t->rows);
 	case 'j':
 		t->json = true;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'l':
 		t->live = true;
-		return BTS_OK;
+		return STATUS_OK;
 	case 'd':
 		t->recordings.seconds = strtod(optarg, &end);
 		if (*optarg && !*end && t->recordings.seconds > 0)
-			return BTS_OK;
-		return bts_misuse(command, "--delay %s: not a time", optarg);
+			return STATUS_OK;
+		return msg_misuse(command, "--delay %s: not a time", optarg);
 	case 'c':
-		return bts_number(command, "--count", optarg, 1, &t->recordings.count);
+		return msg_number(command, "--count", optarg, 1, &t->recordings.count);
 	}
-	return BTS_MISUSE;
+	return STATUS_MISUSE;
 }
 
 static int start(void *ctx, const struct bts_options *options)

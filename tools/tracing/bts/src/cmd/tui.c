@@ -6,7 +6,9 @@
  */
 #include <unistd.h>
 
+#include "lib/msg.h"
 #include "tui/tui.h"
+#include "cmd.h"
 
 static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n\n"
@@ -25,7 +27,7 @@ static int run(void *ctx, const struct bts_options *options)
 	(void)ctx;
 	/* Before the trace is read, which may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return bts_error("open the terminal", isatty(STDIN_FILENO) ?
+		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
 	status = tui_read(&t, options);
 	if (!t.pipe.private)

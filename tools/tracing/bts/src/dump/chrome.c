@@ -3,6 +3,7 @@
  * Calls over time as trace events in JSON, which chrome://tracing, ui.perfetto.dev and
  * speedscope draw.
  */
+#include "lib/text.h"
 #include "timeline.h"
 
 static void micros(struct text *t, uint64_t ns)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "stacks.h"
 
 enum {
@@ -50,7 +51,7 @@ static void add_box(struct flame *f, const struct node *n, double x, unsigned in
 	}
 	if (f->nr == f->room) {
 		f->room = f->room ? 2 * f->room : 256;
-		f->boxes = bts_realloc(f->boxes, f->room, sizeof(*f->boxes));
+		f->boxes = mem_realloc(f->boxes, f->room, sizeof(*f->boxes));
 	}
 	f->boxes[f->nr++] = (struct box) { n, x, width, depth };
 	if (depth >= f->depth)

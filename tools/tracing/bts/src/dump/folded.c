@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "stacks.h"
 
 /* A name must not have what separates names, or ends them. */
@@ -18,7 +19,7 @@ static size_t append(char **stack, size_t *room, size_t used, const struct node 
 
 	if (used + length + 8 > *room) {
 		*room = 2 * (used + length + 8);
-		*stack = bts_realloc(*stack, *room, 1);
+		*stack = mem_realloc(*stack, *room, 1);
 	}
 	if (used)
 		(*stack)[used++] = ';';
@@ -50,7 +51,7 @@ static void open_walk(struct walk *w, const struct node *n, size_t used)
 static void print(const struct dump *d, const struct node *root)
 {
 	size_t depth = 1, walks_room = 64, room = 0;
-	struct walk *walks = bts_alloc(walks_room * sizeof(*walks));
+	struct walk *walks = mem_alloc(walks_room * sizeof(*walks));
 	char *stack = NULL;
 
 	open_walk(&walks[0], root, 0);
@@ -72,7 +73,7 @@ static void print(const struct dump *d, const struct node *root)
 			fprintf(d->out, "%s %llu\n", stack, (unsigned long long)count);
 		if (depth == walks_room) {
 			walks_room *= 2;
-			walks = bts_realloc(walks, walks_room, sizeof(*walks));
+			walks = mem_realloc(walks, walks_room, sizeof(*walks));
 		}
 		open_walk(&walks[depth++], n, used);
 	}

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "lib/text.h"
 #include "timeline.h"
 
 /* The messages' fields by their numbers. */

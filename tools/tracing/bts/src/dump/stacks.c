@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "flow/calls.h"
+#include "lib/mem.h"
 #include "stacks.h"
 
 struct stacks {
@@ -19,7 +20,7 @@ struct stacks {
 
 static struct node *add_child(struct node *parent)
 {
-	struct node *n = bts_zalloc(1, sizeof(*n));
+	struct node *n = mem_zalloc(1, sizeof(*n));
 
 	n->parent = parent;
 	n->sibling = parent->child;
@@ -35,7 +36,7 @@ static struct node *node_of_task(struct stacks *f, const struct bts_task *t)
 		if (!strcmp(n->comm, t->comm))
 			return n;
 	n = add_child(f->root);
-	n->comm = bts_strdup(t->comm);
+	n->comm = mem_strdup(t->comm);
 	return n;
 }
 
@@ -109,7 +110,7 @@ struct node **stacks_children(const struct node *n, size_t *nr)
 	*nr = 0;
 	for (const struct node *c = n->child; c; c = c->sibling)
 		++*nr;
-	children = *nr ? bts_alloc(*nr * sizeof(*children)) : NULL;
+	children = *nr ? mem_alloc(*nr * sizeof(*children)) : NULL;
 	for (struct node *c = n->child; c; c = c->sibling)
 		children[i++] = c;
 	if (*nr)

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/mem.h"
 #include "timeline.h"
 
 /* A task's clock: the next time that is free, and the instructions at the last. */
@@ -20,7 +21,7 @@ struct clock {
 static struct clock *clock_of(struct calls *c)
 {
 	if (!c->node)
-		c->node = bts_zalloc(1, sizeof(struct clock));
+		c->node = mem_zalloc(1, sizeof(struct clock));
 	return c->node;
 }
 

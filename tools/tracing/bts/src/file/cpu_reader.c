@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "cpu_reader.h"
 
 static void *cpustream_thread(void *arg)
@@ -37,11 +38,11 @@ bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->filled, NULL);
 	pthread_cond_init(&s->emptied, NULL);
-	s->queue = bts_alloc(STREAM_QUEUE * sizeof(*s->queue));
+	s->queue = mem_alloc(STREAM_QUEUE * sizeof(*s->queue));
 	errno = pthread_create(&s->thread, NULL, cpustream_thread, s);
 	s->started = !errno;
 	if (errno)
-		bts_errno("start a thread", dat->path);
+		msg_errno("start a thread", dat->path);
 	return s->started;
 }
 

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The trace, if no other one is named. */
+#define DAT_NAME	"trace.dat"
+
 /* A text section, NUL-terminated; NULL if the file has none. */
 struct dat_text {
 	char		*text;

@@ -28,7 +28,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "dat.h"
 
 static const uint8_t dat_magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
@@ -99,7 +100,7 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	va_end(args);
 	pthread_mutex_lock(&lock);
 	if (!dat->error)
-		dat->error = bts_format("offset %#llx: %s", (unsigned long long)offset, reason);
+		dat->error = mem_format("offset %#llx: %s", (unsigned long long)offset, reason);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -132,7 +133,7 @@ void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size)
 
 	if (!at || text->text)
 		return;
-	text->text = bts_alloc(size + 1);
+	text->text = mem_alloc(size + 1);
 	memcpy(text->text, at, size);
 	text->text[size] = 0;
 	text->size = size;
@@ -145,7 +146,7 @@ static void dat_add_format(struct dat *dat, struct dat_bytes *b)
 	dat_text(&text, b, dat_u64(b));
 	if (!text.text)
 		return;
-	dat->formats = bts_realloc(dat->formats, dat->nr_formats + 1, sizeof(*dat->formats));
+	dat->formats = mem_realloc(dat->formats, dat->nr_formats + 1, sizeof(*dat->formats));
 	dat->formats[dat->nr_formats++] = text;
 }
 
@@ -181,7 +182,7 @@ struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu)
 {
 	struct dat_cpu *c;
 
-	dat->cpus = bts_realloc(dat->cpus, dat->nr_cpus + 1, sizeof(*dat->cpus));
+	dat->cpus = mem_realloc(dat->cpus, dat->nr_cpus + 1, sizeof(*dat->cpus));
 	c = &dat->cpus[dat->nr_cpus++];
 	*c = (struct dat_cpu) { .cpu = cpu, .page_size = dat->page_size };
 	return c;
@@ -194,7 +195,7 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
 
 	switch (id) {
 	case 2:
-		dat->stats = bts_realloc(dat->stats, dat->nr_stats + 1, sizeof(*dat->stats));
+		dat->stats = mem_realloc(dat->stats, dat->nr_stats + 1, sizeof(*dat->stats));
 		dat->stats[dat->nr_stats] = (struct dat_text) {};
 		dat_text(&dat->stats[dat->nr_stats++], b, size);
 		break;
@@ -209,12 +210,12 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
 
 static bool dat_compression(struct dat *dat, struct dat_bytes *b)
 {
-	dat->compression = bts_strdup(dat_string(b));
+	dat->compression = mem_strdup(dat_string(b));
 	dat_string(b);
 	dat->zstd = !strcmp(dat->compression, "zstd");
 	if (b->bad || dat->zstd || !strcmp(dat->compression, "none"))
 		return true;
-	bts_error("read", dat->path, "compressed with %s; only zstd can be read",
+	msg_error("read", dat->path, "compressed with %s; only zstd can be read",
 		  dat->compression);
 	return false;
 }
@@ -228,7 +229,7 @@ static uint64_t dat_header(struct dat *dat)
 
 	b.end = header + dat_read(dat, header, sizeof(header), 0);
 	if (b.end - b.at < (long)sizeof(dat_magic) || memcmp(b.at, dat_magic, sizeof(dat_magic))) {
-		bts_error("read", dat->path, "not a trace.dat file");
+		msg_error("read", dat->path, "not a trace.dat file");
 		return 0;
 	}
 	dat_skip(&b, sizeof(dat_magic));
@@ -241,14 +242,14 @@ static uint64_t dat_header(struct dat *dat)
 		dat_u64(&b);
 	}
 	if (b.bad || !flags) {
-		bts_error("read", dat->path, "cut at offset %#llx, in the header",
+		msg_error("read", dat->path, "cut at offset %#llx, in the header",
 			  (unsigned long long)dat->size);
 		return 0;
 	}
 	dat->long_size = flags[1];
 	if ((dat->version != 6 && dat->version != 7) || flags[0] || flags[1] != 8 ||
 	    dat->page_size < 4096 || dat->page_size > DAT_PAGE_MAX) {
-		bts_error("read", dat->path,
+		msg_error("read", dat->path,
 			  "offset 0xa: not of a 64-bit x86 machine, or of a version not known (%u)",
 			  dat->version);
 		return 0;
@@ -258,23 +259,23 @@ static uint64_t dat_header(struct dat *dat)
 
 struct dat *dat_open(const char *path)
 {
-	struct dat *dat = bts_zalloc(1, sizeof(*dat));
+	struct dat *dat = mem_zalloc(1, sizeof(*dat));
 	struct stat st;
 	uint64_t offset;
 
-	dat->path = bts_strdup(path);
+	dat->path = mem_strdup(path);
 	dat->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (dat->fd < 0 && errno == ENOENT && !strcmp(path, BTS_TRACE)) {
-		bts_error("read", path, "%s; bts record makes it, -i FILE names another",
+	if (dat->fd < 0 && errno == ENOENT && !strcmp(path, DAT_NAME)) {
+		msg_error("read", path, "%s; bts record makes it, -i FILE names another",
 			  strerror(errno));
 		goto fail;
 	}
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
-		bts_errno("read", path);
+		msg_errno("read", path);
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		bts_error("read", path, "not a regular file");
+		msg_error("read", path, "not a regular file");
 		goto fail;
 	}
 	dat->size = st.st_size;

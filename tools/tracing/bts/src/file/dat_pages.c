@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "dat.h"
 
 #define PIECE		(1U << 20)
@@ -41,7 +41,7 @@ static void room(uint8_t **buffer, size_t *have, size_t want)
 	if (want <= *have)
 		return;
 	free(*buffer);
-	*buffer = bts_alloc(want);
+	*buffer = mem_alloc(want);
 	*have = want;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "dat.h"
 
 /* What comes before the pages is no larger: formats, kallsyms, command lines. */
@@ -47,7 +47,7 @@ static void v6_cpus(struct dat *dat, struct dat_bytes *b, uint32_t nr)
 		c = dat_add_cpu(dat, cpu);
 		c->offset = offset;
 		c->size = size;
-		c->instance = bts_strdup("");
+		c->instance = mem_strdup("");
 	}
 }
 
@@ -61,7 +61,7 @@ void dat_read_v6(struct dat *dat, uint64_t offset)
 	uint32_t nr;
 
 	size = dat->size - offset < V6_HEAD_MAX ? dat->size - offset : V6_HEAD_MAX;
-	head = bts_alloc(size);
+	head = mem_alloc(size);
 	b = (struct dat_bytes) { .at = head };
 	b.end = head + dat_read(dat, head, size, offset);
 	dat_header_info(dat, &b);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "dat.h"
 
 #define SECTION_HEADER		16
@@ -58,7 +58,7 @@ static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *
 	struct dat_bytes b;
 	uint32_t in_size, out_size;
 
-	raw = bts_alloc(s->size);
+	raw = mem_alloc(s->size);
 	*size = dat_read(dat, raw, s->size, s->offset);
 	if (!s->compressed)
 		return raw;
@@ -67,7 +67,7 @@ static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *
 	out_size = dat_u32(&b);
 	if (!b.bad && in_size <= b.end - b.at && out_size <= SECTION_MAX &&
 	    out_size / SECTION_RATIO <= in_size) {
-		out = bts_alloc(out_size);
+		out = mem_alloc(out_size);
 		if (!dat_inflate(b.at, in_size, out, out_size)) {
 			free(out);
 			out = NULL;
@@ -115,7 +115,7 @@ static void option_buffer(struct dat *dat, struct sections *all, struct dat_byte
 		c->size = size;
 		c->page_size = page_size;
 		c->compressed = s->compressed;
-		c->instance = bts_strdup(name);
+		c->instance = mem_strdup(name);
 	}
 }
 
@@ -219,7 +219,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 		c->offset = at;
 		c->size = next - at;
 		c->compressed = s->compressed;
-		c->instance = bts_strdup("");
+		c->instance = mem_strdup("");
 		at = next;
 	}
 }
@@ -260,7 +260,7 @@ void dat_read_v7(struct dat *dat, uint64_t offset)
 	struct section s;
 
 	while (section_next(dat, &offset, &s)) {
-		all.list = bts_realloc(all.list, all.nr + 1, sizeof(s));
+		all.list = mem_realloc(all.list, all.nr + 1, sizeof(s));
 		all.list[all.nr++] = s;
 	}
 	for (size_t i = 0; i < all.nr; i++)

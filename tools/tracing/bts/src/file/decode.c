@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "cpu_reader.h"
 #include "bts/unpack.h"
 
@@ -368,7 +369,7 @@ void cpustream_pages(struct cpustream *s)
 	struct reader r = { .s = s };
 	const uint8_t *p;
 
-	s->decoder = bts_alloc(sizeof(*s->decoder));
+	s->decoder = mem_alloc(sizeof(*s->decoder));
 	while (!r.stopped) {
 		p = dat_pages_next(&s->pages);
 		if (!p)
@@ -411,12 +412,12 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 
 	*l = (struct layout) {};
 	if (!branch) {
-		bts_error("read", dat->path, "%s", dat->error ? dat->error :
+		msg_error("read", dat->path, "%s", dat->error ? dat->error :
 			  "no branches: the kernel that it is of has no bts tracer");
 		return false;
 	}
 	if (!layout_branch(l, branch)) {
-		bts_error("read", dat->path, "the format of bts_branch is not one known here");
+		msg_error("read", dat->path, "the format of bts_branch is not one known here");
 		return false;
 	}
 	l->branch_id = branch->id;

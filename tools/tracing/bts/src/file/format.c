@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "format.h"
 
 /* The number after @key in the line, or 0. */
@@ -44,7 +44,7 @@ static char *declared_name(const char *declaration, size_t length)
 		if (!isalnum((unsigned char)declaration[begin - 1]) &&
 		    declaration[begin - 1] != '_')
 			break;
-	name = bts_alloc(end - begin + 1);
+	name = mem_alloc(end - begin + 1);
 	memcpy(name, declaration + begin, end - begin);
 	name[end - begin] = 0;
 	return name;
@@ -75,18 +75,18 @@ static void read_field(struct format *format, char *line)
 	} else {
 		f.name = declared_name(declaration, strlen(declaration));
 	}
-	format->fields = bts_realloc(format->fields, format->nr + 1, sizeof(f));
+	format->fields = mem_realloc(format->fields, format->nr + 1, sizeof(f));
 	format->fields[format->nr++] = f;
 }
 
 static void read_format(struct formats *all, const char *text)
 {
-	char *copy = bts_strdup(text), *save = NULL;
+	char *copy = mem_strdup(text), *save = NULL;
 	struct format format = {};
 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (!format.name && !strncmp(line, "name: ", 6))
-			format.name = bts_strdup(line + 6);
+			format.name = mem_strdup(line + 6);
 		else if (!strncmp(line, "ID: ", 4))
 			format.id = strtoul(line + 4, NULL, 10);
 		else if (!strncmp(line, "print fmt", 9))
@@ -96,8 +96,8 @@ static void read_format(struct formats *all, const char *text)
 	}
 	free(copy);
 	if (!format.name)
-		format.name = bts_strdup("?");
-	all->list = bts_realloc(all->list, all->nr + 1, sizeof(format));
+		format.name = mem_strdup("?");
+	all->list = mem_realloc(all->list, all->nr + 1, sizeof(format));
 	all->list[all->nr++] = format;
 }
 

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "arcs.h"
-#include "bts.h"
 
 /* How often is each function on the task's stack? */
 static struct tally *active_of(struct calls *c)
 {
 	if (!c->node)
-		c->node = bts_zalloc(1, sizeof(struct tally));
+		c->node = mem_zalloc(1, sizeof(struct tally));
 	return c->node;
 }
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "calls.h"
 
 #define DEPTH_MAX	(1U << 20)
@@ -33,7 +33,7 @@ static void push(struct calls *c, enum frame_kind kind, struct sym *sym,
 
 	if (!c->stack || c->depth == c->room) {
 		c->room = c->room ? 2 * c->room : 64;
-		c->stack = bts_realloc(c->stack, c->room, sizeof(*c->stack));
+		c->stack = mem_realloc(c->stack, c->room, sizeof(*c->stack));
 	}
 	f = &c->stack[c->depth++];
 	*f = (struct frame) {
@@ -436,7 +436,7 @@ struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struc
 
 	if (c)
 		return c;
-	c = bts_zalloc(1, sizeof(*c));
+	c = mem_zalloc(1, sizeof(*c));
 	c->pipe = pipe;
 	c->task = task;
 	c->ops = ops;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "private.h"
 
 #define NSEC_PER_SEC	1e9
@@ -17,7 +18,7 @@ static uint64_t seconds(double time, uint64_t otherwise)
 
 bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_options *options)
 {
-	struct pipe_private *v = bts_zalloc(1, sizeof(*v));
+	struct pipe_private *v = mem_zalloc(1, sizeof(*v));
 
 	p->options = options;
 	p->private = v;
@@ -42,7 +43,7 @@ bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_option
 		return false;
 	}
 	comms_read(v);
-	v->streams = bts_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
+	v->streams = mem_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
 	if (layout_find(&v->layout, &v->formats, v->dat)) {
 		p->bill.bytes = v->dat->data_size;
 		return true;
@@ -57,12 +58,12 @@ bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_option
 int bts_pipe_close(struct bts_pipe *p)
 {
 	struct pipe_private *v = p->private;
-	int status = BTS_OK;
+	int status = STATUS_OK;
 
 	if (!v)
-		return BTS_OK;
+		return STATUS_OK;
 	if (v->dat->error)
-		status = bts_error("read", v->dat->path, "%s", v->dat->error);
+		status = msg_error("read", v->dat->path, "%s", v->dat->error);
 	steps_clear(&v->steps, NULL, NULL);
 	tasks_free(v);
 	spaces_free(&v->spaces);
@@ -125,7 +126,7 @@ static void warn_nothing_left(const struct bts_pipe *p)
 
 	if (!p->private || p->private->shown)
 		return;
-	filters = bts_format("%s%s%s%s%s%s%s%s%s%s%s%s",
+	filters = mem_format("%s%s%s%s%s%s%s%s%s%s%s%s",
 			     o->task ? " --task " : "", o->task ? o->task : "",
 			     o->nr_pids ? " --pid" : "", o->cpu_words ? " --cpu" : "",
 			     o->time_from > 0 || o->time_to > 0 ? " --time" : "",
@@ -135,7 +136,7 @@ static void warn_nothing_left(const struct bts_pipe *p)
 			     branches && o->to ? " --to " : "", branches && o->to ? o->to : "",
 			     branches && o->user ? " -u" : branches && o->kernel ? " -k" : "");
 	if (*filters)
-		bts_warn("no branch of the trace matches%s", filters);
+		msg_warn("no branch of the trace matches%s", filters);
 	free(filters);
 }
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "file/dat.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "private.h"
 
 const char bts_options_help[] =
@@ -35,7 +37,7 @@ static bool parse_pids(struct bts_options *o, const char *text)
 
 		if (end == text || pid < 0 || pid > INT32_MAX)
 			return false;
-		o->pids = bts_realloc(o->pids, o->nr_pids + 1, sizeof(*o->pids));
+		o->pids = mem_realloc(o->pids, o->nr_pids + 1, sizeof(*o->pids));
 		o->pids[o->nr_pids++] = pid;
 		if (*end != ',')
 			return !*end;
@@ -60,7 +62,7 @@ static bool parse_cpus(struct bts_options *o, const char *text)
 		if (last < first || last > 8191)
 			return false;
 		if (o->cpu_words < last / 64 + 1) {
-			o->cpus = bts_realloc(o->cpus, last / 64 + 1, 8);
+			o->cpus = mem_realloc(o->cpus, last / 64 + 1, 8);
 			memset(o->cpus + o->cpu_words, 0, (last / 64 + 1 - o->cpu_words) * 8);
 			o->cpu_words = last / 64 + 1;
 		}
@@ -102,7 +104,7 @@ static bool parse_head(struct bts_options *o, const char *text)
 static bool set_string(char **string, const char *value)
 {
 	free(*string);
-	*string = bts_strdup(value);
+	*string = mem_strdup(value);
 	return *value;
 }
 
@@ -178,19 +180,19 @@ int bts_options_parse(struct bts_options *o, const char *command, int *argc, cha
 			continue;
 		}
 		if (!value && i + 1 == *argc)
-			return bts_misuse(command, "%s needs a value", name);
+			return msg_misuse(command, "%s needs a value", name);
 		if (!value)
 			value = argv[++i];
 		if (!set_option(o, name, value))
-			return bts_misuse(command, "%s %s: not understood", name, value);
+			return msg_misuse(command, "%s %s: not understood", name, value);
 	}
 	*argc = kept;
 	argv[kept] = NULL;
 	if (!o->path)
-		o->path = bts_strdup(BTS_TRACE);
+		o->path = mem_strdup(DAT_NAME);
 	if (o->user && o->kernel)
-		return bts_misuse(command, "-u and -k exclude each other");
-	return BTS_OK;
+		return msg_misuse(command, "-u and -k exclude each other");
+	return STATUS_OK;
 }
 
 void bts_options_free(struct bts_options *o)

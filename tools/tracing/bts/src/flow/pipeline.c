@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/msg.h"
 #include "private.h"
 
 const char *const bts_cause_names[BTS_CAUSES] = {
@@ -376,5 +376,5 @@ int bts_pipe_run(struct bts_pipe *p)
 		p->bill.switches = v->departures;
 	for (struct bts_task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;
-	return ret ? BTS_FAILURE : BTS_OK;
+	return ret ? STATUS_FAILURE : STATUS_OK;
 }

@@ -213,7 +213,7 @@ extern const char bts_options_help[];
 
 /*
  * Takes the common options out of the arguments, and -i FILE. Short and long ones of the
- * command's own stay, with all else. Returns BTS_OK or, after a message, BTS_MISUSE.
+ * command's own stay, with all else. Returns STATUS_OK or, after a message, STATUS_MISUSE.
  */
 int bts_options_parse(struct bts_options *o, const char *command, int *argc, char **argv);
 void bts_options_free(struct bts_options *o);
@@ -253,11 +253,11 @@ struct bts_pipe {
 
 /* False, after a message, if there is nothing to read. */
 bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_options *options);
-/* BTS_OK, or BTS_FAILURE if the consumer has failed. */
+/* STATUS_OK, or STATUS_FAILURE if the consumer has failed. */
 int bts_pipe_run(struct bts_pipe *p);
 void bts_pipe_bill(const struct bts_pipe *p, FILE *out);
 void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out);
-/* Reports damage of the file. BTS_OK or BTS_FAILURE. */
+/* Reports damage of the file. STATUS_OK or STATUS_FAILURE. */
 int bts_pipe_close(struct bts_pipe *p);
 
 /* A place as text: function+0x12, or libfoo.so+0x1234, or the number. Returns the length. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
 #include "private.h"
 
 /* The kernel's EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD: the task has ended. */

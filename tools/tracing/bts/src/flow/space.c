@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "space.h"
 
 struct bts_space *space_get(struct spaces *all, int tgid)
@@ -20,7 +20,7 @@ struct bts_space *space_get(struct spaces *all, int tgid)
 	for (s = all->list; s; s = s->next)
 		if (s->tgid == tgid)
 			return s;
-	s = bts_zalloc(1, sizeof(*s));
+	s = mem_zalloc(1, sizeof(*s));
 	s->tgid = tgid;
 	s->id = ++all->last_id;
 	s->next = all->list;
@@ -61,7 +61,7 @@ struct bts_space *space_guess(struct spaces *all, uint64_t a, uint64_t b)
 
 static void insert(struct bts_space *s, size_t at, const struct map *map)
 {
-	s->maps = bts_realloc(s->maps, s->nr + 1, sizeof(*s->maps));
+	s->maps = mem_realloc(s->maps, s->nr + 1, sizeof(*s->maps));
 	memmove(&s->maps[at + 1], &s->maps[at], (s->nr - at) * sizeof(*s->maps));
 	s->maps[at] = *map;
 	s->nr++;

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "symbols/code.h"
-#include "bts.h"
 #include "steps.h"
 
 #define SLOTS_MIN	4096
@@ -54,7 +54,7 @@ static void more_slots(struct steps *all)
 	size_t room = all->room;
 
 	all->room = room ? 2 * room : SLOTS_MIN;
-	all->slots = bts_zalloc(all->room, sizeof(*all->slots));
+	all->slots = mem_zalloc(all->room, sizeof(*all->slots));
 	for (size_t i = 0; i < room; i++) {
 		struct bts_step *s = old[i];
 
@@ -72,8 +72,8 @@ struct bts_step *steps_add(struct steps *all, uint32_t space, uint64_t start, ui
 	if (2 * all->nr >= all->room)
 		more_slots(all);
 	if (all->nr == all->nr_slabs * STEP_SLAB) {
-		all->slabs = bts_realloc(all->slabs, all->nr_slabs + 1, sizeof(*all->slabs));
-		all->slabs[all->nr_slabs++] = bts_alloc(STEP_SLAB * sizeof(*s));
+		all->slabs = mem_realloc(all->slabs, all->nr_slabs + 1, sizeof(*all->slabs));
+		all->slabs[all->nr_slabs++] = mem_alloc(STEP_SLAB * sizeof(*s));
 	}
 	s = &all->slabs[all->nr / STEP_SLAB][all->nr % STEP_SLAB];
 	all->nr++;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "tally.h"
 
 #define TALLY_MIN	1024
@@ -33,7 +33,7 @@ struct tally_entry *tally_get(struct tally *t, const struct tally_key *key)
 
 	if (2 * t->nr >= t->room) {
 		t->room = room ? 2 * room : TALLY_MIN;
-		t->slots = bts_zalloc(t->room, sizeof(*t->slots));
+		t->slots = mem_zalloc(t->room, sizeof(*t->slots));
 		for (i = 0; i < room; i++)
 			if (old[i].key.a)
 				t->slots[slot(t, &old[i].key)] = old[i];
@@ -49,7 +49,7 @@ struct tally_entry *tally_get(struct tally *t, const struct tally_key *key)
 
 struct tally_entry *tally_sorted(const struct tally *t, int (*compare)(const void *, const void *))
 {
-	struct tally_entry *list = bts_alloc(t->nr * sizeof(*list));
+	struct tally_entry *list = mem_alloc(t->nr * sizeof(*list));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < t->room; i++)

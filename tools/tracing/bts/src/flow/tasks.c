@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "private.h"
 
 #define CPUS_MAX	8192
@@ -28,7 +28,7 @@ void comms_read(struct pipe_private *v)
 
 	if (!v->dat->cmdlines.text)
 		return;
-	copy = bts_strdup(v->dat->cmdlines.text);
+	copy = mem_strdup(v->dat->cmdlines.text);
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *name = strchr(line, ' ');
 		struct comm *c;
@@ -36,7 +36,7 @@ void comms_read(struct pipe_private *v)
 		if (!name)
 			continue;
 		if (!(v->nr_comms & (v->nr_comms - 1)))
-			v->comms = bts_realloc(v->comms, v->nr_comms ? 2 * v->nr_comms : 1,
+			v->comms = mem_realloc(v->comms, v->nr_comms ? 2 * v->nr_comms : 1,
 					       sizeof(*c));
 		c = &v->comms[v->nr_comms++];
 		*c = (struct comm) { .pid = strtol(line, NULL, 10) };
@@ -63,7 +63,7 @@ struct bts_task *task_get(struct pipe_private *v, int pid)
 	for (t = *bucket; t; t = t->hash_next)
 		if (t->pid == pid)
 			return t;
-	t = bts_zalloc(1, sizeof(*t));
+	t = mem_zalloc(1, sizeof(*t));
 	t->pid = pid;
 	t->tgid = pid;
 	t->cpu = -1;
@@ -81,8 +81,8 @@ static void more_cpus(struct pipe_private *v, size_t nr)
 {
 	if (nr <= v->nr_cpus || nr > CPUS_MAX)
 		return;
-	v->cpu_lost = bts_realloc(v->cpu_lost, nr, sizeof(*v->cpu_lost));
-	v->cpu_pid = bts_realloc(v->cpu_pid, nr, sizeof(*v->cpu_pid));
+	v->cpu_lost = mem_realloc(v->cpu_lost, nr, sizeof(*v->cpu_lost));
+	v->cpu_pid = mem_realloc(v->cpu_pid, nr, sizeof(*v->cpu_pid));
 	for (; v->nr_cpus < nr; v->nr_cpus++) {
 		v->cpu_lost[v->nr_cpus] = 0;
 		v->cpu_pid[v->nr_cpus] = -1;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "mem.h"
 
 struct bytes {
 	char	*data;
@@ -23,7 +23,7 @@ static inline void bytes_add(struct bytes *bytes, const void *data, size_t size)
 		return;
 	if (size > bytes->room - bytes->size) {
 		bytes->room = 2 * bytes->room + size;
-		bytes->data = bts_realloc(bytes->data, bytes->room, 1);
+		bytes->data = mem_realloc(bytes->data, bytes->room, 1);
 	}
 	memcpy(bytes->data + bytes->size, data, size);
 	bytes->size += size;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the tool, and memory that is there or ends the program.
+ * Messages of the tool.
  *
  * Every failure has one form, "bts: what: object: reason", so that a script can take it
  * apart and a reader knows which file or PID it was. What is printed on standard output
  * is checked once, at the end: a full disk or a closed pipe is a failure like others.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "msg.h"
 
-int bts_error(const char *what, const char *object, const char *reason, ...)
+int msg_error(const char *what, const char *object, const char *reason, ...)
 {
 	va_list args;
 
@@ -27,15 +28,15 @@ int bts_error(const char *what, const char *object, const char *reason, ...)
 	vfprintf(stderr, reason, args);
 	va_end(args);
 	fputc('\n', stderr);
-	return BTS_FAILURE;
+	return STATUS_FAILURE;
 }
 
-int bts_errno(const char *what, const char *object)
+int msg_errno(const char *what, const char *object)
 {
-	return bts_error(what, object, "%s", strerror(errno));
+	return msg_error(what, object, "%s", strerror(errno));
 }
 
-void bts_warn(const char *remark, ...)
+void msg_warn(const char *remark, ...)
 {
 	va_list args;
 
@@ -47,7 +48,7 @@ void bts_warn(const char *remark, ...)
 	fputc('\n', stderr);
 }
 
-int bts_misuse(const char *command, const char *reason, ...)
+int msg_misuse(const char *command, const char *reason, ...)
 {
 	va_list args;
 
@@ -59,10 +60,10 @@ int bts_misuse(const char *command, const char *reason, ...)
 	vfprintf(stderr, reason, args);
 	va_end(args);
 	fprintf(stderr, "; see bts%s%s -h\n", command ? " " : "", command ? command : "");
-	return BTS_MISUSE;
+	return STATUS_MISUSE;
 }
 
-int bts_number(const char *command, const char *option, const char *text, unsigned long least,
+int msg_number(const char *command, const char *option, const char *text, unsigned long least,
 	       unsigned long *number)
 {
 	char *end;
@@ -70,18 +71,18 @@ int bts_number(const char *command, const char *option, const char *text, unsign
 	errno = 0;
 	*number = strtoul(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least)
-		return BTS_OK;
-	return bts_misuse(command, "%s %s: not a whole number of at least %lu", option, text,
+		return STATUS_OK;
+	return msg_misuse(command, "%s %s: not a whole number of at least %lu", option, text,
 			  least);
 }
 
-int bts_usage(const char *text)
+int msg_usage(const char *text)
 {
 	fputs(text, stdout);
-	return BTS_OK;
+	return STATUS_OK;
 }
 
-int bts_flush(int status)
+int msg_flush(int status)
 {
 	int failed = ferror(stdout);
 
@@ -90,51 +91,5 @@ int bts_flush(int status)
 	/* The reader of a pipe has seen enough: nothing to complain about. */
 	if (errno == EPIPE)
 		return status;
-	return bts_errno("write", "standard output");
-}
-
-static void *or_die(void *memory)
-{
-	if (memory)
-		return memory;
-	bts_error(NULL, NULL, "out of memory");
-	exit(BTS_FAILURE);
-}
-
-void *bts_alloc(size_t size)
-{
-	return or_die(malloc(size ? size : 1));
-}
-
-void *bts_zalloc(size_t count, size_t size)
-{
-	return or_die(calloc(count ? count : 1, size ? size : 1));
-}
-
-void *bts_realloc(void *ptr, size_t count, size_t size)
-{
-	return or_die(reallocarray(ptr, count ? count : 1, size ? size : 1));
-}
-
-char *bts_strdup(const char *string)
-{
-	return or_die(strdup(string));
-}
-
-char *bts_vformat(const char *format, va_list args)
-{
-	char *string;
-
-	return or_die(vasprintf(&string, format, args) < 0 ? NULL : string);
-}
-
-char *bts_format(const char *format, ...)
-{
-	char *string;
-	va_list args;
-
-	va_start(args, format);
-	string = bts_vformat(format, args);
-	va_end(args);
-	return string;
+	return msg_errno("write", "standard output");
 }

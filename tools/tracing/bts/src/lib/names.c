@@ -5,7 +5,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-#include "bts.h"
+#include "mem.h"
 #include "names.h"
 
 enum { FIRST_SLOTS = 64 };
@@ -24,7 +24,7 @@ static void grow(struct names *names)
 	struct names old = *names;
 
 	names->nr_slots = old.nr_slots ? 2 * old.nr_slots : FIRST_SLOTS;
-	names->slots = bts_zalloc(names->nr_slots, sizeof(*names->slots));
+	names->slots = mem_zalloc(names->nr_slots, sizeof(*names->slots));
 	for (size_t i = 0; i < names->nr_slots; i++)
 		names->slots[i].pid = -1;
 	for (size_t i = 0; i < old.nr_slots; i++)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "mem.h"
 #include "text.h"
 
 struct text *text_open(FILE *out)
 {
-	struct text *t = bts_alloc(sizeof(*t));
+	struct text *t = mem_alloc(sizeof(*t));
 
 	t->out = out;
 	t->failed = false;
@@ -130,13 +130,13 @@ void text_format(struct text *t, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	string = bts_vformat(format, args);
+	string = mem_vformat(format, args);
 	va_end(args);
 	text_string(t, string);
 	free(string);
 }
 
-void json_string(FILE *out, const char *string)
+void text_print_json(FILE *out, const char *string)
 {
 	fputc('"', out);
 	for (; *string; string++) {
@@ -150,4 +150,21 @@ void json_string(FILE *out, const char *string)
 			fputc(c, out);
 	}
 	fputc('"', out);
+}
+
+const char *text_commas(uint64_t number)
+{
+	enum { BUFFERS = 8, SIZE = 32 };
+	static char buffers[BUFFERS][SIZE];
+	static int turn;
+	char *at = buffers[turn++ % BUFFERS] + SIZE - 1;
+
+	*at = 0;
+	for (int digits = 0; digits == 0 || number; digits++) {
+		if (digits && digits % 3 == 0)
+			*--at = ',';
+		*--at = '0' + number % 10;
+		number /= 10;
+	}
+	return at;
 }

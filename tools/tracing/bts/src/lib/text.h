@@ -41,6 +41,9 @@ void text_json(struct text *t, const char *string);
 void text_format(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same JSON string into a stream. */
-void json_string(FILE *out, const char *string);
+void text_print_json(FILE *out, const char *string);
+
+/* 1234567 as "1,234,567", in one of a few buffers in turn. */
+const char *text_commas(uint64_t number);
 
 #endif

@@ -8,8 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/mem.h"
+#include "lib/text.h"
 #include "bill.h"
-#include "bts.h"
 #include "instance.h"
 
 static const struct cause {
@@ -28,23 +29,6 @@ static const struct cause {
 	{ "dead",			"BTS does not work",		false,	false },
 };
 
-const char *with_commas(uint64_t number)
-{
-	enum { BUFFERS = 8, SIZE = 32 };
-	static char buffers[BUFFERS][SIZE];
-	static int turn;
-	char *at = buffers[turn++ % BUFFERS] + SIZE - 1;
-
-	*at = 0;
-	for (int digits = 0; digits == 0 || number; digits++) {
-		if (digits && digits % 3 == 0)
-			*--at = ',';
-		*--at = '0' + number % 10;
-		number /= 10;
-	}
-	return at;
-}
-
 static void print_losses(FILE *out, const struct bill *bill)
 {
 	const char *comma = "lost ";
@@ -56,16 +40,16 @@ static void print_losses(FILE *out, const struct bill *bill)
 		if (!n || (bill->flight && cause->of_flight))
 			continue;
 		if (cause->branches)
-			fprintf(out, "%s%s (%s)", comma, with_commas(n), cause->words);
+			fprintf(out, "%s%s (%s)", comma, text_commas(n), cause->words);
 		else if (n == 1)
 			fprintf(out, "%san unknown number (%s)", comma, cause->words);
 		else
 			fprintf(out, "%sunknown numbers, %s times (%s)", comma,
-				with_commas(n), cause->words);
+				text_commas(n), cause->words);
 		comma = ", ";
 	}
 	if (bill->overwritten && !bill->flight) {
-		fprintf(out, "%s%s rows (overwritten)", comma, with_commas(bill->overwritten));
+		fprintf(out, "%s%s rows (overwritten)", comma, text_commas(bill->overwritten));
 		comma = ", ";
 	}
 	if (*comma == 'l')
@@ -82,15 +66,15 @@ void bill_print(FILE *out, const char *name, const struct bill *bill)
 	if (name)
 		fprintf(out, "%s: ", name);
 	fprintf(out, "%s branch%s, %s task%s, %s switch%s, ",
-		with_commas(bill->branches), bill->branches == 1 ? "" : "es",
-		with_commas(bill->tasks), plural(bill->tasks),
-		with_commas(bill->switches), bill->switches == 1 ? "" : "es");
+		text_commas(bill->branches), bill->branches == 1 ? "" : "es",
+		text_commas(bill->tasks), plural(bill->tasks),
+		text_commas(bill->switches), bill->switches == 1 ? "" : "es");
 	print_losses(out, bill);
 	if (bill->blocked_ns)
 		fprintf(out, ", waited %.3f s", bill->blocked_ns / 1e9);
 	if (bill->branches && bill->data_bytes)
 		fprintf(out, ", %.2f bytes a branch", (double)bill->data_bytes / bill->branches);
 	if (bill->file_bytes)
-		fprintf(out, " (file: %s bytes)", with_commas(bill->file_bytes));
+		fprintf(out, " (file: %s bytes)", text_commas(bill->file_bytes));
 	fputc('\n', out);
 }

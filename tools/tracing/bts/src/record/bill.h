@@ -22,7 +22,4 @@ struct bill {
 /* NAME: rest of the line. NAME may be NULL. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);
 
-/* 1234567 as "1,234,567", in one of a few buffers in turn. */
-const char *with_commas(uint64_t number);
-
 #endif

@@ -14,15 +14,6 @@
  */
 const char *tracefs_root(void);
 
-/* The whole of a file, with a 0 after it, and its size; NULL, with errno. To be freed. */
-char *file_read(const char *path, size_t *size);
-/* A file's first number, or -1, with errno. */
-long long file_read_number(const char *path);
-/* Writes text into a file that is there. 0, or -1 with errno. */
-int file_write(const char *path, const char *text);
-/* Appends in place of overwriting: set_ftrace_pid, triggers. */
-int file_append(const char *path, const char *text);
-
 /* An instance. Files are named relative to it. */
 struct instance {
 	char	*name;

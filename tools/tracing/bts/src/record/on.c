@@ -18,7 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
+#include "instance.h"
 #include "record.h"
 #include "undo.h"
 
@@ -53,8 +56,8 @@ static struct on on_split(const char *text)
 {
 	const char *filter = strstr(text, " if ");
 	struct on on = {
-		.what = filter ? bts_format("%.*s", (int)(filter - text), text) : bts_strdup(text),
-		.filter = bts_strdup(filter ? filter + 4 : ALWAYS),
+		.what = filter ? mem_format("%.*s", (int)(filter - text), text) : mem_strdup(text),
+		.filter = mem_strdup(filter ? filter + 4 : ALWAYS),
 	};
 	char *colon = strrchr(on.what, ':');
 
@@ -80,12 +83,12 @@ static void on_free(struct on *on)
 int on_parse(const char *text)
 {
 	struct on on = on_split(text);
-	int ret = BTS_OK;
+	int ret = STATUS_OK;
 
 	if (!*on.what || on.what[strlen(on.what) - 1] == ':')
-		ret = bts_misuse("record", "--on %s: on what?", text);
+		ret = msg_misuse("record", "--on %s: on what?", text);
 	else if (on.kind == ON_SIGNAL && on.signal < 0)
-		ret = bts_misuse("record", "--on %s: no such signal", text);
+		ret = msg_misuse("record", "--on %s: no such signal", text);
 	on_free(&on);
 	return ret;
 }
@@ -94,7 +97,7 @@ int on_parse(const char *text)
 
 static char *probe_group(void)
 {
-	return bts_format("bts_%d", getpid());
+	return mem_format("bts_%d", getpid());
 }
 
 void on_prepare(const struct record_options *options)
@@ -105,9 +108,9 @@ void on_prepare(const struct record_options *options)
 		return;
 	on = on_split(options->on);
 	if (on.kind == ON_KERNEL || on.kind == ON_FILE) {
-		char *path = bts_format("%s/dynamic_events", tracefs_root());
+		char *path = mem_format("%s/dynamic_events", tracefs_root());
 		char *group = probe_group();
-		char *text = bts_format("-:%s/on", group);
+		char *text = mem_format("-:%s/on", group);
 
 		undo_write(path, text);
 		free(text);
@@ -165,7 +168,7 @@ static uint64_t function_offset(const char *file, const char *name)
 	Elf *elf;
 
 	if (fd < 0) {
-		bts_errno("open", file);
+		msg_errno("open", file);
 		return 0;
 	}
 	elf_version(EV_CURRENT);
@@ -174,7 +177,7 @@ static uint64_t function_offset(const char *file, const char *name)
 		    find_symbol(elf, SHT_DYNSYM, name, &addr)))
 		offset = file_offset(elf, addr);
 	if (!offset)
-		bts_error("find a function", name, "not in %s", file);
+		msg_error("find a function", name, "not in %s", file);
 	elf_end(elf);
 	close(fd);
 	return offset;
@@ -186,12 +189,12 @@ static char *probe_text(const struct on *on, const char *group)
 	uint64_t offset;
 
 	if (on->kind == ON_KERNEL)
-		return bts_format("p:%s/on %s", group, on->what);
-	file = bts_format("%.*s", (int)(colon - on->what), on->what);
+		return mem_format("p:%s/on %s", group, on->what);
+	file = mem_format("%.*s", (int)(colon - on->what), on->what);
 	path = realpath(file, NULL);
 	offset = function_offset(path ? path : file, colon + 1);
 	text = !offset ? NULL :
-	       bts_format("p:%s/on %s:%#llx", group, path, (unsigned long long)offset);
+	       mem_format("p:%s/on %s:%#llx", group, path, (unsigned long long)offset);
 	free(path);
 	free(file);
 	return text;
@@ -199,15 +202,15 @@ static char *probe_text(const struct on *on, const char *group)
 
 static char *make_probe(const struct on *on)
 {
-	char *path = bts_format("%s/dynamic_events", tracefs_root());
+	char *path = mem_format("%s/dynamic_events", tracefs_root());
 	char *group = probe_group();
 	char *text = probe_text(on, group);
 	char *event = NULL;
 
-	if (text && file_append(path, text))
-		bts_errno("probe", on->what);
+	if (text && path_append(path, text))
+		msg_errno("probe", on->what);
 	else if (text)
-		event = bts_format("%s/on", group);
+		event = mem_format("%s/on", group);
 	free(text);
 	free(group);
 	free(path);
@@ -222,7 +225,7 @@ static char *make_probe(const struct on *on)
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {
-	char *trigger = bts_format("traceoff if sig == %d && (%s)", on->signal, on->filter);
+	char *trigger = mem_format("traceoff if sig == %d && (%s)", on->signal, on->filter);
 	int ret = instance_append(inst, "events/signal/signal_generate/trigger", trigger);
 
 	free(trigger);
@@ -236,11 +239,11 @@ static char *on_event(const struct on *on)
 
 	switch (on->kind) {
 	case ON_SIGNAL:
-		return bts_strdup("signal/signal_deliver");
+		return mem_strdup("signal/signal_deliver");
 	case ON_EXIT:
-		return bts_strdup("sched/sched_process_exit");
+		return mem_strdup("sched/sched_process_exit");
 	case ON_EVENT:
-		event = bts_strdup(on->what);
+		event = mem_strdup(on->what);
 		*strchr(event, ':') = '/';
 		return event;
 	default:
@@ -259,10 +262,10 @@ int on_arm(const struct instance *inst, const struct record_options *options)
 	on = on_split(options->on);
 	event = on_event(&on);
 	if (event) {
-		file = bts_format("events/%s/trigger", event);
+		file = mem_format("events/%s/trigger", event);
 		trigger = on.kind == ON_SIGNAL ?
-			  bts_format("traceoff if sig == %d && (%s)", on.signal, on.filter) :
-			  bts_format("traceoff if %s", on.filter);
+			  mem_format("traceoff if sig == %d && (%s)", on.signal, on.filter) :
+			  mem_format("traceoff if %s", on.filter);
 		ret = instance_append(inst, file, trigger);
 		if (!ret && on.kind == ON_SIGNAL)
 			ret = arm_sender(inst, &on);

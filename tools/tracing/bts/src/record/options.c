@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "file/dat.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "record.h"
 
 static const char usage[] =
@@ -93,20 +95,20 @@ static int parse_pids(struct record_options *options, const char *text)
 		long pid = strtol(text, &end, 10);
 
 		if (end == text || (*end && *end != ',') || pid <= 0 || pid > 1 << 22)
-			return bts_misuse("record", "-p %s: not a list of PIDs", text);
-		options->pids = bts_realloc(options->pids, options->nr_pids + 1, sizeof(pid_t));
+			return msg_misuse("record", "-p %s: not a list of PIDs", text);
+		options->pids = mem_realloc(options->pids, options->nr_pids + 1, sizeof(pid_t));
 		options->pids[options->nr_pids++] = pid;
 		text = end + 1;
 	} while (*end);
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 static int parse_cpus(struct record_options *options, const char *text)
 {
 	if (!*text || strspn(text, "0123456789,-") != strlen(text))
-		return bts_misuse("record", "-C %s: not a list of CPUs", text);
+		return msg_misuse("record", "-C %s: not a list of CPUs", text);
 	options->cpus = text;
-	return BTS_OK;
+	return STATUS_OK;
 }
 
 static void add_event(struct record_options *options, const char *event)
@@ -115,7 +117,7 @@ static void add_event(struct record_options *options, const char *event)
 
 	while (options->events && options->events[nr])
 		nr++;
-	options->events = bts_realloc(options->events, nr + 2, sizeof(char *));
+	options->events = mem_realloc(options->events, nr + 2, sizeof(char *));
 	options->events[nr] = event;
 	options->events[nr + 1] = NULL;
 }
@@ -124,15 +126,15 @@ static int parse_buffer(struct record_options *options, const char *name, const 
 {
 	options->buffer_kb = parse_size(text);
 	if (!options->buffer_kb)
-		return bts_misuse("record", "%s %s: not a size from 4k to 1024G", name, text);
-	return BTS_OK;
+		return msg_misuse("record", "%s %s: not a size from 4k to 1024G", name, text);
+	return STATUS_OK;
 }
 
 static int parse_flight(struct record_options *options, const char *text)
 {
 	options->flight = true;
 	options->circular = !text;
-	return text ? parse_buffer(options, "--flight", text) : BTS_OK;
+	return text ? parse_buffer(options, "--flight", text) : STATUS_OK;
 }
 
 /* Options that need no check. */
@@ -177,12 +179,12 @@ static int parse_option(struct record_options *options, int option)
 		options->on = optarg;
 		return on_parse(optarg);
 	case OPTION_REARM:
-		return bts_number("record", "--rearm", optarg, 0, &options->rearm);
+		return msg_number("record", "--rearm", optarg, 0, &options->rearm);
 	case 'h':
-		bts_usage(usage);
+		msg_usage(usage);
 		return -1;
 	default:
-		return bts_misuse("record", "no such option, or its argument is missing");
+		return msg_misuse("record", "no such option, or its argument is missing");
 	}
 }
 
@@ -190,23 +192,23 @@ static int parse_option(struct record_options *options, int option)
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
-		return bts_misuse("record", "neither a command, nor -p, nor -a");
+		return msg_misuse("record", "neither a command, nor -p, nor -a");
 	if (options->nr_pids && (options->command || options->all))
-		return bts_misuse("record", "-p goes with neither a command nor -a");
+		return msg_misuse("record", "-p goes with neither a command nor -a");
 	if (options->on && !options->flight)
-		return bts_misuse("record", "--on is for --flight");
+		return msg_misuse("record", "--on is for --flight");
 	if (options->rearm && !options->on)
-		return bts_misuse("record", "--rearm is for --on");
+		return msg_misuse("record", "--rearm is for --on");
 	if (!*options->output)
-		return bts_misuse("record", "-o wants a name");
-	return BTS_OK;
+		return msg_misuse("record", "-o wants a name");
+	return STATUS_OK;
 }
 
 int record_parse(struct record_options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct record_options){ .output = BTS_TRACE };
+	*options = (struct record_options){ .output = DAT_NAME };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
 		int ret = set_option(options, option) ? 0 : parse_option(options, option);

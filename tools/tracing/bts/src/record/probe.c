@@ -25,7 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "instance.h"
 #include "probe.h"
 
@@ -151,7 +153,7 @@ static struct rows parse_rows(char *text, pid_t pid)
 			continue;
 		/* Doubled when the number is a power of two. */
 		if (!(rows.nr & (rows.nr - 1)))
-			rows.list = bts_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
+			rows.list = mem_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
 		rows.list[rows.nr++] = (struct row){ from, to };
 	}
 	return rows;
@@ -159,7 +161,7 @@ static struct rows parse_rows(char *text, pid_t pid)
 
 static int set_option(const struct instance *inst, const char *name, bool value)
 {
-	char *file = bts_format("options/%s", name);
+	char *file = mem_format("options/%s", name);
 	int ret = instance_write(inst, file, value ? "1" : "0");
 
 	free(file);
@@ -176,7 +178,7 @@ static int record_child(const struct instance *inst, int cpu, void (*work)(void)
 
 	*child = start_child(cpu, &go, work);
 	if (*child < 0) {
-		bts_errno("start a child", NULL);
+		msg_errno("start a child", NULL);
 		return -1;
 	}
 	snprintf(number, sizeof(number), "%d", *child);
@@ -194,7 +196,7 @@ static int record_child(const struct instance *inst, int cpu, void (*work)(void)
 	if (instance_write(inst, "tracing_on", "0"))
 		return -1;
 	if (status)
-		bts_error("run the probe", NULL, "it ended with status %#x", ended);
+		msg_error("run the probe", NULL, "it ended with status %#x", ended);
 	return status ? -1 : 0;
 }
 
@@ -213,7 +215,7 @@ static bool in_kernel(uint64_t addr)
 /* The address of a kernel symbol, or 0. */
 static uint64_t kernel_symbol(const char *kallsyms, const char *name)
 {
-	char *pattern = bts_format(" %s\n", name);
+	char *pattern = mem_format(" %s\n", name);
 	const char *at = kallsyms ? strstr(kallsyms, pattern) : NULL;
 
 	free(pattern);
@@ -383,7 +385,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 		return false;
 	text = instance_read(inst, "trace");
 	if (!text) {
-		bts_errno("read", "trace");
+		msg_errno("read", "trace");
 		return false;
 	}
 	rows = parse_rows(text, child);
@@ -457,7 +459,7 @@ bool run_probe(void)
 		{ "user and kernel, packed",		true,	true,	true,	false },
 	};
 	static const struct way user = { "user side", true, false, false, false };
-	char *kallsyms = file_read("/proc/kallsyms", NULL);
+	char *kallsyms = path_read("/proc/kallsyms", NULL);
 	struct instance *inst = set_up();
 	cpu_set_t cpus;
 	bool good = true;

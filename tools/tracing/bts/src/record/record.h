@@ -30,7 +30,7 @@ struct record_options {
 	bool		no_block;
 };
 
-/* Parses. -1: help was printed; else BTS_OK or BTS_MISUSE. */
+/* Parses. -1: help was printed; else STATUS_OK or STATUS_MISUSE. */
 int record_parse(struct record_options *options, int argc, char **argv);
 
 /* The tasks that are traced, in record_target.c. */
@@ -71,7 +71,7 @@ char **record_systems(const struct instance *inst);
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
 /* What the flight recorder is written at, in record_on.c. */
-/* Is that something to wait for? BTS_MISUSE after a message if not. */
+/* Is that something to wait for? STATUS_MISUSE after a message if not. */
 int on_parse(const char *on);
 /* Before there is an instance: what is to be removed after it. */
 void on_prepare(const struct record_options *options);

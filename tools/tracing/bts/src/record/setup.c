@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 #include "lib/bytes.h"
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
+#include "instance.h"
 #include "record.h"
 
 enum {
@@ -39,10 +42,10 @@ int record_check(void)
 
 	if (!root)
 		return -1;
-	path = bts_format("%s/available_tracers", root);
-	tracers = file_read(path, NULL);
+	path = mem_format("%s/available_tracers", root);
+	tracers = path_read(path, NULL);
 	if (!tracers) {
-		bts_errno("read", path);
+		msg_errno("read", path);
 		free(path);
 		return -1;
 	}
@@ -51,7 +54,7 @@ int record_check(void)
 	free(tracers);
 	if (there)
 		return 0;
-	bts_error("record", NULL, "this kernel has no bts tracer; bts check says why");
+	msg_error("record", NULL, "this kernel has no bts tracer; bts check says why");
 	return -1;
 }
 
@@ -117,7 +120,7 @@ static int set_cpus(const struct instance *inst, const char *list)
 		return 0;
 	mask = cpumask(list);
 	if (!mask) {
-		bts_error("trace on CPUs", list, "not a list of CPUs");
+		msg_error("trace on CPUs", list, "not a list of CPUs");
 		return -1;
 	}
 	ret = instance_write(inst, "tracing_cpumask", mask);
@@ -154,7 +157,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		char *file = bts_format("options/%s", wanted[i].name);
+		char *file = mem_format("options/%s", wanted[i].name);
 		bool skip = wanted[i].optional && !instance_has(inst, file);
 		int ret = skip ? 0 : instance_write(inst, file, wanted[i].value ? "1" : "0");
 
@@ -169,22 +172,22 @@ static int set_options(const struct instance *inst, const struct record_options 
 static int set_event(const struct instance *inst, const char *event)
 {
 	const char *filter = strstr(event, " if ");
-	char *name = filter ? bts_format("%.*s", (int)(filter - event), event) : bts_strdup(event);
+	char *name = filter ? mem_format("%.*s", (int)(filter - event), event) : mem_strdup(event);
 	char *colon = strchr(name, ':');
 	int ret = 0;
 
 	if (filter && !colon) {
-		bts_error("filter", name, "which system's event? SYSTEM:NAME");
+		msg_error("filter", name, "which system's event? SYSTEM:NAME");
 		ret = -1;
 	} else if (filter) {
-		char *file = bts_format("events/%.*s/%s/filter", (int)(colon - name), name,
+		char *file = mem_format("events/%.*s/%s/filter", (int)(colon - name), name,
 					colon + 1);
 
 		ret = instance_write(inst, file, filter + 4);
 		free(file);
 	}
 	if (!ret && instance_append(inst, "set_event", name)) {
-		bts_error("enable", name, "no such event? See available_events");
+		msg_error("enable", name, "no such event? See available_events");
 		ret = -1;
 	}
 	free(name);
@@ -194,13 +197,13 @@ static int set_event(const struct instance *inst, const char *event)
 static int choose_tracer(const struct instance *inst)
 {
 	char *path = instance_file(inst, "current_tracer"), *why;
-	int ret = file_write(path, "bts"), saved = errno;
+	int ret = path_write(path, "bts"), saved = errno;
 
 	free(path);
 	if (!ret)
 		return 0;
 	why = instance_error(inst);
-	bts_error("start the tracer", inst->name, "%s%s%s", why ? why : strerror(saved),
+	msg_error("start the tracer", inst->name, "%s%s%s", why ? why : strerror(saved),
 		  why ? ": " : "", why ? strerror(saved) : "");
 	free(why);
 	return -1;
@@ -224,8 +227,8 @@ static void add_system(char ***systems, size_t *nr, const char *name, size_t len
 	for (size_t i = 0; i < *nr; i++)
 		if (strlen((*systems)[i]) == length && !strncmp((*systems)[i], name, length))
 			return;
-	*systems = bts_realloc(*systems, *nr + 2, sizeof(char *));
-	(*systems)[(*nr)++] = bts_format("%.*s", (int)length, name);
+	*systems = mem_realloc(*systems, *nr + 2, sizeof(char *));
+	(*systems)[(*nr)++] = mem_format("%.*s", (int)length, name);
 	(*systems)[*nr] = NULL;
 }
 
@@ -249,7 +252,7 @@ char **record_systems(const struct instance *inst)
 
 static void add_line(struct bytes *text, const char *key, const char *value)
 {
-	char *line = bts_format("%s: %s\n", key, value ? value : "");
+	char *line = mem_format("%s: %s\n", key, value ? value : "");
 
 	bytes_add(text, line, strlen(line));
 	free(line);
@@ -280,13 +283,13 @@ static void add_command(struct bytes *text, char **command)
 /* A line of the first CPU in /proc/cpuinfo. */
 static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
 {
-	char *pattern = bts_format("\n%s\t", name);
+	char *pattern = mem_format("\n%s\t", name);
 	const char *at = cpuinfo ? strstr(cpuinfo, pattern) : NULL;
 
 	free(pattern);
 	at = at ? strchr(at, ':') : NULL;
 	if (at && at[1] == ' ') {
-		char *value = bts_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+		char *value = mem_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
 
 		add_line(text, key, value);
 		free(value);
@@ -295,7 +298,7 @@ static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *nam
 
 static void add_machine(struct bytes *text)
 {
-	char *cpuinfo = file_read("/proc/cpuinfo", NULL);
+	char *cpuinfo = path_read("/proc/cpuinfo", NULL);
 	struct passwd *user = getpwuid(getuid());
 	struct utsname uts;
 	char value[64];
@@ -334,7 +337,7 @@ static void add_targets(struct bytes *text, const struct record_options *options
 	if (options->all)
 		add_line(text, "targets", "all");
 	for (size_t i = 0; i < options->nr_pids; i++) {
-		char *value = bts_format("%d", options->pids[i]);
+		char *value = mem_format("%d", options->pids[i]);
 
 		add_line(text, "pid", value);
 		free(value);

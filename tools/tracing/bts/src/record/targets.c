@@ -20,7 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "instance.h"
 #include "record.h"
 
 enum { KILL_WAIT_MS = 2000 };
@@ -36,15 +38,15 @@ static int add_target(struct targets *targets, pid_t pid)
 	struct target *target;
 
 	if (fd < 0) {
-		char *text = bts_format("%d", pid);
+		char *text = mem_format("%d", pid);
 
 		/* A thread's ID is none of a process. */
-		bts_error("trace", text, "%s",
+		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "not a process" : strerror(errno));
 		free(text);
 		return -1;
 	}
-	targets->list = bts_realloc(targets->list, targets->nr + 1, sizeof(*target));
+	targets->list = mem_realloc(targets->list, targets->nr + 1, sizeof(*target));
 	target = &targets->list[targets->nr++];
 	target->pid = pid;
 	target->fd = fd;
@@ -58,10 +60,10 @@ static char *find_program(const char *name)
 	int error = ENOENT;
 
 	if (strchr(name, '/'))
-		return bts_strdup(name);
+		return mem_strdup(name);
 	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
 		size_t length = strcspn(path, ":");
-		char *file = bts_format("%.*s/%s", (int)length, length ? path : ".", name);
+		char *file = mem_format("%.*s/%s", (int)length, length ? path : ".", name);
 		struct stat stat;
 
 		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
@@ -101,13 +103,13 @@ static int fork_with(struct targets *targets, const char *file, char **command, 
 	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		bts_errno("make pipes for", command[0]);
+		msg_errno("make pipes for", command[0]);
 		return -1;
 	}
 	fflush(NULL);
 	targets->child = fork();
 	if (targets->child < 0) {
-		bts_errno("fork", command[0]);
+		msg_errno("fork", command[0]);
 		targets->child = 0;
 		return -1;
 	}
@@ -129,13 +131,13 @@ static int fork_command(struct targets *targets, char **command, const struct in
 	int tracing_on, ret = -1;
 
 	if (!file) {
-		bts_errno("execute", command[0]);
+		msg_errno("execute", command[0]);
 		return -1;
 	}
 	path = instance_file(inst, "tracing_on");
 	tracing_on = open(path, O_WRONLY | O_CLOEXEC);
 	if (tracing_on < 0) {
-		bts_errno("open", path);
+		msg_errno("open", path);
 	} else {
 		ret = fork_with(targets, file, command, tracing_on);
 		close(tracing_on);
@@ -159,7 +161,7 @@ int targets_prepare(struct targets *targets, const struct instance *inst,
 /* PID's threads, or our own, into a file of PIDs. */
 static int write_threads(const struct instance *inst, const char *file, pid_t pid)
 {
-	char *dir = bts_format("/proc/%d/task", pid);
+	char *dir = mem_format("/proc/%d/task", pid);
 	DIR *stream = opendir(dir);
 	struct dirent *entry;
 	int ret = 0;
@@ -203,12 +205,12 @@ int targets_go(struct targets *targets, const struct instance *inst, const char 
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (write(targets->go, "", 1) != 1) {
-		bts_errno("start", name);
+		msg_errno("start", name);
 		return -1;
 	}
 	if (read(targets->failed, &error, sizeof(error)) == sizeof(error)) {
 		errno = error;
-		bts_errno("execute", name);
+		msg_errno("execute", name);
 		return -1;
 	}
 	return 0;

@@ -21,8 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bts.h"
-#include "instance.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "undo.h"
 
 enum {
@@ -38,7 +39,7 @@ static int to_guard = -1;
 static void put_back(const char *path, const char *text)
 {
 	for (int i = 0; i < TRIES; i++) {
-		if (!(*text ? file_append(path, text) : rmdir(path)) || errno != EBUSY)
+		if (!(*text ? path_append(path, text) : rmdir(path)) || errno != EBUSY)
 			return;
 		usleep(PAUSE_US);
 	}
@@ -86,14 +87,14 @@ static void start_guard(void)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC)) {
-		bts_errno("make a pipe", NULL);
-		exit(BTS_FAILURE);
+		msg_errno("make a pipe", NULL);
+		exit(STATUS_FAILURE);
 	}
 	fflush(NULL);
 	guard = fork();
 	if (guard < 0) {
-		bts_errno("fork", NULL);
-		exit(BTS_FAILURE);
+		msg_errno("fork", NULL);
+		exit(STATUS_FAILURE);
 	}
 	if (!guard) {
 		leave_all_but(ends[0]);
@@ -107,14 +108,14 @@ static void start_guard(void)
 
 static void tell_guard(const char *path, const char *text)
 {
-	char *entry = bts_format("%s\n%s\n", path, text);
+	char *entry = mem_format("%s\n%s\n", path, text);
 	ssize_t length = strlen(entry);
 
 	if (to_guard < 0)
 		start_guard();
 	if (write(to_guard, entry, length) != length) {
-		bts_errno("note what is to be put back", path);
-		exit(BTS_FAILURE);
+		msg_errno("note what is to be put back", path);
+		exit(STATUS_FAILURE);
 	}
 	free(entry);
 }

@@ -31,8 +31,9 @@
 #include <zstd.h>
 
 #include "lib/bytes.h"
-#include "bts.h"
-#include "instance.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "writer.h"
 
 enum {
@@ -107,14 +108,14 @@ static int write_all(int fd, const void *data, size_t size)
 static int nameless(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? bts_format("%.*s", (int)(slash - path + 1), path) : bts_strdup(".");
+	char *dir = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup(".");
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char *name;
 
 	free(dir);
 	if (fd >= 0)
 		return fd;
-	name = bts_format("%s.XXXXXX", path);
+	name = mem_format("%s.XXXXXX", path);
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(name);
@@ -125,7 +126,7 @@ static int nameless(const char *path)
 static int datw_put(struct datw *dat, const void *data, size_t size)
 {
 	if (write_all(dat->fd, data, size)) {
-		bts_errno("write", dat->path);
+		msg_errno("write", dat->path);
 		return -1;
 	}
 	dat->size += size;
@@ -162,7 +163,7 @@ static int put_section(struct datw *dat, int id, const char *name, const struct 
 	uint32_t name_id = string_id(dat, name);
 	size_t room = ZSTD_compressBound(content->size);
 	struct bytes sizes = {};
-	void *packed = bts_alloc(room);
+	void *packed = mem_alloc(room);
 	size_t size = ZSTD_compress(packed, room, content->data, content->size, LEVEL);
 	int ret;
 
@@ -211,21 +212,21 @@ static bool is_replaced(const char *path)
 struct datw *datw_create(const char *path, unsigned int page_size)
 {
 	static const char magic[] = "\027\010\104tracing7";
-	struct datw *dat = bts_zalloc(1, sizeof(*dat));
+	struct datw *dat = mem_zalloc(1, sizeof(*dat));
 	struct bytes head = {};
 	int failed;
 
-	dat->path = bts_strdup(path);
+	dat->path = mem_strdup(path);
 	dat->page_size = page_size;
 	dat->reserve = -1;
 	if (is_replaced(path))
-		dat->temporary = bts_format("%s.new", path);
+		dat->temporary = mem_format("%s.new", path);
 	dat->fd = open(dat->temporary ? dat->temporary : path,
 		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (dat->fd < 0) {
 		free(dat->temporary);
 		dat->temporary = NULL;
-		bts_errno("create", path);
+		msg_errno("create", path);
 		datw_free(dat);
 		return NULL;
 	}
@@ -254,10 +255,10 @@ struct datw *datw_create(const char *path, unsigned int page_size)
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
-	char *text = file_read(path, &size);
+	char *text = path_read(path, &size);
 
 	if (!text) {
-		bts_errno("read", path);
+		msg_errno("read", path);
 		return -1;
 	}
 	if (size_bytes == 8)
@@ -271,8 +272,8 @@ static int add_file(struct bytes *content, const char *path, int size_bytes)
 
 static int put_headers(struct datw *dat, const char *root)
 {
-	char *page = bts_format("%s/events/header_page", root);
-	char *event = bts_format("%s/events/header_event", root);
+	char *page = mem_format("%s/events/header_page", root);
+	char *event = mem_format("%s/events/header_event", root);
 	struct bytes content = {};
 	int ret;
 
@@ -290,7 +291,7 @@ static int put_headers(struct datw *dat, const char *root)
 /* The formats of a system's events, with their number before them. */
 static int add_formats(struct bytes *content, const char *root, const char *system)
 {
-	char *dir = bts_format("%s/events/%s", root, system);
+	char *dir = mem_format("%s/events/%s", root, system);
 	size_t at = content->size;
 	struct dirent *entry;
 	DIR *stream = opendir(dir);
@@ -298,10 +299,10 @@ static int add_formats(struct bytes *content, const char *root, const char *syst
 	int ret = 0;
 
 	if (!stream)
-		bts_errno("open", dir);
+		msg_errno("open", dir);
 	bytes_add32(content, 0);
 	while (stream && !ret && (entry = readdir(stream))) {
-		char *path = bts_format("%s/%s/format", dir, entry->d_name);
+		char *path = mem_format("%s/%s/format", dir, entry->d_name);
 
 		if (entry->d_name[0] != '.' && !access(path, F_OK)) {
 			ret = add_file(content, path, 8);
@@ -348,7 +349,7 @@ static int put_file(struct datw *dat, int id, const char *name, const char *path
 
 int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
 {
-	char *printk = bts_format("%s/printk_formats", root);
+	char *printk = mem_format("%s/printk_formats", root);
 	int ret = put_headers(dat, root) || put_formats(dat, root, systems) ||
 		  put_file(dat, SECTION_SYMBOLS, "kallsyms", "/proc/kallsyms") ||
 		  put_file(dat, SECTION_PRINTK, "printk", printk);
@@ -361,14 +362,14 @@ int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
 
 struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu)
 {
-	struct datw_cpu *new = bts_zalloc(1, sizeof(*new)), **at = &dat->cpus;
+	struct datw_cpu *new = mem_zalloc(1, sizeof(*new)), **at = &dat->cpus;
 
 	new->dat = dat;
 	new->cpu = cpu;
 	new->zstd = ZSTD_createCCtx();
 	new->fd = nameless(dat->path);
 	if (new->fd < 0 || !new->zstd) {
-		bts_errno("create a file beside", dat->path);
+		msg_errno("create a file beside", dat->path);
 		ZSTD_freeCCtx(new->zstd);
 		free(new);
 		return NULL;
@@ -390,22 +391,22 @@ int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
 
 	if (need > cpu->room_size) {
 		free(cpu->room);
-		cpu->room = bts_alloc(need);
+		cpu->room = mem_alloc(need);
 		cpu->room_size = need;
 	}
 	packed = ZSTD_compress2(cpu->zstd, (char *)cpu->room + head, need - head, data, size);
 	if (ZSTD_isError(packed)) {
-		bts_error("compress", cpu->dat->path, "%s", ZSTD_getErrorName(packed));
+		msg_error("compress", cpu->dat->path, "%s", ZSTD_getErrorName(packed));
 		return -1;
 	}
 	sizes[0] = packed;
 	sizes[1] = size;
 	memcpy(cpu->room, sizes, head);
 	if (write_all(cpu->fd, cpu->room, packed + head)) {
-		bts_errno("write", cpu->dat->path);
+		msg_errno("write", cpu->dat->path);
 		/* Half a chunk is none. */
 		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
-			bts_errno("cut", cpu->dat->path);
+			msg_errno("cut", cpu->dat->path);
 		return -1;
 	}
 	cpu->size += packed + head;
@@ -426,14 +427,14 @@ static int pad(struct datw *dat)
 /* Blocks that have been copied are given back: there may be no room for both. */
 static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
 {
-	char *buffer = bts_alloc(COPY_STEP);
+	char *buffer = mem_alloc(COPY_STEP);
 	int ret = 0;
 
 	for (off_t at = 0; at < cpu->size && !ret;) {
 		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
 
 		if (n <= 0) {
-			bts_errno("read what was recorded for", dat->path);
+			msg_errno("read what was recorded for", dat->path);
 			ret = -1;
 			break;
 		}
@@ -505,7 +506,7 @@ static int put_data(struct datw *dat, off_t *section)
 			return -1;
 	size = dat->size - *section - SECTION_HEADER;
 	if (pwrite(dat->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
-		bts_errno("write", dat->path);
+		msg_errno("write", dat->path);
 		return -1;
 	}
 	return 0;
@@ -518,7 +519,7 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 	char *text;
 
 	uname(&uts);
-	text = bts_format("%s %s %s %s", uts.sysname, uts.nodename, uts.release, uts.machine);
+	text = mem_format("%s %s %s %s", uts.sysname, uts.nodename, uts.release, uts.machine);
 	add_option_string(options, OPTION_UNAME, text);
 	free(text);
 	add_option_string(options, OPTION_VERSION, "bts " VERSION);
@@ -535,7 +536,7 @@ static char *chosen_clock(const char *clock)
 {
 	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
 
-	return to ? bts_format("%.*s", (int)(to - from - 1), from + 1) : bts_strdup("local");
+	return to ? mem_format("%.*s", (int)(to - from - 1), from + 1) : mem_strdup("local");
 }
 
 static int put_options(struct datw *dat, const char *clock, char *const *stats, int nr_cpus,
@@ -559,7 +560,7 @@ static int put_options(struct datw *dat, const char *clock, char *const *stats, 
 	bytes_free(&options);
 	free(chosen);
 	if (!ret && pwrite(dat->fd, &start, sizeof(start), dat->first_options) != sizeof(start)) {
-		bts_errno("write", dat->path);
+		msg_errno("write", dat->path);
 		ret = -1;
 	}
 	return ret ? -1 : 0;
@@ -596,7 +597,7 @@ int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char 
 	if (ret)
 		return -1;
 	if (close(dat->fd) || (dat->temporary && rename(dat->temporary, dat->path))) {
-		bts_errno("write", dat->path);
+		msg_errno("write", dat->path);
 		ret = -1;
 	}
 	dat->fd = -1;

@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/instance.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "archive.h"
-#include "bts.h"
 
 char *archive_path(const char *trace)
 {
-	return bts_format("%s.archive", trace);
+	return mem_format("%s.archive", trace);
 }
 
 /* --- Files -------------------------------------------------------------------------- */
@@ -32,7 +33,7 @@ static int make_dirs(char *path)
 		*slash = 0;
 		failed = mkdir(path, 0755) && errno != EEXIST;
 		if (failed)
-			bts_errno("create", path);
+			msg_errno("create", path);
 		*slash = '/';
 		if (failed)
 			return -1;
@@ -42,7 +43,7 @@ static int make_dirs(char *path)
 
 char *archive_file(const char *trace, const char *name)
 {
-	char *path = bts_format("%s.archive/%s", trace, name);
+	char *path = mem_format("%s.archive/%s", trace, name);
 
 	if (!make_dirs(path))
 		return path;
@@ -63,7 +64,7 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 	if (file && fclose(file))
 		ret = -1;
 	if (ret)
-		bts_errno("write", path);
+		msg_errno("write", path);
 	free(path);
 	return ret;
 }
@@ -71,11 +72,11 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 int archive_copy(const char *trace, const char *name, const char *from)
 {
 	size_t size;
-	char *data = file_read(from, &size);
+	char *data = path_read(from, &size);
 	int ret;
 
 	if (!data) {
-		bts_errno("read", from);
+		msg_errno("read", from);
 		return -1;
 	}
 	ret = archive_put(trace, name, data, size);
@@ -124,9 +125,9 @@ static void archive_vdso(const char *trace)
 /* A task may have a /tmp of its own. */
 static void archive_map(const char *trace, int pid)
 {
-	char *name = bts_format("perf-%d.map", pid);
-	char *own = bts_format("/proc/%d/root/tmp/%s", pid, name);
-	char *common = bts_format("/tmp/%s", name);
+	char *name = mem_format("perf-%d.map", pid);
+	char *own = mem_format("/proc/%d/root/tmp/%s", pid, name);
+	char *common = mem_format("/tmp/%s", name);
 	struct stat stat;
 
 	if (!lstat(own, &stat) && S_ISREG(stat.st_mode))

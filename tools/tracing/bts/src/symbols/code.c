@@ -16,7 +16,7 @@
 
 #include <asm/insn.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "code.h"
 
 /**
@@ -192,7 +192,7 @@ static void more_blocks(struct object *o)
 	size_t room = o->blocks_room;
 
 	o->blocks_room = room ? 2 * room : BLOCKS_MIN;
-	o->blocks = bts_zalloc(o->blocks_room, sizeof(*o->blocks));
+	o->blocks = mem_zalloc(o->blocks_room, sizeof(*o->blocks));
 	for (size_t i = 0; i < room; i++)
 		if (old[i].used)
 			o->blocks[slot(o, old[i].addr)] = old[i];

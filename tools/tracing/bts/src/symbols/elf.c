@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "object.h"
 
 #define FILE_MAX	(4ULL << 30)
@@ -47,7 +47,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
 	    (uint64_t)st.st_size < FILE_MAX) {
-		bytes = bts_alloc(st.st_size);
+		bytes = mem_alloc(st.st_size);
 		while (done < (size_t)st.st_size) {
 			n = read(fd, bytes + done, st.st_size - done);
 			if (n <= 0)
@@ -175,7 +175,7 @@ static void read_segments(struct object *o, Elf *elf)
 
 	if (elf_getphdrnum(elf, &nr))
 		return;
-	o->segments = bts_zalloc(nr, sizeof(*o->segments));
+	o->segments = mem_zalloc(nr, sizeof(*o->segments));
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr p;
 
@@ -290,7 +290,7 @@ static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
 
 		if (addr + PLT_ENTRY > plt.sh_addr + plt.sh_size)
 			break;
-		full = name && *name ? bts_format("%s@plt", name) : bts_strdup("[plt]");
+		full = name && *name ? mem_format("%s@plt", name) : mem_strdup("[plt]");
 		sym_list_add(list, addr, PLT_ENTRY, object_string(o, full), RANK_PLT);
 		free(full);
 	}
@@ -321,10 +321,10 @@ static void follow_debuglink(struct object *o, Elf *elf, const char *path)
 	data = scn ? elf_getdata(scn, NULL) : NULL;
 	if (!data || !data->d_buf || !slash || !memchr(data->d_buf, 0, data->d_size))
 		return;
-	other = bts_format("%.*s/.debug/%s", (int)(slash - path), path, (char *)data->d_buf);
+	other = mem_format("%.*s/.debug/%s", (int)(slash - path), path, (char *)data->d_buf);
 	if (access(other, R_OK)) {
 		free(other);
-		other = bts_format("/usr/lib/debug%.*s/%s", (int)(slash - path), path,
+		other = mem_format("/usr/lib/debug%.*s/%s", (int)(slash - path), path,
 				   (char *)data->d_buf);
 	}
 	if (!access(other, R_OK))
@@ -352,7 +352,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key)
 	}
 	if (done) {
 		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
-		o->debug_path = bts_strdup(path);
+		o->debug_path = mem_strdup(path);
 		read_segments(o, elf);
 		read_syms(o, elf, &list);
 		object_set_syms(o, &list);
@@ -381,7 +381,7 @@ void elf_debug(struct object *o, const char *path)
 		read_syms(o, elf, &list);
 		object_set_syms(o, &list);
 		free(o->debug_path);
-		o->debug_path = bts_strdup(path);
+		o->debug_path = mem_strdup(path);
 	}
 	elf_end(elf);
 	free(file);

@@ -24,9 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/instance.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "archive.h"
-#include "bts.h"
 #include "kernel_code.h"
 
 /* A test has others. */
@@ -66,7 +67,7 @@ static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t
 {
 	/* Doubled when its number is a power of two. */
 	if (!(code->nr & (code->nr - 1)))
-		code->list = bts_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
+		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };
 	return &code->list[code->nr++];
 }
@@ -144,7 +145,7 @@ static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 /* What cannot be read is left 0, as kcore itself does. */
 static void read_piece(int kcore, struct piece *piece)
 {
-	piece->bytes = bts_zalloc(piece->to - piece->from, 1);
+	piece->bytes = mem_zalloc(piece->to - piece->from, 1);
 	for (uint64_t addr = piece->from; addr < piece->to;) {
 		uint64_t length = piece->to - addr;
 		uint64_t offset = kcore_offset(kcore, addr, &length);
@@ -163,12 +164,12 @@ struct kernel_code *kernel_code_take(void)
 	char *kallsyms;
 
 	if (kcore < 0) {
-		bts_warn("no %s (%s): the kernel's code is not saved", KCORE,
+		msg_warn("no %s (%s): the kernel's code is not saved", KCORE,
 			 strerror(errno));
 		return NULL;
 	}
-	code = bts_zalloc(1, sizeof(*code));
-	kallsyms = file_read(KALLSYMS, NULL);
+	code = mem_zalloc(1, sizeof(*code));
+	kallsyms = path_read(KALLSYMS, NULL);
 	find_pieces(code, kallsyms ? kallsyms : (char []){ "" });
 	free(kallsyms);
 	for (size_t i = 0; i < code->nr; i++)
@@ -235,7 +236,7 @@ static void save_as(const char *trace, const char *name, const struct kernel_cod
 	if (path)
 		out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (path && (out < 0 || !code->nr || write_core(out, code)))
-		bts_errno("save the kernel's code", path);
+		msg_errno("save the kernel's code", path);
 	if (out >= 0)
 		close(out);
 	free(path);
@@ -253,7 +254,7 @@ static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
 static struct kernel_code *changed(const struct kernel_code *before,
 				   const struct kernel_code *now)
 {
-	struct kernel_code *code = bts_zalloc(1, sizeof(*code));
+	struct kernel_code *code = mem_zalloc(1, sizeof(*code));
 
 	for (size_t i = 0; i < before->nr; i++) {
 		const struct piece *piece = &before->list[i];
@@ -266,7 +267,7 @@ static struct kernel_code *changed(const struct kernel_code *before,
 			if (new && !memcmp(old, new, PAGE))
 				continue;
 			copy = add_piece(code, addr, addr + PAGE);
-			copy->bytes = bts_alloc(PAGE);
+			copy->bytes = mem_alloc(PAGE);
 			memcpy(copy->bytes, old, PAGE);
 		}
 	}

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "object.h"
 
 /**
@@ -36,7 +36,7 @@ static const char *whole_name(struct unit *u, const char *name)
 
 	if (!name || name[0] == '/' || !u->dir)
 		return name ? object_string(u->object, name) : NULL;
-	path = bts_format("%s/%s", u->dir, strncmp(name, "./", 2) ? name : name + 2);
+	path = mem_format("%s/%s", u->dir, strncmp(name, "./", 2) ? name : name + 2);
 	kept = object_string(u->object, path);
 	free(path);
 	return kept;
@@ -57,7 +57,7 @@ static const char *file_name(struct unit *u, Dwarf_Line *line)
 static void add_line(struct object *o, uint64_t addr, const char *file, int line)
 {
 	if (!(o->nr_lines & (o->nr_lines - 1)) || !o->nr_lines)
-		o->lines = bts_realloc(o->lines, o->nr_lines ? 2 * o->nr_lines : 1,
+		o->lines = mem_realloc(o->lines, o->nr_lines ? 2 * o->nr_lines : 1,
 				       sizeof(*o->lines));
 	o->lines[o->nr_lines] = (struct line) {
 		.addr = addr, .file = file, .line = line, .order = o->nr_lines,
@@ -90,7 +90,7 @@ static void read_unit(struct object *o, Dwarf_Die *die)
 	if (dwarf_getsrclines(die, &lines, &nr) || dwarf_getsrcfiles(die, &u.files, &u.nr))
 		return;
 	u.dir = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &dir));
-	u.names = bts_zalloc(u.nr, sizeof(*u.names));
+	u.names = mem_zalloc(u.nr, sizeof(*u.names));
 	for (size_t i = 0; i < nr; i++)
 		read_line(&u, dwarf_onesrcline(lines, i));
 	free(u.names);

@@ -27,7 +27,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "object.h"
 
 #define VDSO_MAX	(4U << 20)
@@ -51,12 +51,12 @@ static void object_free(struct object *o)
 
 struct object *object_new(struct objects *all, const char *name, const char *path)
 {
-	struct object *o = bts_zalloc(1, sizeof(*o));
+	struct object *o = mem_zalloc(1, sizeof(*o));
 
-	o->name = bts_strdup(name);
-	o->path = bts_strdup(path);
+	o->name = mem_strdup(name);
+	o->path = mem_strdup(path);
 	o->code = o;
-	o->whole_name = name[0] == '[' ? bts_strdup(name) : bts_format("[%s]", name);
+	o->whole_name = name[0] == '[' ? mem_strdup(name) : mem_format("[%s]", name);
 	o->whole.name = o->whole_name;
 	o->whole.linked = o->whole_name;
 	o->whole.object = o;
@@ -68,7 +68,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 
 static bool read_kernel(const struct objects *all, struct object *o, const char *name)
 {
-	char *path = bts_format("%s/%s", all->archive, name);
+	char *path = mem_format("%s/%s", all->archive, name);
 	bool done = elf_read(o, path, NULL);
 
 	free(path);
@@ -80,7 +80,7 @@ void objects_init(struct objects *all, const char *trace, const char *uname)
 	struct object *before;
 
 	*all = (struct objects) { .uname = uname };
-	all->archive = bts_format("%s.archive", trace);
+	all->archive = mem_format("%s.archive", trace);
 	if (access(all->archive, R_OK)) {
 		free(all->archive);
 		all->archive = NULL;
@@ -133,7 +133,7 @@ static char *build_id_path(const char *root, const struct object_key *key, const
 
 	for (uint32_t i = 0; i < key->build_id_size; i++)
 		sprintf(hex + 2 * i, "%02x", key->build_id[i]);
-	return bts_format("%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
+	return mem_format("%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
 }
 
 static bool read_archived(struct objects *all, struct object *o, const struct object_key *key)
@@ -144,7 +144,7 @@ static bool read_archived(struct objects *all, struct object *o, const struct ob
 	if (!all->archive || (!key->build_id_size && !object_is_file(key->path)))
 		return false;
 	path = key->build_id_size ? build_id_path(all->archive, key, "") :
-	       bts_format("%s/root%s", all->archive, key->path);
+	       mem_format("%s/root%s", all->archive, key->path);
 	done = elf_read(o, path, key);
 	free(path);
 	return done;
@@ -207,7 +207,7 @@ static void read_vdso(struct objects *all, struct object *o)
 	char *path = NULL;
 
 	if (all->archive)
-		path = bts_format("%s/vdso.so", all->archive);
+		path = mem_format("%s/vdso.so", all->archive);
 	if (!path || !elf_read(o, path, NULL))
 		read_own_vdso(all, o);
 	free(path);

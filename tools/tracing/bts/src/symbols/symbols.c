@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bts.h"
+#include "lib/mem.h"
 #include "object.h"
 
 /* A symbol without a size that nothing follows. */
@@ -23,7 +23,7 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 {
 	if (list->nr == list->room) {
 		list->room = list->room ? 2 * list->room : 256;
-		list->list = bts_realloc(list->list, list->room, sizeof(*list->list));
+		list->list = mem_realloc(list->list, list->room, sizeof(*list->list));
 	}
 	list->list[list->nr++] = (struct sym_add) {
 		.addr = addr, .size = size, .name = name, .rank = rank,
@@ -54,8 +54,8 @@ char *object_string(struct object *o, const char *string)
 	size_t nr = o->nr_names;
 
 	if (!(nr & (nr - 1)))
-		o->names = bts_realloc(o->names, nr ? 2 * nr : 1, sizeof(*o->names));
-	o->names[o->nr_names++] = bts_strdup(string);
+		o->names = mem_realloc(o->names, nr ? 2 * nr : 1, sizeof(*o->names));
+	o->names[o->nr_names++] = mem_strdup(string);
 	return o->names[nr];
 }
 
@@ -77,7 +77,7 @@ static bool is_stub(const char *name)
 
 void object_set_syms(struct object *o, struct sym_list *list)
 {
-	struct sym *syms = bts_zalloc(list->nr, sizeof(*syms));
+	struct sym *syms = mem_zalloc(list->nr, sizeof(*syms));
 	size_t nr = 0;
 
 	if (list->nr)
@@ -148,7 +148,7 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 void kernel_syms(struct objects *all, const char *kallsyms)
 {
 	struct object *kernel = all->kernel;
-	char *copy = bts_strdup(kallsyms), *save = NULL, type;
+	char *copy = mem_strdup(kallsyms), *save = NULL, type;
 	struct sym_list list = {};
 	const char *name;
 	uint64_t addr;
@@ -179,7 +179,7 @@ void jit_syms(struct objects *all, struct object *o, int tgid)
 	FILE *file;
 	int fd;
 
-	path = bts_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
+	path = mem_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
 	/* Any user can put a FIFO into /tmp: opening it must not wait. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "r");

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/instance.h"
-#include "bts.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
 #include "object.h"
 
 static uint64_t running_stext(const char *kallsyms)
@@ -34,8 +35,8 @@ static uint32_t recorded_id(const struct objects *all, uint8_t *id)
 
 	if (!all->archive)
 		return 0;
-	path = bts_format("%s/notes", all->archive);
-	notes = file_read(path, &size);
+	path = mem_format("%s/notes", all->archive);
+	notes = path_read(path, &size);
 	if (notes)
 		nr = elf_notes_id((const uint8_t *)notes, size, id);
 	free(notes);
@@ -57,7 +58,7 @@ static char *release_of(const char *uname)
 		uname = strchr(uname, ' ');
 		uname += !!uname;
 	}
-	return bts_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
+	return mem_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
 }
 
 /* Where Debian and others put it: by build ID, by release. To be freed, or NULL. */
@@ -68,9 +69,9 @@ static char *installed(const struct objects *all, const uint8_t *id, uint32_t si
 
 	for (uint32_t i = 0; i < size; i++)
 		sprintf(hex + 2 * i, "%02x", id[i]);
-	paths[0] = bts_format("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
-	paths[1] = bts_format("/usr/lib/debug/boot/vmlinux-%s", release);
-	paths[2] = bts_format("/usr/lib/debug/lib/modules/%s/vmlinux", release);
+	paths[0] = mem_format("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	paths[1] = mem_format("/usr/lib/debug/boot/vmlinux-%s", release);
+	paths[2] = mem_format("/usr/lib/debug/lib/modules/%s/vmlinux", release);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		if (!found && !access(paths[i], R_OK) && same_build(paths[i], id, size))
 			found = paths[i];
@@ -92,14 +93,14 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 	free(o->debug_path);
 	o->debug_path = NULL;
 	if (path && access(path, R_OK)) {
-		bts_errno("read lines", path);
+		msg_errno("read lines", path);
 		return false;
 	}
 	if (path && size && !same_build(path, id, size)) {
-		bts_error("read lines", path, "not the kernel that was recorded");
+		msg_error("read lines", path, "not the kernel that was recorded");
 		return false;
 	}
-	found = path ? bts_strdup(path) : size ? installed(all, id, size) : NULL;
+	found = path ? mem_strdup(path) : size ? installed(all, id, size) : NULL;
 	if (!found)
 		return true;
 	linked = elf_symbol(found, "_stext");
@@ -110,7 +111,7 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 	}
 	free(found);
 	if (path)
-		bts_error("read lines", path, stext ? "no vmlinux with symbols" :
+		msg_error("read lines", path, stext ? "no vmlinux with symbols" :
 			  "the trace has no symbols of the kernel");
 	return !path;
 }

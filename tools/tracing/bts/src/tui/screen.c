@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/msg.h"
 #include "tui.h"
 
 enum view { VIEW_CALLS, VIEW_TOP };
@@ -373,7 +374,7 @@ int tui_screen(struct tui *t)
 	setlocale(LC_ALL, "");
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
-		return bts_error("open the terminal", getenv("TERM"), "not a terminal known here");
+		return msg_error("open the terminal", getenv("TERM"), "not a terminal known here");
 	cbreak();
 	noecho();
 	keypad(stdscr, true);
@@ -385,5 +386,5 @@ int tui_screen(struct tui *t)
 	} while (key_pressed(&s, getch()));
 	endwin();
 	delscreen(terminal);
-	return BTS_OK;
+	return STATUS_OK;
 }

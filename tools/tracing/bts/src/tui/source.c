@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "tui.h"
 
 #define LINE_MAX_SHOWN 500
@@ -30,12 +31,12 @@ static bool read_source(struct source *s, const char *path)
 		for (char *c = line; *c; c++)
 			if ((unsigned char)*c < ' ' || *c == 0x7f)
 				*c = ' ';
-		s->lines = bts_realloc(s->lines, s->nr + 1, sizeof(*s->lines));
-		s->lines[s->nr++] = bts_strdup(line);
+		s->lines = mem_realloc(s->lines, s->nr + 1, sizeof(*s->lines));
+		s->lines[s->nr++] = mem_strdup(line);
 	}
 	free(line);
 	fclose(file);
-	s->counts = bts_zalloc(s->nr + 1, sizeof(*s->counts));
+	s->counts = mem_zalloc(s->nr + 1, sizeof(*s->counts));
 	return true;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "tui.h"
 
 #define NODES_MAX (1U << 20)
@@ -19,7 +21,7 @@ static struct tree *tree_of(struct tui *t, struct bts_task *task)
 	for (size_t i = 0; i < t->nr_trees; i++)
 		if (t->trees[i].task == task)
 			return &t->trees[i];
-	t->trees = bts_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
+	t->trees = mem_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
 	t->trees[t->nr_trees] = (struct tree) { .task = task };
 	return &t->trees[t->nr_trees++];
 }
@@ -36,7 +38,7 @@ static struct node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
 	t->nr_nodes++;
 	if (tree->nr == tree->room) {
 		tree->room = tree->room ? 2 * tree->room : 256;
-		tree->nodes = bts_realloc(tree->nodes, tree->room, sizeof(*n));
+		tree->nodes = mem_realloc(tree->nodes, tree->room, sizeof(*n));
 	}
 	n = &tree->nodes[tree->nr++];
 	*n = (struct node) {
@@ -104,7 +106,7 @@ static int row(void *ctx, struct bts_task *task, const struct bts_row *row)
 	if (row->type != BTS_ROW_MAP) {
 		n = add_node(t, tree_of(t, task), parent_of(c, c->depth));
 		if (n) {
-			n->text = bts_strdup(command_row_text(&t->pipe, task, row));
+			n->text = mem_strdup(command_row_text(&t->pipe, task, row));
 			n->loss = row->type == BTS_ROW_LOST || row->type == BTS_ROW_GAP;
 		}
 	}
@@ -160,7 +162,7 @@ int tui_read(struct tui *t, const struct bts_options *options)
 		.ctx = t, .branch = branch, .row = row, .fold = fold,
 	};
 	if (!bts_pipe_open(&t->pipe, options->path, options))
-		return BTS_FAILURE;
+		return STATUS_FAILURE;
 	status = bts_pipe_run(&t->pipe);
 	for (struct bts_task *task = t->pipe.tasks; task; task = task->list_next)
 		calls_free(task);

@@ -27,8 +27,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "bts.h"
 #include "file/cpu_reader.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
 #include "bts/pack.h"
 
 #define PAGE		4096
@@ -79,7 +80,7 @@ struct out {
 static void put(FILE *f, const void *bytes, size_t size)
 {
 	if (fwrite(bytes, size, 1, f) != 1) {
-		bts_errno("write", "the trace");
+		msg_errno("write", "the trace");
 		exit(1);
 	}
 }
@@ -93,7 +94,7 @@ static void end_chunk(struct out *o)
 	if (!o->chunk_used)
 		return;
 	if (o->zstd) {
-		packed = bts_alloc(bound);
+		packed = mem_alloc(bound);
 		sizes[0] = ZSTD_compress(packed, bound, o->chunk, o->chunk_used, 3);
 		put(o->file, sizes, 8);
 		put(o->file, packed, sizes[0]);
@@ -253,9 +254,9 @@ static char *more_symbols(const char *path, const struct dat *dat)
 		return NULL;
 	f = fopen(path, "r");
 	if (!f || getdelim(&text, &size, 0, f) < 0)
-		exit(bts_errno("read", path));
+		exit(msg_errno("read", path));
 	fclose(f);
-	all = bts_format("%s%.*s", text, (int)dat->kallsyms.size, dat->kallsyms.text);
+	all = mem_format("%s%.*s", text, (int)dat->kallsyms.size, dat->kallsyms.text);
 	free(text);
 	return all;
 }
@@ -456,7 +457,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	uint8_t head[] = { 0x17, 8, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g', '7', 0, 0, 8,
 			   0, 0x10, 0, 0 };
 	uint64_t data_at, options_at, zero = 0, end;
-	uint64_t *at = bts_zalloc(dat->nr_cpus, 8), *sizes = bts_zalloc(dat->nr_cpus, 8);
+	uint64_t *at = mem_zalloc(dat->nr_cpus, 8), *sizes = mem_zalloc(dat->nr_cpus, 8);
 	long options_field;
 	FILE *f = o->file;
 
@@ -507,14 +508,14 @@ static int decode(struct dat *dat, const struct layout *layout)
 
 int main(int argc, char **argv)
 {
-	struct out *o = bts_zalloc(1, sizeof(*o));
+	struct out *o = mem_zalloc(1, sizeof(*o));
 	struct formats formats;
 	struct layout layout;
 	const char *shift;
 	struct dat *dat;
 
 	if (argc != 2 && argc < 4)
-		return bts_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] "
+		return msg_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] "
 				 "[zstd|none] [N] [FROM...]");
 	dat = dat_open(argv[1]);
 	if (!dat)
@@ -537,12 +538,12 @@ int main(int argc, char **argv)
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
 	o->branch_id = layout.branch_id;
 	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
-	o->chunk = bts_alloc(CHUNK);
+	o->chunk = mem_alloc(CHUNK);
 	o->file = fopen(argv[2], "w");
 	if (!o->file)
-		return bts_errno("write", argv[2]);
+		return msg_errno("write", argv[2]);
 	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
 	if (o->nr_from)
 		printf("%lu left out, or wrong\n", o->left_out);
-	return fclose(o->file) ? bts_errno("write", argv[2]) : 0;
+	return fclose(o->file) ? msg_errno("write", argv[2]) : 0;
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 #
 # To be sourced: build_generate builds $work/generate, the program that leaves parts of a
-# trace out. $progs is tests/trace/progs. It is also what machine/bench/tool measures.
+# trace out. $progs is tests/trace/progs. machine/bench/tool uses it too.
 
 # shellcheck disable=SC2154 # the caller has set $progs and $work
 build_generate() {
@@ -12,7 +12,7 @@ build_generate() {
 	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../pack/include" -I"$src" \
 		-I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
 		"$progs/../generate.c" "$src/file"/dat_*.c "$src/file/decode.c" \
-		"$src/file/cpu_reader.c" "$src/file/format.c" "$src/lib/msg.c" \
-		"$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
+		"$src/file/cpu_reader.c" "$src/file/format.c" "$src/lib/mem.c" \
+		"$src/lib/msg.c" "$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }

@@ -28,8 +28,11 @@
 
 #include <kbuffer.h>
 
-#include "bts.h"
-#include "collect.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
+#include "collector.h"
+#include "instance.h"
 
 enum {
 	CHUNK		= 1 << 20,
@@ -82,8 +85,8 @@ static int format_number(const char *text, const char *field, const char *key)
 /* An event's ID, and where the field is; "comm[16]" is found as "comm[". */
 static int read_format(const char *event, const char *field, int *offset)
 {
-	char *path = bts_format("%s/events/%s/format", tracefs_root(), event);
-	char *text = file_read(path, NULL);
+	char *path = mem_format("%s/events/%s/format", tracefs_root(), event);
+	char *text = path_read(path, NULL);
 	int id = format_number(text, "ID: ", "ID: ");
 
 	if (field)
@@ -175,7 +178,7 @@ static void flush_pages(struct stream *stream)
 	    datw_write_pages(stream->out, stream->pages, stream->used)) {
 		stream->failed = true;
 		if (write(stream->all->trouble, &one, sizeof(one)) < 0)
-			bts_errno("report trouble", NULL);
+			msg_errno("report trouble", NULL);
 	}
 	stream->used = 0;
 }
@@ -227,21 +230,21 @@ static void *run_stream(void *arg)
 
 static int add_stream(struct streams *all, const struct instance *inst, struct datw *dat, int cpu)
 {
-	char *file = bts_format("%s/per_cpu/cpu%d/trace_pipe_raw", inst->path, cpu);
+	char *file = mem_format("%s/per_cpu/cpu%d/trace_pipe_raw", inst->path, cpu);
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stream *stream;
 
 	if (fd < 0) {
-		bts_errno("open", file);
+		msg_errno("open", file);
 		free(file);
 		return -1;
 	}
 	free(file);
-	stream = bts_zalloc(1, sizeof(*stream));
+	stream = mem_zalloc(1, sizeof(*stream));
 	stream->all = all;
 	stream->cpu = cpu;
 	stream->fd = fd;
-	stream->pages = bts_alloc(CHUNK + all->page_size);
+	stream->pages = mem_alloc(CHUNK + all->page_size);
 	stream->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
 	stream->out = datw_add_cpu(dat, cpu);
 	stream->next = all->list;
@@ -255,7 +258,7 @@ static int add_all(struct streams *all, const struct instance *inst, struct datw
 
 	/* A CPU that comes online later is read at the end. */
 	for (int cpu = 0; cpu < nr; cpu++) {
-		char *file = bts_format("per_cpu/cpu%d", cpu);
+		char *file = mem_format("per_cpu/cpu%d", cpu);
 		bool there = instance_has(inst, file);
 
 		free(file);
@@ -302,7 +305,7 @@ static int set_percent(struct streams *all, const struct instance *inst)
 
 struct streams *streams_start(const struct instance *inst, struct datw *dat, bool waiting)
 {
-	struct streams *all = bts_zalloc(1, sizeof(*all));
+	struct streams *all = mem_zalloc(1, sizeof(*all));
 	long long page_kb = instance_read_number(inst, "buffer_subbuf_size_kb");
 	bool failed;
 
@@ -315,8 +318,8 @@ struct streams *streams_start(const struct instance *inst, struct datw *dat, boo
 	for (struct stream *s = all->list; s && !failed; s = s->next) {
 		errno = pthread_create(&s->thread, NULL, run_stream, s);
 		if (errno) {
-			bts_errno("start a thread", NULL);
-			exit(BTS_FAILURE);
+			msg_errno("start a thread", NULL);
+			exit(STATUS_FAILURE);
 		}
 	}
 	if (!failed)
@@ -336,7 +339,7 @@ int streams_finish(struct streams *streams, struct stream_counts *counts)
 	int ret = 0;
 
 	if (write(streams->stop, &one, sizeof(one)) < 0)
-		bts_errno("stop the threads", NULL);
+		msg_errno("stop the threads", NULL);
 	for (struct stream *s = streams->list; s; s = s->next) {
 		pthread_join(s->thread, NULL);
 		counts->branches += s->counts.branches;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The commands. cmd_NAME() is in cmd/NAME.c, its argv[0] is "bts NAME", and it returns an
+ * exit status. Only bts.c, which has the table of commands, may include this, and cmd/.
+ */
+#ifndef BTS_CMD_H
+#define BTS_CMD_H
+
+int cmd_check(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
+int cmd_cover(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_tui(int argc, char **argv);
+int cmd_archive(int argc, char **argv);
+
+#endif
