@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "file/dat.h"
+#include "file/trace_dat.h"
 #include "flow/pipeline.h"
 #include "lib/mem.h"
 #include "lib/msg.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "file/dat.h"
+#include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"

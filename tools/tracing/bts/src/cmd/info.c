@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "file/dat.h"
+#include "file/trace_dat.h"
 #include "flow/pipeline.h"
 #include "lib/mem.h"
 #include "lib/msg.h"

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread for each CPU's part of the file, and the queue between it and the pipeline.
+ * A CPU's part of the file: a thread makes batches of branches of its ring-buffer pages.
  *
- *	thread: unpack, decode -> [batch][batch][batch] -> pipeline: merge, count
+ *	page:	time, bytes used | entry entry entry ...
+ *	entry:	5 bits length, 27 bits time since the last one | type, pid, fields
  *
- * The queue is a ring of batches that are used again and again, so that memory does not
- * grow with the trace. Its two ends are under one lock, taken once a batch.
+ * Branches that follow each other and are of one task make a batch, whether they are an
+ * entry each (bts_branch) or many in one (bts_pack). Anything else ends the batch and is
+ * one of its own. A page says if entries before it were overwritten, and a pack has the
+ * number of branches before it: what is missing becomes a batch in its place.
  *
- * The side that sleeps is woken when the queue is half full, or half empty, not with
- * each batch: a batch takes ten microseconds, and a wake-up half as much.
+ * An entry that does not fit into its page is damage; the rest of the page is left out,
+ * which is a loss of a number that is not known, and reading goes on with the next.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,90 +20,395 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "cpu_reader.h"
+#include "bts/unpack.h"
 
-static void *cpustream_thread(void *arg)
+#define PAGE_HEADER	16
+#define PAGE_USED	((1U << 27) - 1)
+#define PAGE_STORED	(1U << 30)
+#define PAGE_MISSED	(1U << 31)
+
+enum {
+	ENTRY_LONG		= 0,
+	ENTRY_PADDING		= 29,
+	ENTRY_TIME_EXTEND	= 30,
+	ENTRY_TIME_STAMP	= 31,
+};
+
+#define ENTRY_DELTA_BITS	27
+/* The upper five bits of a time stamp that is written whole are left out. */
+#define TIME_UPPER		(0x1fULL << 59)
+
+_Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
+
+/**
+ * struct decode - what the thread knows while it decodes
+ * @b:		the batch that branches are being put into, or NULL
+ * @decoder:	of the pack that is being read
+ * @ts:		of the last entry
+ * @seq:	number that the next pack should have, if @seq_known
+ * @stopped:	the pipeline wants no more
+ * @missing:	something is missing here: a batch is due that says so
+ * @missing_count: as far as the page knows
+ */
+struct decode {
+	struct cpu_reader	*r;
+	struct batch		*b;
+	struct bts_decoder	*decoder;
+	uint64_t		ts;
+	uint64_t		seq;
+	bool			seq_known;
+	bool			stopped;
+	bool			missing;
+	uint64_t		missing_count;
+};
+
+struct entry {
+	const uint8_t	*data;
+	uint32_t	size;
+};
+
+static uint32_t word(const uint8_t *at)
 {
-	struct cpustream *s = arg;
+	uint32_t value;
 
-	cpustream_pages(s);
-	pthread_mutex_lock(&s->lock);
-	s->ended = true;
-	pthread_cond_signal(&s->filled);
-	pthread_mutex_unlock(&s->lock);
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint64_t long_word(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static void end_batch(struct decode *d)
+{
+	if (!d->b)
+		return;
+	if (d->b->nr || d->b->type != BATCH_BRANCHES)
+		queue_commit(&d->r->queue);
+	d->b = NULL;
+}
+
+static struct batch *new_batch(struct decode *d, enum batch_type type, int pid)
+{
+	end_batch(d);
+	d->b = queue_reserve(&d->r->queue);
+	if (!d->b) {
+		d->stopped = true;
+		return NULL;
+	}
+	d->b->type = type;
+	d->b->cpu = d->r->cpu->cpu;
+	d->b->pid = pid;
+	d->b->nr = 0;
+	d->b->ts = d->ts;
+	d->b->count = 0;
+	d->b->cause = 0;
+	return d->b;
+}
+
+/* A batch for branches of @pid that has room for another. */
+static inline struct batch *branches(struct decode *d, int pid)
+{
+	struct batch *b = d->b;
+
+	if (b && b->type == BATCH_BRANCHES && b->pid == pid && b->nr < BATCH_BRANCHES_MAX)
+		return b;
+	return new_batch(d, BATCH_BRANCHES, pid);
+}
+
+static void missed(struct decode *d, uint64_t count)
+{
+	if (new_batch(d, BATCH_MISSED, -1))
+		d->b->count = count;
+	end_batch(d);
+}
+
+/* The next entry may have the number. */
+static void missing(struct decode *d, uint64_t count)
+{
+	d->missing = true;
+	d->missing_count = count;
+}
+
+static void tell_missing(struct decode *d)
+{
+	if (d->missing)
+		missed(d, d->missing_count);
+	d->missing = false;
+}
+
+/* The entry has the number of branches before it, and stands for @nr. */
+static void in_sequence(struct decode *d, const struct entry *e,
+			const struct format_field *field, uint64_t nr)
+{
+	uint64_t seq;
+
+	if (field) {
+		seq = format_number(field, e->data, e->size);
+		if (d->seq_known && seq > d->seq)
+			missing(d, seq - d->seq);
+		d->seq = seq + nr;
+		d->seq_known = true;
+	}
+	tell_missing(d);
+}
+
+static void one_branch(struct decode *d, const struct entry *e, int pid)
+{
+	const struct layout *l = d->r->layout;
+	struct batch *b;
+
+	if (e->size < l->branch_size)
+		return;
+	tell_missing(d);
+	b = branches(d, pid);
+	if (!b)
+		return;
+	b->branch[b->nr].from = long_word(e->data + l->from_offset);
+	b->branch[b->nr].to = long_word(e->data + l->to_offset);
+	b->times[b->nr++] = d->ts;
+}
+
+static void pack(struct decode *d, const struct entry *e, int pid)
+{
+	const struct layout *l = d->r->layout;
+	struct bts_decoder *decoder = d->decoder;
+	struct dat *dat = d->r->dat;
+	uint32_t length, left;
+	const void *code;
+
+	left = format_number(l->pack_nr, e->data, e->size);
+	in_sequence(d, e, l->pack_seq, left);
+	code = format_bytes(l->pack_code, e->data, e->size, &length);
+	if (!code || left > BTS_PACK_MAX) {
+		dat_damage(dat, d->r->pages.page_offset, "CPU %d: a pack that is none",
+			   d->r->cpu->cpu);
+		missing(d, 0);
+		return;
+	}
+	bts_decoder_begin(decoder, code, length,
+			  format_number(l->pack_from, e->data, e->size), left);
+	while (left) {
+		struct batch *b = branches(d, pid);
+		uint32_t n;
+
+		if (!b)
+			return;
+		n = BATCH_BRANCHES_MAX - b->nr;
+		n = bts_decoder_rest(decoder, (struct bts_pair *)&b->branch[b->nr],
+				     n < left ? n : left);
+		for (uint32_t i = 0; i < n; i++)
+			b->times[b->nr + i] = d->ts;
+		b->nr += n;
+		left -= n;
+		if (!n)
+			break;
+	}
+	if (bts_decoder_damaged(decoder)) {
+		dat_damage(dat, d->r->pages.page_offset, "CPU %d: a damaged pack",
+			   d->r->cpu->cpu);
+		end_batch(d);
+		missed(d, left);
+	}
+}
+
+static void row(struct decode *d, const struct entry *e, uint32_t id, int pid)
+{
+	const struct layout *l = d->r->layout;
+	enum batch_type type = BATCH_EVENT;
+	struct batch *b;
+
+	if (id == l->departs_id)
+		type = BATCH_DEPARTS;
+	else if (id == l->arrives_id)
+		type = BATCH_ARRIVES;
+	else if (id == l->map_id)
+		type = BATCH_MAP;
+	else if (id == l->lost_id)
+		type = BATCH_LOST;
+	in_sequence(d, e, type == BATCH_LOST ? l->lost_seq : NULL,
+		    type == BATCH_LOST ? format_number(l->lost_count, e->data, e->size) : 0);
+	b = new_batch(d, type, pid);
+	if (!b)
+		return;
+	b->id = id;
+	b->size = e->size < sizeof(b->entry) ? e->size : sizeof(b->entry);
+	memcpy(b->entry, e->data, b->size);
+	if (type == BATCH_LOST) {
+		b->count = format_number(l->lost_count, b->entry, b->size);
+		b->cause = format_number(l->lost_cause, b->entry, b->size);
+	}
+	end_batch(d);
+}
+
+static void entry(struct decode *d, const struct entry *e)
+{
+	const struct layout *l = d->r->layout;
+	uint16_t id;
+	int pid;
+
+	if (e->size < l->pid_offset + 4)
+		return;
+	memcpy(&id, e->data, 2);
+	pid = word(e->data + l->pid_offset);
+	if (id == l->branch_id)
+		one_branch(d, e, pid);
+	else if (id == l->pack_id)
+		pack(d, e, pid);
+	else
+		row(d, e, id, pid);
+}
+
+/*
+ * Takes the entry at @at apart. Returns where the next one is, or NULL if it does not
+ * fit. @e->data is NULL for what is only time, or room left empty.
+ */
+static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *end,
+			   struct entry *e)
+{
+	uint32_t head = word(at), type = head & 31, length;
+	uint64_t delta = head >> 5;
+
+	e->data = NULL;
+	at += 4;
+	if (type == ENTRY_PADDING && !delta)
+		return end;
+	if (type && type < ENTRY_PADDING) {
+		length = type * 4;
+		e->data = at;
+		e->size = length;
+	} else {
+		if (end - at < 4)
+			return NULL;
+		length = word(at);
+		if (type == ENTRY_TIME_EXTEND) {
+			delta += (uint64_t)length << ENTRY_DELTA_BITS;
+			length = 4;
+		} else if (type == ENTRY_TIME_STAMP) {
+			d->ts = (delta + ((uint64_t)length << ENTRY_DELTA_BITS)) |
+				(d->ts & TIME_UPPER);
+			delta = 0;
+			length = 4;
+		} else if (type == ENTRY_LONG) {
+			if (length < 4 || length > end - at)
+				return NULL;
+			e->data = at + 4;
+			e->size = length - 4;
+			length = (length + 3) & ~3U;
+		}
+	}
+	if (length > end - at)
+		return NULL;
+	d->ts += delta;
+	return at + length;
+}
+
+/*
+ * The usual: entries of one branch each, of the same task, without a gap in time. As
+ * many as there are, from @at on; returns where they end.
+ */
+static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
+{
+	const struct layout *l = d->r->layout;
+	struct batch *b = d->b;
+	uint32_t head, nr, size = l->branch_size;
+	uint64_t ts = d->ts;
+
+	if (!b || b->type != BATCH_BRANCHES)
+		return at;
+	for (nr = b->nr; nr < BATCH_BRANCHES_MAX && end - at >= 4 + size; nr++) {
+		uint16_t id;
+
+		head = word(at);
+		memcpy(&id, at + 4, 2);
+		if ((head & 31) != size / 4 || id != l->branch_id ||
+		    (int)word(at + 4 + l->pid_offset) != b->pid)
+			break;
+		ts += head >> 5;
+		b->branch[nr].from = long_word(at + 4 + l->from_offset);
+		b->branch[nr].to = long_word(at + 4 + l->to_offset);
+		b->times[nr] = ts;
+		at += 4 + size;
+	}
+	b->nr = nr;
+	d->ts = ts;
+	return at;
+}
+
+static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
+{
+	uint64_t commit = long_word(page + 8), offset = d->r->pages.page_offset;
+	uint32_t used = commit & PAGE_USED;
+	const uint8_t *at = page + PAGE_HEADER, *end = at + used;
+	struct entry e;
+
+	d->ts = long_word(page);
+	if (used > page_size - PAGE_HEADER) {
+		dat_damage(d->r->dat, offset, "CPU %d: a page with %u bytes", d->r->cpu->cpu, used);
+		missing(d, 0);
+		return;
+	}
+	if (commit & PAGE_MISSED)
+		missing(d, (commit & PAGE_STORED) && used + 8 <= page_size - PAGE_HEADER ?
+			   long_word(end) : 0);
+	while (end - at >= 4 && !d->stopped) {
+		at = take(d, at, end, &e);
+		if (!at) {
+			dat_damage(d->r->dat, offset, "CPU %d: an entry larger than its page",
+				   d->r->cpu->cpu);
+			missing(d, 0);
+			return;
+		}
+		if (e.data) {
+			entry(d, &e);
+			at = branches_run(d, at, end);
+		}
+	}
+}
+
+static void *decode_pages(void *arg)
+{
+	struct cpu_reader *r = arg;
+	struct decode d = { .r = r };
+	const uint8_t *p;
+
+	d.decoder = mem_alloc(sizeof(*d.decoder));
+	while (!d.stopped) {
+		p = dat_pages_next(&r->pages);
+		if (!p)
+			break;
+		page(&d, p, r->cpu->page_size);
+	}
+	tell_missing(&d);
+	end_batch(&d);
+	free(d.decoder);
+	queue_end(&r->queue);
 	return NULL;
 }
 
-bool cpustream_start(struct cpustream *s, struct dat *dat, struct dat_cpu *cpu,
-		     const struct layout *layout)
+bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
+		      const struct layout *layout)
 {
-	*s = (struct cpustream) { .dat = dat, .cpu = cpu, .layout = layout };
-	dat_pages_open(&s->pages, dat, cpu);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->filled, NULL);
-	pthread_cond_init(&s->emptied, NULL);
-	s->queue = mem_alloc(STREAM_QUEUE * sizeof(*s->queue));
-	errno = pthread_create(&s->thread, NULL, cpustream_thread, s);
-	s->started = !errno;
+	*r = (struct cpu_reader) { .dat = dat, .cpu = cpu, .layout = layout };
+	dat_pages_open(&r->pages, dat, cpu);
+	queue_init(&r->queue);
+	errno = pthread_create(&r->thread, NULL, decode_pages, r);
+	r->started = !errno;
 	if (errno)
 		msg_errno("start a thread", dat->path);
-	return s->started;
+	return r->started;
 }
 
-struct batch *cpustream_reserve(struct cpustream *s)
+void cpu_reader_stop(struct cpu_reader *r)
 {
-	bool stop;
-
-	pthread_mutex_lock(&s->lock);
-	while (s->in - s->out == STREAM_QUEUE && !s->stop)
-		pthread_cond_wait(&s->emptied, &s->lock);
-	stop = s->stop;
-	pthread_mutex_unlock(&s->lock);
-	return stop ? NULL : &s->queue[s->in % STREAM_QUEUE];
-}
-
-void cpustream_commit(struct cpustream *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->in++;
-	if (s->in - s->out == STREAM_QUEUE / 2)
-		pthread_cond_signal(&s->filled);
-	pthread_mutex_unlock(&s->lock);
-}
-
-struct batch *cpustream_peek(struct cpustream *s)
-{
-	bool ready;
-
-	pthread_mutex_lock(&s->lock);
-	if (s->in == s->out)
-		while (s->in - s->out < STREAM_QUEUE / 2 && !s->ended)
-			pthread_cond_wait(&s->filled, &s->lock);
-	ready = s->in != s->out;
-	pthread_mutex_unlock(&s->lock);
-	return ready ? &s->queue[s->out % STREAM_QUEUE] : NULL;
-}
-
-void cpustream_next(struct cpustream *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->out++;
-	if (s->in - s->out == STREAM_QUEUE / 2)
-		pthread_cond_signal(&s->emptied);
-	pthread_mutex_unlock(&s->lock);
-}
-
-void cpustream_stop(struct cpustream *s)
-{
-	if (s->started) {
-		pthread_mutex_lock(&s->lock);
-		s->stop = true;
-		pthread_cond_signal(&s->emptied);
-		pthread_mutex_unlock(&s->lock);
-		pthread_join(s->thread, NULL);
+	if (r->started) {
+		queue_stop(&r->queue);
+		pthread_join(r->thread, NULL);
 	}
-	dat_pages_close(&s->pages);
-	free(s->queue);
-	pthread_cond_destroy(&s->emptied);
-	pthread_cond_destroy(&s->filled);
-	pthread_mutex_destroy(&s->lock);
+	dat_pages_close(&r->pages);
+	queue_free(&r->queue);
 }

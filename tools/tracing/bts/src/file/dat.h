@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The trace, if no other one is named. */
-#define DAT_NAME	"trace.dat"
-
 /* A text section, NUL-terminated; NULL if the file has none. */
 struct dat_text {
 	char		*text;
@@ -56,19 +53,6 @@ struct dat {
 	char		*error;
 };
 
-/* A cursor in bytes that were read. bad is set by a read past the end, and stays. */
-struct dat_bytes {
-	const uint8_t	*at;
-	const uint8_t	*end;
-	bool		bad;
-};
-
-uint64_t dat_u64(struct dat_bytes *b);
-uint32_t dat_u32(struct dat_bytes *b);
-uint16_t dat_u16(struct dat_bytes *b);
-const char *dat_string(struct dat_bytes *b);
-const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size);
-
 /* NULL, after a message, if the file cannot be read or is no trace.dat. */
 struct dat *dat_open(const char *path);
 void dat_close(struct dat *dat);
@@ -76,27 +60,6 @@ void dat_close(struct dat *dat);
 /* What was wrong, at this offset of the file. Only the first is kept. Any thread. */
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Reads that much of the file; less at its end. */
-size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
-
-/* Into a buffer of exactly that many bytes; false if the bytes are damaged. */
-bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
-
-/*
- * dat_v7.c, dat_v6.c: what follows the header, from @offset on. Damage is noted in @dat,
- * what came before it is kept.
- */
-void dat_read_v7(struct dat *dat, uint64_t offset);
-void dat_read_v6(struct dat *dat, uint64_t offset);
-
-/* Parts that both versions have. */
-void dat_header_info(struct dat *dat, struct dat_bytes *b);
-void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
-void dat_event_formats(struct dat *dat, struct dat_bytes *b);
-void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
-void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
-struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
 /* The pages of a CPU, one after the other. */
 struct dat_pages {

@@ -19,194 +19,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "dat.h"
-
-static const uint8_t dat_magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+#include "dat_parts.h"
+#include "trace_dat.h"
 
 #define DAT_HEADER_MAX	256
 #define DAT_PAGE_MAX	(1U << 20)
-
-const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size)
-{
-	const uint8_t *at = b->at;
-
-	if (b->bad || size > (uint64_t)(b->end - b->at)) {
-		b->bad = true;
-		return NULL;
-	}
-	b->at += size;
-	return at;
-}
-
-/* Little-endian, as the machine. */
-static uint64_t dat_number(struct dat_bytes *b, size_t size)
-{
-	const uint8_t *at = dat_skip(b, size);
-	uint64_t value = 0;
-
-	if (at)
-		memcpy(&value, at, size);
-	return value;
-}
-
-uint64_t dat_u64(struct dat_bytes *b)
-{
-	return dat_number(b, 8);
-}
-
-uint32_t dat_u32(struct dat_bytes *b)
-{
-	return dat_number(b, 4);
-}
-
-uint16_t dat_u16(struct dat_bytes *b)
-{
-	return dat_number(b, 2);
-}
-
-const char *dat_string(struct dat_bytes *b)
-{
-	const uint8_t *nul = NULL, *at = b->at;
-
-	if (!b->bad && b->at < b->end)
-		nul = memchr(b->at, 0, b->end - b->at);
-	if (!nul) {
-		b->bad = true;
-		return "";
-	}
-	b->at = nul + 1;
-	return (const char *)at;
-}
-
-void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	char reason[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(reason, sizeof(reason), format, args);
-	va_end(args);
-	pthread_mutex_lock(&lock);
-	if (!dat->error)
-		dat->error = mem_format("offset %#llx: %s", (unsigned long long)offset, reason);
-	pthread_mutex_unlock(&lock);
-}
-
-size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < size) {
-		n = pread(dat->fd, (char *)buffer + done, size - done, offset + done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			dat_damage(dat, offset + done, "%s", strerror(errno));
-		if (n <= 0)
-			break;
-		done += n;
-	}
-	return done;
-}
-
-bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size)
-{
-	return ZSTD_decompress(out, out_size, in, in_size) == out_size;
-}
-
-void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size)
-{
-	const uint8_t *at = dat_skip(b, size);
-
-	if (!at || text->text)
-		return;
-	text->text = mem_alloc(size + 1);
-	memcpy(text->text, at, size);
-	text->text[size] = 0;
-	text->size = size;
-}
-
-static void dat_add_format(struct dat *dat, struct dat_bytes *b)
-{
-	struct dat_text text = {};
-
-	dat_text(&text, b, dat_u64(b));
-	if (!text.text)
-		return;
-	dat->formats = mem_realloc(dat->formats, dat->nr_formats + 1, sizeof(*dat->formats));
-	dat->formats[dat->nr_formats++] = text;
-}
-
-void dat_header_info(struct dat *dat, struct dat_bytes *b)
-{
-	struct dat_text unused = {};
-
-	if (strcmp(dat_string(b), "header_page"))
-		b->bad = true;
-	dat_text(&dat->header_page, b, dat_u64(b));
-	if (strcmp(dat_string(b), "header_event"))
-		b->bad = true;
-	dat_text(&unused, b, dat_u64(b));
-	free(unused.text);
-}
-
-void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b)
-{
-	for (uint32_t n = dat_u32(b); n && !b->bad; n--)
-		dat_add_format(dat, b);
-}
-
-void dat_event_formats(struct dat *dat, struct dat_bytes *b)
-{
-	for (uint32_t systems = dat_u32(b); systems && !b->bad; systems--) {
-		dat_string(b);
-		for (uint32_t n = dat_u32(b); n && !b->bad; n--)
-			dat_add_format(dat, b);
-	}
-}
-
-struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu)
-{
-	struct dat_cpu *c;
-
-	dat->cpus = mem_realloc(dat->cpus, dat->nr_cpus + 1, sizeof(*dat->cpus));
-	c = &dat->cpus[dat->nr_cpus++];
-	*c = (struct dat_cpu) { .cpu = cpu, .page_size = dat->page_size };
-	return c;
-}
-
-/* The options that both versions have; others are skipped. */
-void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
-{
-	uint64_t size = b->end - b->at;
-
-	switch (id) {
-	case 2:
-		dat->stats = mem_realloc(dat->stats, dat->nr_stats + 1, sizeof(*dat->stats));
-		dat->stats[dat->nr_stats] = (struct dat_text) {};
-		dat_text(&dat->stats[dat->nr_stats++], b, size);
-		break;
-	case 4:
-		dat_text(&dat->clock, b, size);
-		break;
-	case 5:
-		dat_text(&dat->uname, b, size);
-		break;
-	}
-}
 
 static bool dat_compression(struct dat *dat, struct dat_bytes *b)
 {
@@ -224,15 +50,16 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b)
 static uint64_t dat_header(struct dat *dat)
 {
 	uint8_t header[DAT_HEADER_MAX];
+	const size_t magic = strlen(DAT_MAGIC);
 	struct dat_bytes b = { .at = header };
 	const uint8_t *flags;
 
 	b.end = header + dat_read(dat, header, sizeof(header), 0);
-	if (b.end - b.at < (long)sizeof(dat_magic) || memcmp(b.at, dat_magic, sizeof(dat_magic))) {
+	if (b.end - b.at < (long)magic || memcmp(b.at, DAT_MAGIC, magic)) {
 		msg_error("read", dat->path, "not a trace.dat file");
 		return 0;
 	}
-	dat_skip(&b, sizeof(dat_magic));
+	dat_skip(&b, magic);
 	dat->version = strtoul(dat_string(&b), NULL, 10);
 	flags = dat_skip(&b, 2);
 	dat->page_size = dat_u32(&b);

@@ -13,6 +13,7 @@
 
 #include "lib/mem.h"
 #include "dat.h"
+#include "dat_parts.h"
 
 #define PIECE		(1U << 20)
 #define CHUNK_MAX	(256U << 20)

@@ -13,6 +13,7 @@
 
 #include "lib/mem.h"
 #include "dat.h"
+#include "dat_parts.h"
 
 /* What comes before the pages is no larger: formats, kallsyms, command lines. */
 #define V6_HEAD_MAX	(256ULL << 20)

@@ -15,28 +15,12 @@
 
 #include "lib/mem.h"
 #include "dat.h"
+#include "dat_parts.h"
+#include "trace_dat.h"
 
-#define SECTION_HEADER		16
-#define SECTION_COMPRESSED	1
 #define SECTION_MAX		(1ULL << 30)
 /* zstd packs real data less than this: a larger size is damage, not worth the memory. */
 #define SECTION_RATIO		(1U << 14)
-
-enum {
-	SECTION_OPTIONS		= 0,
-	SECTION_DATA		= 3,
-	SECTION_HEADER_INFO	= 16,
-	SECTION_FTRACE_EVENTS	= 17,
-	SECTION_EVENT_FORMATS	= 18,
-	SECTION_KALLSYMS	= 19,
-	SECTION_CMDLINES	= 21,
-	SECTION_BTS		= 0x4254,	/* bts record's own */
-};
-
-enum {
-	OPTION_DONE		= 0,
-	OPTION_BUFFER		= 3,
-};
 
 struct section {
 	uint64_t	offset;
@@ -83,7 +67,7 @@ static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *
 static struct section *section_at(struct sections *all, uint64_t offset)
 {
 	for (size_t i = 0; i < all->nr; i++)
-		if (all->list[i].offset == offset + SECTION_HEADER)
+		if (all->list[i].offset == offset + DAT_SECTION_HEADER)
 			return &all->list[i];
 	return NULL;
 }
@@ -99,7 +83,7 @@ static void option_buffer(struct dat *dat, struct sections *all, struct dat_byte
 	dat_string(b);
 	page_size = dat_u32(b);
 	nr = dat_u32(b);
-	if (b->bad || !s || s->id != SECTION_DATA)
+	if (b->bad || !s || s->id != DAT_SECTION_DATA)
 		return;
 	s->described = true;
 	for (; nr; nr--) {
@@ -127,10 +111,10 @@ static void section_options(struct dat *dat, struct sections *all, struct dat_by
 		const uint8_t *at = dat_skip(b, size);
 		struct dat_bytes option = { .at = at };
 
-		if (!at || id == OPTION_DONE)
+		if (!at || id == DAT_OPTION_DONE)
 			break;
 		option.end = at + size;
-		if (id == OPTION_BUFFER)
+		if (id == DAT_OPTION_BUFFER)
 			option_buffer(dat, all, &option);
 		else
 			dat_option(dat, id, &option);
@@ -150,25 +134,25 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 		return;
 	b = (struct dat_bytes) { .at = bytes, .end = bytes + size };
 	switch (s->id) {
-	case SECTION_OPTIONS:
+	case DAT_SECTION_OPTIONS:
 		section_options(dat, all, &b);
 		break;
-	case SECTION_HEADER_INFO:
+	case DAT_SECTION_HEADERS:
 		dat_header_info(dat, &b);
 		break;
-	case SECTION_FTRACE_EVENTS:
+	case DAT_SECTION_FTRACE:
 		dat_ftrace_formats(dat, &b);
 		break;
-	case SECTION_EVENT_FORMATS:
+	case DAT_SECTION_EVENTS:
 		dat_event_formats(dat, &b);
 		break;
-	case SECTION_KALLSYMS:
+	case DAT_SECTION_KALLSYMS:
 		dat_text(&dat->kallsyms, &b, dat_u32(&b));
 		break;
-	case SECTION_CMDLINES:
+	case DAT_SECTION_CMDLINES:
 		dat_text(&dat->cmdlines, &b, dat_u64(&b));
 		break;
-	case SECTION_BTS:
+	case DAT_SECTION_BTS:
 		dat_text(&dat->info, &b, size);
 		break;
 	}
@@ -227,7 +211,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 /* Returns false at the file's end, or where no section can be. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
-	uint8_t header[SECTION_HEADER];
+	uint8_t header[DAT_SECTION_HEADER];
 	struct dat_bytes b = { .at = header, .end = header + sizeof(header) };
 	unsigned int flags;
 
@@ -241,8 +225,8 @@ static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 	flags = dat_u16(&b);
 	dat_u32(&b);
 	s->size = dat_u64(&b);
-	s->offset = *offset + SECTION_HEADER;
-	s->compressed = flags & SECTION_COMPRESSED;
+	s->offset = *offset + DAT_SECTION_HEADER;
+	s->compressed = flags & DAT_SECTION_COMPRESSED;
 	if (s->size > dat->size - s->offset) {
 		dat_damage(dat, dat->size, "the file is cut, in section %u at %#llx", s->id,
 			   (unsigned long long)*offset);
@@ -264,10 +248,10 @@ void dat_read_v7(struct dat *dat, uint64_t offset)
 		all.list[all.nr++] = s;
 	}
 	for (size_t i = 0; i < all.nr; i++)
-		if (all.list[i].id != SECTION_DATA && all.list[i].size <= SECTION_MAX)
+		if (all.list[i].id != DAT_SECTION_DATA && all.list[i].size <= SECTION_MAX)
 			section_read(dat, &all, &all.list[i]);
 	for (size_t i = 0; i < all.nr; i++)
-		if (all.list[i].id == SECTION_DATA && !all.list[i].described)
+		if (all.list[i].id == DAT_SECTION_DATA && !all.list[i].described)
 			dat_salvage(dat, &all.list[i]);
 	free(all.list);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/dat.h"
+#include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "private.h"

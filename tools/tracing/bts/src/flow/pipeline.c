@@ -282,7 +282,7 @@ static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit
 
 static uint64_t head_time(struct pipe_stream *s)
 {
-	struct batch *b = cpustream_peek(&s->stream);
+	struct batch *b = queue_peek(&s->reader.queue);
 
 	if (!b)
 		return UINT64_MAX;
@@ -302,7 +302,7 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 		if (s->ended)
 			continue;
 		if (!s->time_known) {
-			s->ended = !cpustream_peek(&s->stream);
+			s->ended = !queue_peek(&s->reader.queue);
 			s->time = head_time(s);
 			s->time_known = true;
 			if (s->ended)
@@ -323,7 +323,7 @@ static bool start_streams(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
 		v->nr_streams++;
-		if (!cpustream_start(&v->streams[i].stream, v->dat, &v->dat->cpus[i], &v->layout))
+		if (!cpu_reader_start(&v->streams[i].reader, v->dat, &v->dat->cpus[i], &v->layout))
 			return false;
 	}
 	return true;
@@ -332,7 +332,7 @@ static bool start_streams(struct pipe_private *v)
 static void stop_streams(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->nr_streams; i++)
-		cpustream_stop(&v->streams[i].stream);
+		cpu_reader_stop(&v->streams[i].reader);
 	v->nr_streams = 0;
 }
 
@@ -343,7 +343,7 @@ static int run_streams(struct pipe_private *v)
 	int ret = 0;
 
 	while (!ret && (s = oldest(v, &limit))) {
-		struct batch *b = cpustream_peek(&s->stream);
+		struct batch *b = queue_peek(&s->reader.queue);
 		uint32_t end;
 
 		s->time_known = false;
@@ -357,7 +357,7 @@ static int run_streams(struct pipe_private *v)
 			ret = pipe_other(v, b);
 		}
 		s->done = 0;
-		cpustream_next(&s->stream);
+		queue_next(&s->reader.queue);
 	}
 	return ret;
 }

@@ -22,11 +22,11 @@
  * @ended:	it has no more
  */
 struct pipe_stream {
-	struct cpustream	stream;
-	uint32_t	done;
-	uint64_t	time;
-	bool		time_known;
-	bool		ended;
+	struct cpu_reader	reader;
+	uint32_t		done;
+	uint64_t		time;
+	bool			time_known;
+	bool			ended;
 };
 
 /* A task's name at the end of recording. */

@@ -30,6 +30,7 @@
 
 #include <zstd.h>
 
+#include "file/trace_dat.h"
 #include "lib/bytes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
@@ -37,26 +38,8 @@
 #include "writer.h"
 
 enum {
-	OPTION_DONE	= 0,
-	OPTION_CPUSTAT	= 2,
-	OPTION_BUFFER	= 3,
-	OPTION_CLOCK	= 4,
-	OPTION_UNAME	= 5,
-	OPTION_CPUCOUNT	= 8,
-	OPTION_VERSION	= 9,
-	OPTION_TRACEID	= 11,
-	SECTION_STRINGS	= 15,
-	SECTION_HEADERS	= 16,
-	SECTION_FTRACE	= 17,
-	SECTION_EVENTS	= 18,
-	SECTION_SYMBOLS	= 19,
-	SECTION_PRINTK	= 20,
-	SECTION_NAMES	= 21,
-	LAST_SECTION	= SECTION_NAMES,
-
-	SECTION_HEADER	= 16,
-	COMPRESSED	= 1,
-	LEVEL		= 3,
+	LAST_SECTION	= DAT_SECTION_CMDLINES,	/* of those that have an option */
+	LEVEL		= 3,			/* of compression */
 	COPY_STEP	= 1 << 20,
 	RESERVE		= 4 << 20,
 };
@@ -171,7 +154,7 @@ static int put_section(struct datw *dat, int id, const char *name, const struct 
 		dat->section[id] = dat->size;
 	bytes_add32(&sizes, size);
 	bytes_add32(&sizes, content->size);
-	ret = put_header(dat, id, COMPRESSED, name_id, sizes.size + size) ||
+	ret = put_header(dat, id, DAT_SECTION_COMPRESSED, name_id, sizes.size + size) ||
 	      datw_put(dat, sizes.data, sizes.size) || datw_put(dat, packed, size);
 	bytes_free(&sizes);
 	free(packed);
@@ -211,7 +194,7 @@ static bool is_replaced(const char *path)
 
 struct datw *datw_create(const char *path, unsigned int page_size)
 {
-	static const char magic[] = "\027\010\104tracing7";
+	static const char magic[] = DAT_MAGIC "7";
 	struct datw *dat = mem_zalloc(1, sizeof(*dat));
 	struct bytes head = {};
 	int failed;
@@ -281,7 +264,7 @@ static int put_headers(struct datw *dat, const char *root)
 	ret = add_file(&content, page, 8);
 	bytes_add_string(&content, "header_event");
 	ret = ret || add_file(&content, event, 8) ||
-	      put_section(dat, SECTION_HEADERS, "headers", &content);
+	      put_section(dat, DAT_SECTION_HEADERS, "headers", &content);
 	bytes_free(&content);
 	free(event);
 	free(page);
@@ -324,7 +307,7 @@ static int put_formats(struct datw *dat, const char *root, char *const *systems)
 	int ret;
 
 	ret = add_formats(&ftrace, root, "ftrace") ||
-	      put_section(dat, SECTION_FTRACE, "ftrace events", &ftrace);
+	      put_section(dat, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
 	while (systems[nr])
 		nr++;
 	bytes_add32(&events, nr);
@@ -332,7 +315,7 @@ static int put_formats(struct datw *dat, const char *root, char *const *systems)
 		bytes_add_string(&events, systems[i]);
 		ret = add_formats(&events, root, systems[i]);
 	}
-	ret = ret || put_section(dat, SECTION_EVENTS, "events format", &events);
+	ret = ret || put_section(dat, DAT_SECTION_EVENTS, "events format", &events);
 	bytes_free(&ftrace);
 	bytes_free(&events);
 	return ret ? -1 : 0;
@@ -351,8 +334,8 @@ int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
 {
 	char *printk = mem_format("%s/printk_formats", root);
 	int ret = put_headers(dat, root) || put_formats(dat, root, systems) ||
-		  put_file(dat, SECTION_SYMBOLS, "kallsyms", "/proc/kallsyms") ||
-		  put_file(dat, SECTION_PRINTK, "printk", printk);
+		  put_file(dat, DAT_SECTION_KALLSYMS, "kallsyms", "/proc/kallsyms") ||
+		  put_file(dat, DAT_SECTION_PRINTK, "printk", printk);
 
 	free(printk);
 	return ret ? -1 : 0;
@@ -489,7 +472,7 @@ static void add_buffer_option(struct datw *dat, struct bytes *options, off_t sec
 		bytes_add64(&buffer, cpu->offset);
 		bytes_add64(&buffer, cpu->size + sizeof(uint32_t));
 	}
-	add_option(options, OPTION_BUFFER, buffer.data, buffer.size);
+	add_option(options, DAT_OPTION_BUFFER, buffer.data, buffer.size);
 	bytes_free(&buffer);
 }
 
@@ -499,12 +482,13 @@ static int put_data(struct datw *dat, off_t *section)
 	uint64_t size;
 
 	*section = dat->size;
-	if (put_header(dat, OPTION_BUFFER, COMPRESSED, string_id(dat, "buffer flyrecord"), 0))
+	if (put_header(dat, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
+		       string_id(dat, "buffer flyrecord"), 0))
 		return -1;
 	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
 		if (was_used(cpu) && put_cpu(dat, cpu))
 			return -1;
-	size = dat->size - *section - SECTION_HEADER;
+	size = dat->size - *section - DAT_SECTION_HEADER;
 	if (pwrite(dat->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
 		msg_errno("write", dat->path);
 		return -1;
@@ -520,13 +504,13 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 
 	uname(&uts);
 	text = mem_format("%s %s %s %s", uts.sysname, uts.nodename, uts.release, uts.machine);
-	add_option_string(options, OPTION_UNAME, text);
+	add_option_string(options, DAT_OPTION_UNAME, text);
 	free(text);
-	add_option_string(options, OPTION_VERSION, "bts " VERSION);
+	add_option_string(options, DAT_OPTION_VERSION, "bts " VERSION);
 	if (getrandom(&id, sizeof(id), 0) < 0)
 		id = getpid();
-	add_option64(options, OPTION_TRACEID, id);
-	bytes_add16(options, OPTION_CPUCOUNT);
+	add_option64(options, DAT_OPTION_TRACEID, id);
+	bytes_add16(options, DAT_OPTION_CPUCOUNT);
 	bytes_add32(options, sizeof(uint32_t));
 	bytes_add32(options, nr_cpus);
 }
@@ -547,15 +531,15 @@ static int put_options(struct datw *dat, const char *clock, char *const *stats, 
 	char *chosen = chosen_clock(clock);
 	int ret;
 
-	for (int id = SECTION_HEADERS; id <= LAST_SECTION; id++)
+	for (int id = DAT_SECTION_HEADERS; id <= LAST_SECTION; id++)
 		add_option64(&options, id, dat->section[id]);
-	add_option_string(&options, OPTION_CLOCK, clock);
+	add_option_string(&options, DAT_OPTION_CLOCK, clock);
 	add_machine_options(&options, nr_cpus);
 	for (; *stats; stats++)
-		add_option_string(&options, OPTION_CPUSTAT, *stats);
+		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
 	add_buffer_option(dat, &options, data, chosen);
-	add_option64(&options, OPTION_DONE, 0);
-	ret = put_header(dat, 0, 0, string_id(dat, "options"), options.size) ||
+	add_option64(&options, DAT_OPTION_DONE, 0);
+	ret = put_header(dat, DAT_SECTION_OPTIONS, 0, string_id(dat, "options"), options.size) ||
 	      datw_put(dat, options.data, options.size);
 	bytes_free(&options);
 	free(chosen);
@@ -588,12 +572,12 @@ int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char 
 	if (dat->reserve >= 0)
 		close(dat->reserve);
 	dat->reserve = -1;
-	ret = put_text(dat, SECTION_NAMES, "command lines", cmdlines, true) ||
+	ret = put_text(dat, DAT_SECTION_CMDLINES, "command lines", cmdlines, true) ||
 	      put_text(dat, DAT_SECTION_BTS, "bts", info, false) ||
 	      put_data(dat, &data) || put_options(dat, clock, stats, nr_cpus, data);
 	if (ret)
 		return -1;
-	ret = put_section(dat, SECTION_STRINGS, "strings", &dat->strings);
+	ret = put_section(dat, DAT_SECTION_STRINGS, "strings", &dat->strings);
 	if (ret)
 		return -1;
 	if (close(dat->fd) || (dat->temporary && rename(dat->temporary, dat->path))) {

@@ -8,12 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * A section of ours, "key: value" lines: user, date, machine, the counters. Readers
- * that do not know it skip it.
- */
-#define DAT_SECTION_BTS	0x4254
-
 struct datw;
 struct datw_cpu;
 

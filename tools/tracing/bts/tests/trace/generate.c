@@ -299,12 +299,12 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {
 	uint64_t last = 0;
-	struct cpustream s;
+	struct cpu_reader r;
 	struct batch *b;
 
-	if (!cpustream_start(&s, dat, cpu, layout))
+	if (!cpu_reader_start(&r, dat, cpu, layout))
 		exit(1);
-	while ((b = cpustream_peek(&s))) {
+	while ((b = queue_peek(&r.queue))) {
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
 			if (o->nr_from)
@@ -319,9 +319,9 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 			last = b->ts;
 			put_entry(o, b->entry, (b->size + 3) & ~3U, b->ts + shift);
 		}
-		cpustream_next(&s);
+		queue_next(&r.queue);
 	}
-	cpustream_stop(&s);
+	cpu_reader_stop(&r);
 	return last;
 }
 
@@ -492,16 +492,16 @@ static int decode(struct dat *dat, const struct layout *layout)
 	unsigned long long nr = 0;
 
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
-		struct cpustream s;
+		struct cpu_reader r;
 		struct batch *b;
 
-		if (!cpustream_start(&s, dat, &dat->cpus[i], layout))
+		if (!cpu_reader_start(&r, dat, &dat->cpus[i], layout))
 			return 1;
-		while ((b = cpustream_peek(&s))) {
+		while ((b = queue_peek(&r.queue))) {
 			nr += b->type == BATCH_BRANCHES ? b->nr : 0;
-			cpustream_next(&s);
+			queue_next(&r.queue);
 		}
-		cpustream_stop(&s);
+		cpu_reader_stop(&r);
 	}
 	return printf("%llu\n", nr) < 0;
 }

@@ -11,8 +11,7 @@ build_generate() {
 	kernel=$tree/kernel/trace
 	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../pack/include" -I"$src" \
 		-I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src/file"/dat_*.c "$src/file/decode.c" \
-		"$src/file/cpu_reader.c" "$src/file/format.c" "$src/lib/mem.c" \
-		"$src/lib/msg.c" "$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
+		"$progs/../generate.c" "$src"/file/*.c "$src/lib/mem.c" "$src/lib/msg.c" \
+		"$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }

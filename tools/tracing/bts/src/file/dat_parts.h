@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files dat_*.c share: reading bytes of a trace.dat file, and the parts that both
+ * versions have.
+ *
+ * Only dat_*.c may include this.
+ */
+#ifndef BTS_DAT_PARTS_H
+#define BTS_DAT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dat;
+struct dat_cpu;
+struct dat_text;
+
+/* dat_bytes.c: a cursor in bytes that were read. bad is set by a read past the end, and stays. */
+struct dat_bytes {
+	const uint8_t	*at;
+	const uint8_t	*end;
+	bool		bad;
+};
+
+uint64_t dat_u64(struct dat_bytes *b);
+uint32_t dat_u32(struct dat_bytes *b);
+uint16_t dat_u16(struct dat_bytes *b);
+const char *dat_string(struct dat_bytes *b);
+const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size);
+
+/* Reads that much of the file; less at its end. */
+size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
+
+/* Into a buffer of exactly that many bytes; false if the bytes are damaged. */
+bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
+
+/* dat_parts.c: each takes a part from the cursor, and notes it in @dat. */
+void dat_header_info(struct dat *dat, struct dat_bytes *b);
+void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
+void dat_event_formats(struct dat *dat, struct dat_bytes *b);
+void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
+void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
+struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
+
+/*
+ * dat_v7.c, dat_v6.c: what follows the header, from @offset on. Damage is noted in @dat,
+ * what came before it is kept.
+ */
+void dat_read_v7(struct dat *dat, uint64_t offset);
+void dat_read_v6(struct dat *dat, uint64_t offset);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the fields of the tracer's entries are, by the formats in the file: they are looked
+ * up once, not for each entry.
+ */
+#include "lib/msg.h"
+#include "layout.h"
+
+static uint32_t format_id(const struct formats *formats, const char *name)
+{
+	const struct format *f = format_named(formats, name);
+
+	return f ? f->id : UINT32_MAX;
+}
+
+static bool layout_branch(struct layout *l, const struct format *branch)
+{
+	const struct format_field *type = format_field(branch, "common_type", 2);
+	const struct format_field *pid = format_field(branch, "common_pid", 4);
+	const struct format_field *from = format_field(branch, "from", 8);
+	const struct format_field *to = format_field(branch, "to", 8);
+
+	if (!type || !pid || !from || !to || type->offset || pid->offset > 64 ||
+	    from->offset > 64 || to->offset > 64)
+		return false;
+	l->pid_offset = pid->offset;
+	l->from_offset = from->offset;
+	l->to_offset = to->offset;
+	l->branch_size = (from->offset > to->offset ? from->offset : to->offset) + 8;
+	l->branch_size = (l->branch_size + 3) & ~3U;
+	return pid->offset + 4 <= l->branch_size;
+}
+
+bool layout_find(struct layout *l, const struct formats *formats, struct dat *dat)
+{
+	const struct format *branch = format_named(formats, "bts_branch");
+
+	*l = (struct layout) {};
+	if (!branch) {
+		msg_error("read", dat->path, "%s", dat->error ? dat->error :
+			  "no branches: the kernel that it is of has no bts tracer");
+		return false;
+	}
+	if (!layout_branch(l, branch)) {
+		msg_error("read", dat->path, "the format of bts_branch is not one known here");
+		return false;
+	}
+	l->branch_id = branch->id;
+	l->lost = format_named(formats, "bts_lost");
+	l->lost_id = format_id(formats, "bts_lost");
+	l->lost_count = format_field(l->lost, "count", 0);
+	l->lost_cause = format_field(l->lost, "cause", 0);
+	l->pack = format_named(formats, "bts_pack");
+	l->lost_seq = format_field(l->lost, "seq", 8);
+	l->pack_id = format_id(formats, "bts_pack");
+	l->pack_seq = format_field(l->pack, "seq", 8);
+	l->pack_nr = format_field(l->pack, "nr", 4);
+	l->pack_from = format_field(l->pack, "from", 8);
+	l->pack_code = format_field(l->pack, "code", 0);
+	l->departs_id = format_id(formats, "bts_departs");
+	l->arrives_id = format_id(formats, "bts_arrives");
+	l->map_id = format_id(formats, "bts_map");
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the fields of the tracer's entries are.
+ *
+ * file/ and flow/ may include this.
+ */
+#ifndef BTS_LAYOUT_H
+#define BTS_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dat.h"
+#include "format.h"
+
+/* Where the fields are that the streams read; the same for all of them. */
+struct layout {
+	uint32_t	branch_id;
+	uint32_t	pack_id;
+	uint32_t	lost_id;
+	uint32_t	departs_id;
+	uint32_t	arrives_id;
+	uint32_t	map_id;
+	uint32_t	pid_offset;
+	uint32_t	from_offset;
+	uint32_t	to_offset;
+	uint32_t	branch_size;
+	const struct format *lost;
+	const struct format *pack;
+	const struct format_field *lost_count;
+	const struct format_field *lost_cause;
+	const struct format_field *lost_seq;
+	const struct format_field *pack_seq;
+	const struct format_field *pack_nr;
+	const struct format_field *pack_from;
+	const struct format_field *pack_code;
+};
+
+/* False, after a message, if the file has no branches, or none of a form known here. */
+bool layout_find(struct layout *layout, const struct formats *formats, struct dat *dat);
+
+#endif

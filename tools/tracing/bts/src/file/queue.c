@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queue between a thread that reads and the pipeline.
+ *
+ *	thread: unpack, decode -> [batch][batch][batch] -> pipeline: merge, count
+ *
+ * The queue is a ring of batches that are used again and again, so that memory does not
+ * grow with the trace. Its two ends are under one lock, taken once a batch.
+ *
+ * The side that sleeps is woken when the queue is half full, or half empty, not with
+ * each batch: a batch takes ten microseconds, and a wake-up half as much.
+ */
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "queue.h"
+
+void queue_init(struct queue *q)
+{
+	*q = (struct queue) {};
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->filled, NULL);
+	pthread_cond_init(&q->emptied, NULL);
+	q->ring = mem_alloc(QUEUE_SIZE * sizeof(*q->ring));
+}
+
+void queue_free(struct queue *q)
+{
+	free(q->ring);
+	pthread_cond_destroy(&q->emptied);
+	pthread_cond_destroy(&q->filled);
+	pthread_mutex_destroy(&q->lock);
+}
+
+struct batch *queue_reserve(struct queue *q)
+{
+	bool stop;
+
+	pthread_mutex_lock(&q->lock);
+	while (q->in - q->out == QUEUE_SIZE && !q->stop)
+		pthread_cond_wait(&q->emptied, &q->lock);
+	stop = q->stop;
+	pthread_mutex_unlock(&q->lock);
+	return stop ? NULL : &q->ring[q->in % QUEUE_SIZE];
+}
+
+void queue_commit(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->in++;
+	if (q->in - q->out == QUEUE_SIZE / 2)
+		pthread_cond_signal(&q->filled);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void queue_end(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->ended = true;
+	pthread_cond_signal(&q->filled);
+	pthread_mutex_unlock(&q->lock);
+}
+
+struct batch *queue_peek(struct queue *q)
+{
+	bool ready;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->in == q->out)
+		while (q->in - q->out < QUEUE_SIZE / 2 && !q->ended)
+			pthread_cond_wait(&q->filled, &q->lock);
+	ready = q->in != q->out;
+	pthread_mutex_unlock(&q->lock);
+	return ready ? &q->ring[q->out % QUEUE_SIZE] : NULL;
+}
+
+void queue_next(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->out++;
+	if (q->in - q->out == QUEUE_SIZE / 2)
+		pthread_cond_signal(&q->emptied);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void queue_stop(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->stop = true;
+	pthread_cond_signal(&q->emptied);
+	pthread_mutex_unlock(&q->lock);
+}
