@@ -21,7 +21,6 @@
 #include "lib/msg.h"
 #include "lib/names.h"
 #include "lib/text.h"
-#include "record/bill.h"
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
 #include "cmd.h"

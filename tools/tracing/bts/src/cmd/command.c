@@ -11,7 +11,6 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
-#include "record/bill.h"
 #include "command.h"
 
 int command_input(struct bts_options *o, const char *command, int argc, char **argv)
@@ -72,17 +71,6 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv)
 	return status;
 }
 
-int command_run(struct bts_pipe *pipe, FILE *bill)
-{
-	int status = bts_pipe_run(pipe);
-	int closed;
-
-	if (bill)
-		bts_pipe_bill(pipe, bill);
-	closed = bts_pipe_close(pipe);
-	return status ? status : closed;
-}
-
 FILE *command_output(const char *output)
 {
 	FILE *out;
@@ -115,72 +103,4 @@ int command_usage(const char *text)
 {
 	printf("%s\nWhich branches:\n%s", text, bts_options_help);
 	return STATUS_OK;
-}
-
-/* As sched_switch has it. */
-static const char *state_text(unsigned int state, char *buffer, size_t size)
-{
-	static const char letters[] = "SDTtXZPI";
-	size_t used = 0;
-
-	for (unsigned int i = 0; i < 8 && used + 2 < size; i++)
-		if (state & (1U << i))
-			buffer[used++] = letters[i];
-	if (!used)
-		buffer[used++] = 'R';
-	if (state & 0x100)
-		buffer[used++] = '+';
-	buffer[used] = 0;
-	return buffer;
-}
-
-static void place_text(struct bts_pipe *pipe, struct bts_task *task, uint64_t addr, char *buffer,
-		       size_t size)
-{
-	struct bts_place place;
-
-	if (!task || !addr) {
-		snprintf(buffer, size, "%#llx", (unsigned long long)addr);
-		return;
-	}
-	place = bts_place(pipe, task, addr);
-	bts_place_text(buffer, size, &place, addr);
-}
-
-const char *command_row_text(struct bts_pipe *pipe, struct bts_task *task,
-			     const struct bts_row *row)
-{
-	static char text[2304];
-	char user[1024], other[1024], state[16];
-
-	switch (row->type) {
-	case BTS_ROW_LOST:
-		if (row->count)
-			snprintf(text, sizeof(text), "LOST %llu branches (%s)",
-				 (unsigned long long)row->count, bts_cause_names[row->cause]);
-		else
-			snprintf(text, sizeof(text), "LOST branches (%s)",
-				 bts_cause_names[row->cause]);
-		return text;
-	case BTS_ROW_GAP:
-		if (!row->to)
-			return "GAP (the loss on this CPU may be this task's)";
-		place_text(pipe, task, row->from, user, sizeof(user));
-		place_text(pipe, task, row->to, other, sizeof(other));
-		snprintf(text, sizeof(text), "GAP (no way from %s to %s)", user, other);
-		return text;
-	case BTS_ROW_DEPARTS:
-		place_text(pipe, task, row->user_ip, user, sizeof(user));
-		place_text(pipe, task, row->kernel_ip, other, sizeof(other));
-		snprintf(text, sizeof(text), "departs %s state=%s user_ip=%s kernel_ip=%s",
-			 row->voluntary ? "voluntary" : "preempted",
-			 state_text(row->state, state, sizeof(state)), user, other);
-		return text;
-	case BTS_ROW_ARRIVES:
-		place_text(pipe, task, row->user_ip, user, sizeof(user));
-		snprintf(text, sizeof(text), "arrives user_ip=%s", user);
-		return text;
-	default:
-		return row->text;
-	}
 }

@@ -138,7 +138,7 @@ static bool wanted(const struct cover *c, const struct object *o)
 	const struct bts_options *options = c->pipe.options;
 
 	if (options->dso)
-		return bts_dso_matches(o, options->dso);
+		return object_is_named(o, options->dso);
 	return options->kernel ? o->kernel : true;
 }
 

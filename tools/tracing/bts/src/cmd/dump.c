@@ -9,6 +9,7 @@
 #include "dump/dump.h"
 #include "lib/msg.h"
 #include "cmd.h"
+#include "command.h"
 
 static const struct dump_format formats[] = {
 	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },

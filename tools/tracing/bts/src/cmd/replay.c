@@ -193,7 +193,7 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	print_pending(r);
 	head(r, t ? t : &of_cpu, level + 1, false, 0, 0);
 	text_string(r->text, "// ");
-	text_string(r->text, command_row_text(&r->pipe, t, row));
+	text_string(r->text, row_text(&r->pipe, t, row));
 	text_string(r->text, "\n");
 	if (c)
 		calls_row(c, row);

@@ -155,7 +155,7 @@ static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts
 static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 {
 	struct report *r = ctx;
-	const char *text = command_row_text(&r->pipe, t, row);
+	const char *text = row_text(&r->pipe, t, row);
 
 	/* A name may have changed with this row. */
 	r->task = NULL;

@@ -9,6 +9,7 @@
 #include "lib/msg.h"
 #include "tui/tui.h"
 #include "cmd.h"
+#include "command.h"
 
 static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n\n"

@@ -33,7 +33,7 @@ static void edge(struct bolt *b, struct sym *from, uint64_t from_addr, struct sy
 	const char *dso = b->dump->pipe.options->dso;
 
 	if (named(from) && named(to) && from->object == to->object &&
-	    (!dso || bts_dso_matches(from->object, dso)))
+	    (!dso || object_is_named(from->object, dso)))
 		tally_get(&b->tally, &key)->branches += b->count;
 }
 

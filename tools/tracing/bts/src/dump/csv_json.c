@@ -98,7 +98,7 @@ static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts
 static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 {
 	struct rows *r = ctx;
-	const char *text = command_row_text(&r->dump->pipe, t, row);
+	const char *text = row_text(&r->dump->pipe, t, row);
 
 	head(r, t, row->cpu, row->ts);
 	if (r->json) {

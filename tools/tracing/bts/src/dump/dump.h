@@ -5,7 +5,7 @@
 #ifndef BTS_DUMP_H
 #define BTS_DUMP_H
 
-#include "cmd/command.h"
+#include "flow/pipeline.h"
 
 struct dump;
 

@@ -82,7 +82,7 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	if (row->type != BTS_ROW_MAP) {
 		if (row->ts > c->ts)
 			c->ts = row->ts;
-		tl->mark(tl, t, command_row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
+		tl->mark(tl, t, row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
 	}
 	calls_row(c, row);
 	return tl->text->failed;

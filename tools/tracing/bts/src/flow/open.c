@@ -177,26 +177,3 @@ void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out)
 	fprintf(out, "},\"gaps\":%llu,\"without_code\":%llu,\"bytes_a_branch\":%.2f}}\n",
 		(unsigned long long)b->gaps, (unsigned long long)b->blind, bytes_each(b));
 }
-
-int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr)
-{
-	const struct sym *s = place->sym;
-
-	if (s != &s->object->whole)
-		return snprintf(buffer, size, "%s+0x%llx", s->name,
-				(unsigned long long)(place->addr - s->addr));
-	if (s->object->path[0] && !s->object->kernel)
-		return snprintf(buffer, size, "%s+0x%llx", s->object->name,
-				(unsigned long long)place->addr);
-	return snprintf(buffer, size, "0x%llx", (unsigned long long)addr);
-}
-
-bool bts_dso_matches(const struct object *o, const char *name)
-{
-	size_t length = strlen(o->name);
-
-	if (!strcmp(o->name, name) || !strcmp(o->path, name))
-		return true;
-	return o->name[0] == '[' && length > 2 && strlen(name) == length - 2 &&
-	       !strncmp(o->name + 1, name, length - 2);
-}

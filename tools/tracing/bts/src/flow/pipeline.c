@@ -24,11 +24,6 @@
 #include "lib/msg.h"
 #include "private.h"
 
-const char *const bts_cause_names[BTS_CAUSES] = {
-	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
-	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
-};
-
 /* Then all are folded into the consumer, and the table begins anew. */
 #define STEPS_MAX	(1U << 20)
 
@@ -107,8 +102,8 @@ static bool step_shown(const struct pipe_private *v, const struct bts_step *s)
 
 	if ((o->user && kernel) || (o->kernel && user))
 		return false;
-	if (o->dso && !bts_dso_matches(s->at_from.sym->object, o->dso) &&
-	    !bts_dso_matches(s->at_to.sym->object, o->dso))
+	if (o->dso && !object_is_named(s->at_from.sym->object, o->dso) &&
+	    !object_is_named(s->at_to.sym->object, o->dso))
 		return false;
 	if (o->from && !place_matches(&s->at_from, s->from, o->from))
 		return false;
@@ -192,8 +187,8 @@ static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_
 	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
-		  uint32_t begin, uint32_t end)
+static int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
+			 uint32_t begin, uint32_t end)
 {
 	struct bts_consumer *c = &v->pipe->consumer;
 	struct bts_step *s = t->step, *next;

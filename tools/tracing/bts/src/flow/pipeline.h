@@ -262,6 +262,8 @@ int bts_pipe_close(struct bts_pipe *p);
 
 /* A place as text: function+0x12, or libfoo.so+0x1234, or the number. Returns the length. */
 int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr);
+/* What a row says: departs, arrives, LOST, GAP ... Static buffer. */
+const char *row_text(struct bts_pipe *pipe, struct bts_task *task, const struct bts_row *row);
 /* Where an address of the task is. */
 struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t addr);
 /*
@@ -274,7 +276,4 @@ uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_i
 		       void *ctx);
 /* What the instruction at an address of the object is; its length, 0 if it is not known. */
 uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind);
-/* The object's name without brackets and directories, as --dso has it. */
-bool bts_dso_matches(const struct object *o, const char *name);
-
 #endif

@@ -71,10 +71,6 @@ struct pipe_private {
 	uint64_t		departures;
 };
 
-/* pipeline.c */
-int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
-		  uint32_t begin, uint32_t end);
-
 /* rows.c: rows that are no branches. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct bts_task *t, const struct bts_row *row);

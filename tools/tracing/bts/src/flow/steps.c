@@ -93,22 +93,6 @@ void steps_clear(struct steps *all, void (*fold)(void *ctx, struct bts_step *ste
 	*all = (struct steps) {};
 }
 
-const char *const bts_kind_names[BTS_KINDS] = {
-	[BTS_UNKNOWN]	= "?",
-	[BTS_COND]	= "jcc",
-	[BTS_JUMP]	= "jmp",
-	[BTS_JUMP_IND]	= "jmp*",
-	[BTS_CALL]	= "call",
-	[BTS_CALL_IND]	= "call*",
-	[BTS_RET]	= "ret",
-	[BTS_SYSCALL]	= "syscall",
-	[BTS_SYSRET]	= "sysret",
-	[BTS_IRET]	= "iret",
-	[BTS_INTERRUPT]	= "interrupt",
-	[BTS_FAR]	= "far",
-	[BTS_EXIT]	= "exit",
-};
-
 static const enum bts_kind kinds[] = {
 	[INSN_NONE]	= BTS_UNKNOWN,
 	[INSN_OTHER]	= BTS_INTERRUPT,

@@ -80,21 +80,6 @@ void text_number(struct text *t, uint64_t number)
 	text_padded(t, number, 0, ' ');
 }
 
-void text_hex(struct text *t, uint64_t number)
-{
-	static const char hex[] = "0123456789abcdef";
-	char digits[18];
-	unsigned int at = sizeof(digits);
-
-	do {
-		digits[--at] = hex[number & 15];
-		number >>= 4;
-	} while (number);
-	digits[--at] = 'x';
-	digits[--at] = '0';
-	text_bytes(t, digits + at, sizeof(digits) - at);
-}
-
 void text_time(struct text *t, uint64_t ts, unsigned int width)
 {
 	uint64_t us = (ts + 500) / 1000;

@@ -33,7 +33,6 @@ void text_string(struct text *t, const char *string);
 void text_number(struct text *t, uint64_t number);
 /* Right-aligned in @width columns, filled with @fill. */
 void text_padded(struct text *t, uint64_t number, unsigned int width, char fill);
-void text_hex(struct text *t, uint64_t number);
 /* Seconds with microseconds. */
 void text_time(struct text *t, uint64_t ts, unsigned int width);
 /* A JSON string, with its quotes. */

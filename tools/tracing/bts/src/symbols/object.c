@@ -260,6 +260,16 @@ struct sym *object_sym(struct object *o, uint64_t addr)
 	return &o->whole;
 }
 
+bool object_is_named(const struct object *o, const char *name)
+{
+	size_t length = strlen(o->name);
+
+	if (!strcmp(o->name, name) || !strcmp(o->path, name))
+		return true;
+	return o->name[0] == '[' && length > 2 && strlen(name) == length - 2 &&
+	       !strncmp(o->name + 1, name, length - 2);
+}
+
 static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
 	for (size_t i = 0; i < o->nr_segments; i++) {

@@ -128,6 +128,9 @@ struct object *object_get(struct objects *all, const struct object_key *key);
 /* A new one, without file or symbols. */
 struct object *object_new(struct objects *all, const char *name, const char *path);
 
+/* Is this its name or its path? The brackets of [kernel] may be left out. */
+bool object_is_named(const struct object *o, const char *name);
+
 /* The function at the address; never NULL. */
 struct sym *object_sym(struct object *o, uint64_t addr);
 /* The bytes at the address, up to the end of what the file has there. */

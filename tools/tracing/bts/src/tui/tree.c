@@ -106,7 +106,7 @@ static int row(void *ctx, struct bts_task *task, const struct bts_row *row)
 	if (row->type != BTS_ROW_MAP) {
 		n = add_node(t, tree_of(t, task), parent_of(c, c->depth));
 		if (n) {
-			n->text = mem_strdup(command_row_text(&t->pipe, task, row));
+			n->text = mem_strdup(row_text(&t->pipe, task, row));
 			n->loss = row->type == BTS_ROW_LOST || row->type == BTS_ROW_GAP;
 		}
 	}

@@ -5,8 +5,8 @@
 #ifndef BTS_TUI_H
 #define BTS_TUI_H
 
-#include "cmd/command.h"
 #include "flow/calls.h"
+#include "flow/pipeline.h"
 #include "flow/tally.h"
 
 #define NODE_NONE UINT32_MAX
