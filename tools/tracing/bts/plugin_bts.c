@@ -30,7 +30,7 @@
 
 #include "bts/unpack.h"
 
-#define BTS_CPUS	8192
+#define PLUGIN_CPUS	8192
 
 struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 	{
@@ -41,18 +41,18 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 	{ }
 };
 
-static struct bts_decoder bts_decoder;
+static struct bts_decoder decoder;
 
 /* The number of the branch that comes next on a CPU, plus 1; 0: not known */
-static unsigned long long bts_next[BTS_CPUS];
+static unsigned long long plugin_next[PLUGIN_CPUS];
 
-static bool bts_shows_lost(void)
+static bool plugin_shows_lost(void)
 {
 	return TEP_PLUGIN_OPTIONS[0].set;
 }
 
 /* The columns of the row that is being printed, up to here. Return: a copy. */
-static char *bts_columns(struct trace_seq *s)
+static char *plugin_columns(struct trace_seq *s)
 {
 	unsigned int begin = s->len;
 
@@ -62,7 +62,7 @@ static char *bts_columns(struct trace_seq *s)
 }
 
 /* User space, the lower half, has no names here: those of the kernel do not apply. */
-static void bts_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
+static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;
 
@@ -76,41 +76,41 @@ static void bts_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 }
 
 /* The branches before this entry, if some of those that precede it are missing. */
-static void bts_put_lost(struct trace_seq *s, const char *columns, int cpu,
-			 unsigned long long seq, unsigned long long nr)
+static void plugin_put_lost(struct trace_seq *s, const char *columns, int cpu,
+			    unsigned long long seq, unsigned long long nr)
 {
-	if (cpu < 0 || cpu >= BTS_CPUS)
+	if (cpu < 0 || cpu >= PLUGIN_CPUS)
 		return;
-	if (bts_shows_lost() && bts_next[cpu] && seq + 1 > bts_next[cpu])
+	if (plugin_shows_lost() && plugin_next[cpu] && seq + 1 > plugin_next[cpu])
 		trace_seq_printf(s, "LOST %llu branches (missing in the trace)\n%s",
-				 seq + 1 - bts_next[cpu], columns);
-	bts_next[cpu] = seq + nr + 1;
+				 seq + 1 - plugin_next[cpu], columns);
+	plugin_next[cpu] = seq + nr + 1;
 }
 
-static void bts_put_rows(struct trace_seq *s, struct tep_handle *tep, const char *columns)
+static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const char *columns)
 {
 	struct bts_pair branch;
 	bool first = true;
 
-	while (bts_decoder_next(&bts_decoder, &branch)) {
+	while (bts_decoder_next(&decoder, &branch)) {
 		if (!first)
 			trace_seq_printf(s, "\n%s", columns);
 		first = false;
-		bts_put_addr(s, tep, branch.from);
+		plugin_put_addr(s, tep, branch.from);
 		trace_seq_puts(s, " -> ");
-		bts_put_addr(s, tep, branch.to);
+		plugin_put_addr(s, tep, branch.to);
 	}
-	if (!bts_decoder_damaged(&bts_decoder))
+	if (!bts_decoder_damaged(&decoder))
 		return;
 	if (!first)
 		trace_seq_printf(s, "\n%s", columns);
 	trace_seq_printf(s, "DAMAGED: %u branches of the pack are missing",
-			 bts_decoder.left);
+			 decoder.left);
 }
 
 /* Return: 0 if the entry is printed, 1 if its own format is to be used. */
-static int bts_pack_handler(struct trace_seq *s, struct tep_record *record,
-			    struct tep_event *event, void *context)
+static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
+			       struct tep_event *event, void *context)
 {
 	struct tep_format_field *code = tep_find_field(event, "code");
 	unsigned long long seq, from, nr;
@@ -122,20 +122,20 @@ static int bts_pack_handler(struct trace_seq *s, struct tep_record *record,
 	    tep_get_field_val(NULL, event, "from", record, &from, 0) ||
 	    tep_get_field_val(NULL, event, "nr", record, &nr, 0))
 		return 1;
-	columns = bts_columns(s);
+	columns = plugin_columns(s);
 	if (!columns)
 		return 1;
-	bts_put_lost(s, columns, record->cpu, seq, nr);
-	bts_decoder_begin(&bts_decoder, (char *)record->data + code->offset,
+	plugin_put_lost(s, columns, record->cpu, seq, nr);
+	bts_decoder_begin(&decoder, (char *)record->data + code->offset,
 			  record->size - code->offset, from, nr);
-	bts_put_rows(s, event->tep, columns);
+	plugin_put_rows(s, event->tep, columns);
 	free(columns);
 	return 0;
 }
 
 /* Branches that the kernel says are lost are none that are missing. */
-static int bts_lost_handler(struct trace_seq *s, struct tep_record *record,
-			    struct tep_event *event, void *context)
+static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
+			       struct tep_event *event, void *context)
 {
 	unsigned long long seq, count;
 	char *columns;
@@ -144,23 +144,23 @@ static int bts_lost_handler(struct trace_seq *s, struct tep_record *record,
 	if (tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
 	    tep_get_field_val(NULL, event, "count", record, &count, 0))
 		return 1;
-	columns = bts_columns(s);
+	columns = plugin_columns(s);
 	if (columns)
-		bts_put_lost(s, columns, record->cpu, seq, count);
+		plugin_put_lost(s, columns, record->cpu, seq, count);
 	free(columns);
 	return 1;
 }
 
 int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
-	tep_register_event_handler(tep, -1, "ftrace", "bts_pack", bts_pack_handler, NULL);
-	tep_register_event_handler(tep, -1, "ftrace", "bts_lost", bts_lost_handler, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "bts_pack", plugin_pack_handler, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "bts_lost", plugin_lost_handler, NULL);
 	return tep_plugin_add_options("bts", TEP_PLUGIN_OPTIONS);
 }
 
 void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 {
-	tep_unregister_event_handler(tep, -1, "ftrace", "bts_pack", bts_pack_handler, NULL);
-	tep_unregister_event_handler(tep, -1, "ftrace", "bts_lost", bts_lost_handler, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "bts_pack", plugin_pack_handler, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "bts_lost", plugin_lost_handler, NULL);
 	tep_plugin_remove_options(TEP_PLUGIN_OPTIONS);
 }

@@ -110,7 +110,7 @@ static void put_object(struct archived *all, const struct object *object)
 }
 
 /* The kernel's code can still be had if it is the same kernel, though not as it was. */
-static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
+static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	char *there = mem_format("%s.archive/kcore", all->trace);
 	struct utsname uts;
@@ -122,14 +122,14 @@ static void put_kernel(const struct archived *all, const struct bts_pipe *pipe)
 	free(there);
 }
 
-static void put_tasks(const struct archived *all, const struct bts_pipe *pipe)
+static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	char *there = mem_format("%s.archive/vdso.so", all->trace);
 	struct names names = {};
 
 	/* Else it is another machine's. */
 	if (access(there, F_OK)) {
-		for (const struct bts_task *task = pipe->tasks; task; task = task->list_next)
+		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
 				names_get(&names, task->tgid);
 		archive_tasks(all->trace, &names);
@@ -140,13 +140,13 @@ static void put_tasks(const struct archived *all, const struct bts_pipe *pipe)
 
 static int run(const char *trace, bool verbose)
 {
-	struct bts_options options = { .path = (char *)trace };
 	struct archived all = { .trace = trace, .verbose = verbose };
-	struct bts_pipe pipe = {};
+	struct options options = { .path = (char *)trace };
+	struct pipe pipe = {};
 	bool writable = false;
 	char *directory;
 
-	if (!bts_pipe_open(&pipe, trace, &options))
+	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
 	/* One message if nothing can be put there, not one for each file. */
 	directory = archive_file(trace, "");
@@ -156,15 +156,15 @@ static int run(const char *trace, bool verbose)
 		writable = true;
 	free(directory);
 	if (!writable) {
-		bts_pipe_close(&pipe);
+		pipe_close(&pipe);
 		return STATUS_FAILURE;
 	}
-	all.status = bts_pipe_run(&pipe);
+	all.status = pipe_run(&pipe);
 	for (const struct object *object = pipe.objects.list; object; object = object->next)
 		put_object(&all, object);
 	put_kernel(&all, &pipe);
 	put_tasks(&all, &pipe);
-	if (bts_pipe_close(&pipe))
+	if (pipe_close(&pipe))
 		all.status = STATUS_FAILURE;
 	printf("%s.archive: %u files, %s bytes; %u missing\n", trace, all.files,
 	       text_commas(all.bytes), all.missing);

@@ -332,7 +332,7 @@ static void check_software(struct check *check)
 		note("rights", "not root: recording wants root, or rights to tracefs");
 	else
 		good("rights", "root");
-	root = tracefs_root();
+	root = instance_tracefs();
 	if (!root) {
 		bad(check, "tracefs", geteuid() ? "not open to this user: run bts check as root" :
 		    "it cannot be mounted");
@@ -379,7 +379,7 @@ int cmd_check(int argc, char **argv)
 	if (check.failed)
 		puts("\nBranches cannot be recorded here, see NO.");
 	else if (with_probe)
-		check.failed = !run_probe();
+		check.failed = !probe_machine();
 	else
 		puts("\nBranches can be recorded here. bts check --probe tries it.");
 	return check.failed ? STATUS_FAILURE : STATUS_OK;

@@ -13,7 +13,7 @@
 #include "lib/text.h"
 #include "command.h"
 
-int command_input(struct bts_options *o, const char *command, int argc, char **argv)
+int command_input(struct options *o, const char *command, int argc, char **argv)
 {
 	if (optind < argc && !strcmp(o->path, DAT_NAME)) {
 		free(o->path);
@@ -39,7 +39,7 @@ static int parse_options(const struct command *c, void *ctx, int argc, char **ar
 	return status;
 }
 
-static int parse_arguments(const struct command *c, void *ctx, struct bts_options *o, int argc,
+static int parse_arguments(const struct command *c, void *ctx, struct options *o, int argc,
 			   char **argv)
 {
 	int status = parse_options(c, ctx, argc, argv);
@@ -53,8 +53,8 @@ static int parse_arguments(const struct command *c, void *ctx, struct bts_option
 
 int command_main(const struct command *c, void *ctx, int argc, char **argv)
 {
-	struct bts_options options;
-	int status = bts_options_parse(&options, argv[0], &argc, argv);
+	struct options options;
+	int status = options_parse(&options, argv[0], &argc, argv);
 
 	if (!status)
 		status = parse_arguments(c, ctx, &options, argc, argv);
@@ -67,7 +67,7 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv)
 			command_usage(c->usage);
 		status = STATUS_OK;
 	}
-	bts_options_free(&options);
+	options_free(&options);
 	return status;
 }
 
@@ -83,7 +83,7 @@ FILE *command_output(const char *output)
 	return out;
 }
 
-int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status)
+int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status)
 {
 	bool to_file = out != stdout;
 	struct stat st;
@@ -94,13 +94,13 @@ int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int
 	else if (to_file && !stat(output, &st))
 		printf("%s: %s bytes\n", output, text_commas(st.st_size));
 	/* Standard output is the data's. */
-	bts_pipe_bill(pipe, to_file ? stdout : stderr);
-	closed = bts_pipe_close(pipe);
+	pipe_bill(pipe, to_file ? stdout : stderr);
+	closed = pipe_close(pipe);
 	return status ? status : closed;
 }
 
 int command_usage(const char *text)
 {
-	printf("%s\nWhich branches:\n%s", text, bts_options_help);
+	printf("%s\nWhich branches:\n%s", text, options_help);
 	return STATUS_OK;
 }

@@ -27,8 +27,8 @@ struct command {
 	const char		*shorts;
 	const struct option	*longs;
 	int	(*option)(void *ctx, int option, const char *command);
-	int	(*operands)(void *ctx, struct bts_options *o, int argc, char **argv);
-	int	(*run)(void *ctx, const struct bts_options *o);
+	int	(*operands)(void *ctx, struct options *o, int argc, char **argv);
+	int	(*run)(void *ctx, const struct options *o);
 };
 
 /* Arguments, run, end: what a cmd_NAME() returns. */
@@ -38,13 +38,13 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv);
  * A file may be named without -i: takes it from the arguments that are left. STATUS_OK, or
  * STATUS_MISUSE after a message if there are others.
  */
-int command_input(struct bts_options *o, const char *command, int argc, char **argv);
+int command_input(struct options *o, const char *command, int argc, char **argv);
 
 /* Usage: the command's own text, then the common options. */
 int command_usage(const char *text);
 /* Where -o @output goes: a file, or standard output. NULL, and said, if it cannot be. */
 FILE *command_output(const char *output);
 /* The end of a command with -o: closes both, after the bill. Returns its status. */
-int command_output_end(struct bts_pipe *pipe, FILE *out, const char *output, int status);
+int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif

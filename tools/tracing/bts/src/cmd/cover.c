@@ -26,7 +26,7 @@ static const char usage[] =
 	"With --dso NAME of that file only, with -k of the kernel, else of all files that\n"
 	"have debug information.\n";
 
-struct walk {
+struct cover_step {
 	struct cover	*cover;
 	uint64_t	count;
 	uint64_t	last;
@@ -48,22 +48,22 @@ static struct tally_entry *at_addr(struct tally *t, const struct object *o, uint
 	return tally_get(t, &key);
 }
 
-static bool same_line(const struct walk *w, const char *file, unsigned int line)
+static bool same_line(const struct cover_step *w, const char *file, unsigned int line)
 {
 	return line == w->line && w->file && !strcmp(w->file, file);
 }
 
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
-	struct walk *w = ctx;
+	struct cover_step *w = ctx;
 	struct tally_entry *e = at_addr(&w->cover->insns, sym->object, addr);
-	enum bts_kind kind;
+	enum branch_kind kind;
 	const char *file;
 	unsigned int line;
 
 	e->insns += w->count;
 	e->calls = length;
-	if (addr != w->last && bts_insn(sym->object, addr, &kind) && kind == BTS_COND)
+	if (addr != w->last && branch_kind_at(sym->object, addr, &kind) && kind == BRANCH_COND)
 		at_addr(&w->cover->conds, sym->object, addr)->branches += w->count;
 	if (!w->cover->format->lines || !object_line(sym->object, addr, &file, &line))
 		return;
@@ -73,35 +73,35 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	w->line = line;
 }
 
-static bool is_call(const struct bts_step *s)
+static bool is_call(const struct step *s)
 {
-	return s->kind == BTS_CALL || s->kind == BTS_CALL_IND;
+	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
 /* Does the branch lead to another line, or to the same one again? */
-static bool comes_anew(const struct bts_step *s, const char *file, unsigned int line)
+static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
 	const char *old_file;
 	unsigned int old_line;
 
-	if (s->kind == BTS_IRET || s->kind == BTS_SYSRET || s->kind == BTS_EXIT ||
-	    s->kind == BTS_INTERRUPT)
+	if (s->kind == BRANCH_IRET || s->kind == BRANCH_SYSRET || s->kind == BRANCH_EXIT ||
+	    s->kind == BRANCH_INTERRUPT)
 		return false;
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
-			   s->kind != BTS_RET))
+			   s->kind != BRANCH_RET))
 		return true;
 	/* A return continues the line of the call before it. */
-	if (s->kind == BTS_RET)
+	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
 		return true;
 	if (old_line != line || strcmp(old_file, file))
 		return true;
-	return s->kind != BTS_RET && s->at_to.addr <= s->at_from.addr;
+	return s->kind != BRANCH_RET && s->at_to.addr <= s->at_from.addr;
 }
 
-static void landing(struct cover *c, const struct bts_step *s)
+static void landing(struct cover *c, const struct step *s)
 {
 	const struct sym *to = s->at_to.sym;
 	struct tally_key key = { .a = to };
@@ -117,25 +117,25 @@ static void landing(struct cover *c, const struct bts_step *s)
 		at_line(c, file, line)->branches += s->count;
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	struct cover *c = ctx;
-	struct walk w = { .cover = c, .count = s->count };
+	struct cover_step w = { .cover = c, .count = s->count };
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
 	landing(c, s);
 	if (!c->wanted(c, s->at_from.sym->object))
 		return;
 	w.last = s->at_from.addr;
-	bts_step_each(&c->pipe, s, one_insn, &w);
-	if (s->kind == BTS_COND)
+	step_each(&c->pipe, s, one_insn, &w);
+	if (s->kind == BRANCH_COND)
 		at_addr(&c->conds, s->at_from.sym->object, s->at_from.addr)->calls += s->count;
 }
 
 static bool wanted(const struct cover *c, const struct object *o)
 {
-	const struct bts_options *options = c->pipe.options;
+	const struct options *options = c->pipe.options;
 
 	if (options->dso)
 		return object_is_named(o, options->dso);
@@ -156,21 +156,21 @@ static const struct cover_format *find_format(const char *name)
 	return NULL;
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct cover *c = ctx;
 	int status;
 
-	c->pipe.consumer = (struct bts_consumer) { .ctx = c, .fold = fold };
+	c->pipe.consumer = (struct consumer) { .ctx = c, .fold = fold };
 	c->wanted = wanted;
-	if (!bts_pipe_open(&c->pipe, options->path, options))
+	if (!pipe_open(&c->pipe, options->path, options))
 		return STATUS_FAILURE;
 	c->out = command_output(c->output);
 	if (!c->out) {
-		bts_pipe_close(&c->pipe);
+		pipe_close(&c->pipe);
 		return STATUS_FAILURE;
 	}
-	status = bts_pipe_run(&c->pipe);
+	status = pipe_run(&c->pipe);
 	c->format->print(c);
 	status = command_output_end(&c->pipe, c->out, c->output, status);
 	tally_free(&c->lines);
@@ -192,7 +192,7 @@ static int option(void *ctx, int option, const char *command)
 	return c->format ? STATUS_OK : msg_misuse(command, "-f %s: no such format", optarg);
 }
 
-static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	const struct cover *c = ctx;
 

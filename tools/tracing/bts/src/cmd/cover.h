@@ -32,7 +32,7 @@ struct cover_format {
  * @insns:	key: object, address of an instruction. insns: executed; calls: its length
  */
 struct cover {
-	struct bts_pipe	pipe;
+	struct pipe	pipe;
 	const struct cover_format *format;
 	const char	*output;
 	FILE		*out;

@@ -63,7 +63,7 @@ static int compare(const void *left, const void *right)
 	return a->name && b->name ? strcmp(a->name, b->name) : 0;
 }
 
-static uint64_t calls_of(struct cover *c, const struct sym *sym)
+static uint64_t calls_into(struct cover *c, const struct sym *sym)
 {
 	struct tally_key key = { .a = sym };
 
@@ -87,7 +87,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 			struct item *fn = add(all, file, line, ITEM_FN);
 
 			fn->name = s->name;
-			fn->count = calls_of(c, s);
+			fn->count = calls_into(c, s);
 		}
 	}
 }

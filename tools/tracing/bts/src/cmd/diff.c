@@ -28,10 +28,10 @@ static const char usage[] =
 	"  -h, --help         this text\n";
 
 struct diff {
-	struct run	run[2];
-	unsigned long	rows;
-	bool		exit_code;
-	bool		differs;
+	struct diff_trace	trace[2];
+	unsigned long		rows;
+	bool			exit_code;
+	bool			differs;
 };
 
 /* The first window whose marks differ. */
@@ -51,8 +51,8 @@ static bool same_track(const struct track *a, const struct track *b)
 
 static size_t common_tracks(const struct diff *d)
 {
-	return d->run[0].nr_tracks < d->run[1].nr_tracks ? d->run[0].nr_tracks :
-							   d->run[1].nr_tracks;
+	return d->trace[0].nr_tracks < d->trace[1].nr_tracks ? d->trace[0].nr_tracks :
+							       d->trace[1].nr_tracks;
 }
 
 static bool set_windows(struct diff *d)
@@ -60,7 +60,7 @@ static bool set_windows(struct diff *d)
 	bool any = false;
 
 	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->run[0].tracks[i], *b = d->run[1].tracks[i];
+		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
 
 		a->window_at = UINT64_MAX;
 		b->window_at = UINT64_MAX;
@@ -74,15 +74,15 @@ static bool set_windows(struct diff *d)
 	}
 	/* Tasks that only one of the runs has. */
 	for (unsigned int side = 0; side < 2; side++)
-		for (size_t i = common_tracks(d); i < d->run[side].nr_tracks; i++)
-			d->run[side].tracks[i]->window_at = UINT64_MAX;
+		for (size_t i = common_tracks(d); i < d->trace[side].nr_tracks; i++)
+			d->trace[side].tracks[i]->window_at = UINT64_MAX;
 	return any;
 }
 
 static void find_parting(struct diff *d)
 {
 	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->run[0].tracks[i], *b = d->run[1].tracks[i];
+		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
 		uint64_t at = 0, end;
 
 		if (!a->window)
@@ -107,7 +107,7 @@ static void print_side(const char *name, const struct track *t)
 static void print_tracks(struct diff *d)
 {
 	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->run[0].tracks[i], *b = d->run[1].tracks[i];
+		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
 
 		printf("%s-%d and %s-%d: ", a->comm, a->pid, b->comm, b->pid);
 		if (same_track(a, b)) {
@@ -121,8 +121,8 @@ static void print_tracks(struct diff *d)
 		print_side("B", b);
 	}
 	for (unsigned int side = 0; side < 2; side++) {
-		for (size_t i = common_tracks(d); i < d->run[side].nr_tracks; i++) {
-			struct track *t = d->run[side].tracks[i];
+		for (size_t i = common_tracks(d); i < d->trace[side].nr_tracks; i++) {
+			struct track *t = d->trace[side].tracks[i];
 
 			d->differs = true;
 			printf("%s-%d: only in %c, %llu branches\n", t->comm, t->pid,
@@ -163,8 +163,8 @@ static size_t merge_functions(const struct diff *d, struct change *list)
 		int order;
 
 		for (unsigned int side = 0; side < 2; side++)
-			if (at[side] < d->run[side].nr_functions)
-				f[side] = &d->run[side].functions[at[side]];
+			if (at[side] < d->trace[side].nr_functions)
+				f[side] = &d->trace[side].functions[at[side]];
 		if (!f[0] && !f[1])
 			return nr;
 		order = !f[0] ? 1 : !f[1] ? -1 : strcmp(f[0]->name, f[1]->name);
@@ -182,7 +182,7 @@ static size_t merge_functions(const struct diff *d, struct change *list)
 
 static void print_functions(struct diff *d)
 {
-	size_t room = d->run[0].nr_functions + d->run[1].nr_functions + 1, nr, rows;
+	size_t room = d->trace[0].nr_functions + d->trace[1].nr_functions + 1, nr, rows;
 	struct change *list = mem_zalloc(room, sizeof(*list));
 
 	nr = merge_functions(d, list);
@@ -204,28 +204,28 @@ static void print_functions(struct diff *d)
 	free(list);
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct diff *d = ctx;
 	int status = STATUS_OK;
 
 	for (unsigned int side = 0; side < 2; side++) {
-		status |= diff_pass(&d->run[side], PASS_MARKS, options);
-		if (!d->run[side].opened)
+		status |= diff_pass(&d->trace[side], PASS_MARKS, options);
+		if (!d->trace[side].opened)
 			goto out;
 	}
 	if (set_windows(d)) {
 		for (unsigned int side = 0; side < 2; side++)
-			status |= diff_pass(&d->run[side], PASS_WINDOW, options);
+			status |= diff_pass(&d->trace[side], PASS_WINDOW, options);
 		find_parting(d);
 		for (unsigned int side = 0; side < 2; side++)
-			status |= diff_pass(&d->run[side], PASS_STACK, options);
+			status |= diff_pass(&d->trace[side], PASS_STACK, options);
 	}
 	print_tracks(d);
 	print_functions(d);
 out:
 	for (unsigned int side = 0; side < 2; side++)
-		diff_free(&d->run[side]);
+		diff_free(&d->trace[side]);
 	return status ? STATUS_FAILURE : d->exit_code && d->differs ? 1 : STATUS_OK;
 }
 
@@ -235,8 +235,8 @@ static int option(void *ctx, int option, const char *command)
 
 	switch (option) {
 	case 'a':
-		d->run[0].all = true;
-		d->run[1].all = true;
+		d->trace[0].all = true;
+		d->trace[1].all = true;
 		return STATUS_OK;
 	case 'e':
 		d->exit_code = true;
@@ -247,15 +247,15 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_MISUSE;
 }
 
-static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	struct diff *d = ctx;
 
 	(void)o;
 	if (argc - optind != 2)
 		return msg_misuse(argv[0], "two traces are needed");
-	d->run[0].path = argv[optind];
-	d->run[1].path = argv[optind + 1];
+	d->trace[0].path = argv[optind];
+	d->trace[1].path = argv[optind + 1];
 	return STATUS_OK;
 }
 

@@ -19,14 +19,14 @@ enum diff_pass {
 };
 
 /**
- * struct track - a task's branches in a run
+ * struct track - a task's branches in a trace
  * @nr:		so many, in this pass
  * @total:	in all
  * @hash:	of all up to here
  * @marks:	it, after each window
  * @window_at:	the branch that the window begins with
  * @window:	of each branch in it, a number that stands for its ends
- * @parts_at:	the first branch that differs from the other run's; UINT64_MAX: none
+ * @parts_at:	the first branch that differs from the other trace's; UINT64_MAX: none
  * @where:	that branch, as text
  * @stack:	functions around it
  */
@@ -45,7 +45,7 @@ struct track {
 	char		*stack;
 };
 
-/* A function's sums in a run. */
+/* A function's sums in a trace. */
 struct function {
 	char		*name;
 	uint64_t	insns;
@@ -53,14 +53,14 @@ struct function {
 };
 
 /**
- * struct run - one of the two traces
+ * struct diff_trace - one of the two traces
  * @tracks:	tasks in the order of their first branch
  * @seen:	how many of these were seen in this pass
  * @all:	the kernel's branches as well
  */
-struct run {
+struct diff_trace {
 	const char		*path;
-	struct bts_pipe		pipe;
+	struct pipe		pipe;
 	enum diff_pass		pass;
 	bool			opened;		/* it is a trace */
 	bool			all;
@@ -72,8 +72,8 @@ struct run {
 	size_t			nr_functions;
 };
 
-/* diff_run.c: one pass over a run. STATUS_OK or STATUS_FAILURE. */
-int diff_pass(struct run *r, enum diff_pass pass, const struct bts_options *options);
-void diff_free(struct run *r);
+/* diff_pass.c: one pass over a trace. STATUS_OK or STATUS_FAILURE. */
+int diff_pass(struct diff_trace *r, enum diff_pass pass, const struct options *options);
+void diff_free(struct diff_trace *r);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t mix(uint64_t h, uint64_t value)
 	return h ^ (h >> 29);
 }
 
-static uint64_t mix_place(uint64_t h, const struct bts_place *place)
+static uint64_t mix_place(uint64_t h, const struct place *place)
 {
 	const char *name = place->sym->object->name;
 
@@ -29,30 +29,30 @@ static uint64_t mix_place(uint64_t h, const struct bts_place *place)
 }
 
 /* Of a way into the kernel, where from; of one within user space, both ends. */
-static uint64_t number_of(const struct bts_step *s)
+static uint64_t step_number(const struct step *s)
 {
 	uint64_t h = mix_place(1, &s->at_from);
 
-	if (!BTS_KERNEL(s->from) && BTS_KERNEL(s->to))
+	if (!is_kernel(s->from) && is_kernel(s->to))
 		return h;
 	return mix_place(h, &s->at_to);
 }
 
-static bool counts(const struct run *r, const struct bts_step *s)
+static bool counts(const struct diff_trace *r, const struct step *s)
 {
-	if (!(s->flags & BTS_STEP_SHOWN))
+	if (!(s->flags & STEP_SHOWN))
 		return false;
 	if (r->all)
 		return true;
-	if (BTS_KERNEL(s->from))
+	if (is_kernel(s->from))
 		return false;
-	return !BTS_KERNEL(s->to) || s->kind == BTS_SYSCALL;
+	return !is_kernel(s->to) || s->kind == BRANCH_SYSCALL;
 }
 
 static const struct calls_ops no_ops;
 
 /* Of a task: its track, by the order in which tasks appear. */
-static struct track *track_of(struct run *r, struct bts_task *t)
+static struct track *track_of(struct diff_trace *r, struct task *t)
 {
 	struct calls *c = calls_of(&r->pipe, t, &no_ops, r);
 	struct track *track = c->node;
@@ -81,15 +81,15 @@ static void add_mark(struct track *t)
 	t->marks[t->nr_marks++] = t->hash;
 }
 
-static void describe(struct track *t, struct calls *c, const struct bts_step *s)
+static void describe(struct track *t, struct calls *c, const struct step *s)
 {
 	char from[1024], to[1024];
 	size_t size;
 	FILE *out;
 
-	bts_place_text(from, sizeof(from), &s->at_from, s->from);
-	bts_place_text(to, sizeof(to), &s->at_to, s->to);
-	t->where = mem_format("%s -> %s  %s", from, to, bts_kind_names[s->kind]);
+	place_text(from, sizeof(from), &s->at_from, s->from);
+	place_text(to, sizeof(to), &s->at_to, s->to);
+	t->where = mem_format("%s -> %s  %s", from, to, branch_kind_names[s->kind]);
 	out = open_memstream(&t->stack, &size);
 	if (!out)
 		return;
@@ -98,9 +98,9 @@ static void describe(struct track *t, struct calls *c, const struct bts_step *s)
 	fclose(out);
 }
 
-static int branch(void *ctx, struct bts_task *task, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 {
-	struct run *r = ctx;
+	struct diff_trace *r = ctx;
 	struct track *t;
 	uint64_t at;
 
@@ -110,7 +110,7 @@ static int branch(void *ctx, struct bts_task *task, struct bts_step *s, uint64_t
 		return 0;
 	t = track_of(r, task);
 	if (!s->priv)
-		s->priv = (void *)number_of(s);
+		s->priv = (void *)step_number(s);
 	at = t->nr++;
 	memcpy(t->comm, task->comm, sizeof(t->comm));
 	switch (r->pass) {
@@ -131,9 +131,9 @@ static int branch(void *ctx, struct bts_task *task, struct bts_step *s, uint64_t
 	return 0;
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
-	struct run *r = ctx;
+	struct diff_trace *r = ctx;
 
 	if (t && r->pass == PASS_STACK)
 		calls_row(calls_of(&r->pipe, t, &no_ops, r), row);
@@ -144,24 +144,24 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct tally_entry *total = ctx;
 	struct tally_key key = { .a = sym };
-	struct run *r = total->self;
+	struct diff_trace *r = total->self;
 
 	(void)addr;
 	(void)length;
 	tally_get(&r->tally, &key)->insns += total->insns;
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
-	struct run *r = ctx;
+	struct diff_trace *r = ctx;
 	struct tally_key key = { .a = s->at_to.sym };
 	struct tally_entry total = { .insns = s->count, .self = r };
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN) || r->pass != PASS_MARKS ||
-	    (BTS_KERNEL(s->from) && !r->all))
+	if (!s->count || !(s->flags & STEP_SHOWN) || r->pass != PASS_MARKS ||
+	    (is_kernel(s->from) && !r->all))
 		return;
-	bts_step_each(&r->pipe, s, one_insn, &total);
-	if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+	step_each(&r->pipe, s, one_insn, &total);
+	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND)
 		tally_get(&r->tally, &key)->calls += s->count;
 }
 
@@ -172,7 +172,7 @@ static int by_name(const void *left, const void *right)
 }
 
 /* The names outlive the pipe. Functions of the same name in a file are one. */
-static void keep_functions(struct run *r)
+static void keep_functions(struct diff_trace *r)
 {
 	size_t nr = 0;
 
@@ -205,32 +205,32 @@ static void keep_functions(struct run *r)
 	tally_free(&r->tally);
 }
 
-int diff_pass(struct run *r, enum diff_pass pass, const struct bts_options *options)
+int diff_pass(struct diff_trace *r, enum diff_pass pass, const struct options *options)
 {
 	int status, closed;
 
 	r->pass = pass;
 	r->seen = 0;
-	r->pipe = (struct bts_pipe) {
+	r->pipe = (struct pipe) {
 		.consumer = { .ctx = r, .branch = branch, .row = row, .fold = fold },
 	};
-	if (!bts_pipe_open(&r->pipe, r->path, options))
+	if (!pipe_open(&r->pipe, r->path, options))
 		return STATUS_FAILURE;
 	r->opened = true;
-	status = bts_pipe_run(&r->pipe);
-	for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next)
+	status = pipe_run(&r->pipe);
+	for (struct task *t = r->pipe.tasks; t; t = t->list_next)
 		calls_free(t);
 	if (pass == PASS_MARKS) {
 		keep_functions(r);
 		for (size_t i = 0; i < r->nr_tracks; i++)
 			r->tracks[i]->total = r->tracks[i]->nr;
-		bts_pipe_bill(&r->pipe, stdout);
+		pipe_bill(&r->pipe, stdout);
 	}
-	closed = bts_pipe_close(&r->pipe);
+	closed = pipe_close(&r->pipe);
 	return status ? status : closed;
 }
 
-void diff_free(struct run *r)
+void diff_free(struct diff_trace *r)
 {
 	for (size_t i = 0; i < r->nr_tracks; i++) {
 		free(r->tracks[i]->marks);

@@ -44,15 +44,15 @@ static const struct dump_format *find_format(const char *name)
 	return NULL;
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct dump *d = ctx;
 
-	if (!bts_pipe_open(&d->pipe, options->path, options))
+	if (!pipe_open(&d->pipe, options->path, options))
 		return STATUS_FAILURE;
 	d->out = command_output(d->output);
 	if (!d->out) {
-		bts_pipe_close(&d->pipe);
+		pipe_close(&d->pipe);
 		return STATUS_FAILURE;
 	}
 	return command_output_end(&d->pipe, d->out, d->output, d->format->run(d));
@@ -77,7 +77,7 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_OK;
 }
 
-static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	const struct dump *d = ctx;
 

@@ -21,12 +21,12 @@ static const char usage[] =
 	"  -h, --help         this text\n";
 
 struct graph {
-	struct bts_pipe	pipe;
+	struct pipe	pipe;
 	struct arcs	arcs;
 	bool		json;
 };
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct graph *g = ctx;
 
@@ -34,7 +34,7 @@ static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts
 	return 0;
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct graph *g = ctx;
 
@@ -119,25 +119,25 @@ static bool print(const struct graph *g)
 	return true;
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct graph *g = ctx;
 	int status, closed;
 
-	g->pipe.consumer = (struct bts_consumer) { .ctx = g, .branch = branch, .row = row };
+	g->pipe.consumer = (struct consumer) { .ctx = g, .branch = branch, .row = row };
 	g->arcs.pipe = &g->pipe;
-	if (!bts_pipe_open(&g->pipe, options->path, options))
+	if (!pipe_open(&g->pipe, options->path, options))
 		return STATUS_FAILURE;
-	status = bts_pipe_run(&g->pipe);
+	status = pipe_run(&g->pipe);
 	arcs_end(&g->arcs);
 	if (!print(g))
 		status = msg_error("graph", g->arcs.wanted, "no such function in the trace");
 	tally_free(&g->arcs.tally);
 	if (g->json)
-		bts_pipe_bill_json(&g->pipe, stdout);
+		pipe_bill_json(&g->pipe, stdout);
 	else
-		bts_pipe_bill(&g->pipe, stdout);
-	closed = bts_pipe_close(&g->pipe);
+		pipe_bill(&g->pipe, stdout);
+	closed = pipe_close(&g->pipe);
 	return status ? status : closed;
 }
 
@@ -150,7 +150,7 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_OK;
 }
 
-static int operands(void *ctx, struct bts_options *o, int argc, char **argv)
+static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	struct graph *g = ctx;
 

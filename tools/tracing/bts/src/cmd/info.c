@@ -20,7 +20,6 @@
 #include "lib/msg.h"
 #include "lib/text.h"
 #include "record/bill.h"
-#include "record/instance.h"
 #include "symbols/archive.h"
 #include "cmd.h"
 
@@ -89,11 +88,12 @@ static void print_recorded(const char *info)
 static void print_machine(const char *info)
 {
 	char *cpu = value_of(info, "cpu");
-	unsigned long long cpus = stats_number(info, "cpus");
+	unsigned long long cpus = text_find_number(info, "cpus");
 
 	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPU%s\n", "machine",
-	       cpu ? cpu : "?", stats_number(info, "cpu_family"), stats_number(info, "cpu_model"),
-	       stats_number(info, "cpu_stepping"), cpus, cpus == 1 ? "" : "s");
+	       cpu ? cpu : "?", text_find_number(info, "cpu_family"),
+	       text_find_number(info, "cpu_model"), text_find_number(info, "cpu_stepping"), cpus,
+	       cpus == 1 ? "" : "s");
 	free(cpu);
 	cpu = value_of(info, "cpu_microcode");
 	if (cpu)
@@ -111,9 +111,9 @@ static void print_options(const char *info)
 
 	printf("%-11s", "options");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (stats_number(info, names[i]))
+		if (text_find_number(info, names[i]))
 			printf("%s ", names[i]);
-	printf("buffer_size_kb=%llu\n", stats_number(info, "buffer_size_kb"));
+	printf("buffer_size_kb=%llu\n", text_find_number(info, "buffer_size_kb"));
 }
 
 static void print_end(const char *info)
@@ -163,14 +163,14 @@ static void print_our_bill(const struct dat *dat)
 {
 	const char *info = dat->info.text;
 	struct bill bill = {
-		.branches	= stats_number(info, "branches"),
-		.tasks		= stats_number(info, "tasks"),
-		.switches	= stats_number(info, "switches"),
-		.overwritten	= stats_number(info, "overwritten"),
-		.blocked_ns	= stats_number(info, "blocked_ns"),
-		.data_bytes	= stats_number(info, "data_bytes"),
+		.branches	= text_find_number(info, "branches"),
+		.tasks		= text_find_number(info, "tasks"),
+		.switches	= text_find_number(info, "switches"),
+		.overwritten	= text_find_number(info, "overwritten"),
+		.blocked_ns	= text_find_number(info, "blocked_ns"),
+		.data_bytes	= text_find_number(info, "data_bytes"),
 		.file_bytes	= dat->size,
-		.flight		= stats_number(info, "flight"),
+		.flight		= text_find_number(info, "flight"),
 		.stats		= info,
 	};
 
@@ -178,19 +178,19 @@ static void print_our_bill(const struct dat *dat)
 }
 
 /* Not ours: counted. */
-static int print_counted_bill(struct bts_options *options)
+static int print_counted_bill(struct options *options)
 {
-	struct bts_pipe pipe = {};
+	struct pipe pipe = {};
 	int ret;
 
-	if (!bts_pipe_open(&pipe, options->path, options))
+	if (!pipe_open(&pipe, options->path, options))
 		return STATUS_FAILURE;
-	ret = bts_pipe_run(&pipe);
-	bts_pipe_bill(&pipe, stdout);
-	return bts_pipe_close(&pipe) || ret ? STATUS_FAILURE : STATUS_OK;
+	ret = pipe_run(&pipe);
+	pipe_bill(&pipe, stdout);
+	return pipe_close(&pipe) || ret ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int show(struct bts_options *options, bool stats)
+static int show(struct options *options, bool stats)
 {
 	struct dat *dat = dat_open(options->path);
 	int ret = STATUS_OK;
@@ -222,7 +222,7 @@ int cmd_info(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	struct bts_options options = { .path = DAT_NAME };
+	struct options options = { .path = DAT_NAME };
 	bool stats = false;
 	int option;
 

@@ -32,7 +32,7 @@ static void stop(int signal)
 }
 
 /* "1,2,3" of the PIDs asked for; NULL: all. */
-static char *pid_list(const struct bts_options *o)
+static char *pid_list(const struct options *o)
 {
 	char *list = NULL;
 

@@ -14,7 +14,7 @@
  * @show:	called with the trace's file after each; non-zero ends
  */
 struct live {
-	const struct bts_options	*options;
+	const struct options		*options;
 	double				seconds;
 	unsigned long			count;
 	int				(*show)(void *ctx, const char *path);

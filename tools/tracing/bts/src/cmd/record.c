@@ -31,6 +31,7 @@
 #include "lib/bytes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "record/bill.h"
 #include "record/collector.h"
 #include "record/instance.h"
@@ -50,8 +51,8 @@ struct record {
 	struct record_options	options;
 	struct targets		targets;
 	struct instance		*inst;
-	struct streams		*streams;
-	struct datw		*dat;
+	struct collector	*collector;
+	struct writer		*writer;
 	char			*path;
 	char			*about;		/* command, user, date, machine */
 	struct kernel_code	*code;		/* before tracing went on */
@@ -97,9 +98,9 @@ static int open_file(struct record *rec)
 	rec->path = rec->nr_written ?
 		    mem_format("%s.%u", rec->options.output, rec->nr_written) :
 		    mem_strdup(rec->options.output);
-	rec->dat = datw_create(rec->path, page);
-	if (rec->dat)
-		ret = datw_write_formats(rec->dat, tracefs_root(), systems);
+	rec->writer = writer_create(rec->path, page);
+	if (rec->writer)
+		ret = writer_write_formats(rec->writer, instance_tracefs(), systems);
 	for (char **system = systems; *system; system++)
 		free(*system);
 	free(systems);
@@ -130,8 +131,8 @@ static int prepare(struct record *rec)
 static int start(struct record *rec)
 {
 	if (!rec->options.flight) {
-		rec->streams = streams_start(rec->inst, rec->dat, true);
-		if (!rec->streams)
+		rec->collector = collector_start(rec->inst, rec->writer, true);
+		if (!rec->collector)
 			return -1;
 	}
 	if (rec->options.all && targets_write(&rec->targets, rec->inst, &rec->options))
@@ -157,8 +158,8 @@ static struct pollfd *poll_set(const struct record *rec)
 
 	fds[0] = (struct pollfd){ .fd = rec->signals, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	if (rec->streams)
-		fds[1].fd = streams_trouble_fd(rec->streams);
+	if (rec->collector)
+		fds[1].fd = collector_trouble_fd(rec->collector);
 	for (size_t i = 0; i < rec->targets.nr; i++)
 		fds[2 + i] = (struct pollfd){
 			.fd = targets_fd(&rec->targets, i),
@@ -218,8 +219,8 @@ static void wait_for_held(const struct record *rec)
 
 	for (int tries = 0; tries < HELD_TRIES; tries++) {
 		char *stats = instance_read(rec->inst, "bts_stats");
-		unsigned long long delivered = stats_number(stats, "delivered");
-		unsigned long long held = stats_number(stats, "held");
+		unsigned long long delivered = text_find_number(stats, "delivered");
+		unsigned long long held = text_find_number(stats, "held");
 
 		free(stats);
 		if (!until)
@@ -288,7 +289,7 @@ static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 	return stats;
 }
 
-static char *info_text(const struct record *rec, const struct stream_counts *counts,
+static char *info_text(const struct record *rec, const struct collector_counts *counts,
 		       const char *stats)
 {
 	struct bytes text = {};
@@ -302,7 +303,7 @@ static char *info_text(const struct record *rec, const struct stream_counts *cou
 	line = mem_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
 			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
 			  counts->branches, counts->names.nr, counts->switches,
-			  counts->overwritten, rec->options.flight, datw_data_size(rec->dat));
+			  counts->overwritten, rec->options.flight, writer_data_size(rec->writer));
 	bytes_add(&text, line, strlen(line));
 	free(line);
 	if (rec->targets.ended) {
@@ -315,7 +316,7 @@ static char *info_text(const struct record *rec, const struct stream_counts *cou
 	return text.data;
 }
 
-static void print_bill(const struct record *rec, const struct stream_counts *counts,
+static void print_bill(const struct record *rec, const struct collector_counts *counts,
 		       const char *stats)
 {
 	struct bill bill = {
@@ -323,9 +324,9 @@ static void print_bill(const struct record *rec, const struct stream_counts *cou
 		.tasks		= counts->names.nr,
 		.switches	= counts->switches,
 		.overwritten	= counts->overwritten,
-		.blocked_ns	= stats_number(stats, "blocked_ns"),
-		.data_bytes	= datw_data_size(rec->dat),
-		.file_bytes	= datw_size(rec->dat),
+		.blocked_ns	= text_find_number(stats, "blocked_ns"),
+		.data_bytes	= writer_data_size(rec->writer),
+		.file_bytes	= writer_size(rec->writer),
 		.flight		= rec->options.flight,
 		.stats		= stats,
 	};
@@ -335,7 +336,7 @@ static void print_bill(const struct record *rec, const struct stream_counts *cou
 }
 
 /* All that is known when the threads have ended. */
-static int finish_file(struct record *rec, const struct stream_counts *counts, char *stats)
+static int finish_file(struct record *rec, const struct collector_counts *counts, char *stats)
 {
 	char *names = cmdlines(&counts->names);
 	char *clock = instance_read(rec->inst, "trace_clock");
@@ -343,7 +344,7 @@ static int finish_file(struct record *rec, const struct stream_counts *counts, c
 	int nr_cpus, ret;
 	char **cpus = cpu_stats(rec->inst, &nr_cpus);
 
-	ret = datw_finish(rec->dat, names, clock ? clock : "", cpus, nr_cpus, info);
+	ret = writer_finish(rec->writer, names, clock ? clock : "", cpus, nr_cpus, info);
 	if (!ret)
 		archive_clear(rec->path);
 	if (!ret && rec->code)
@@ -363,25 +364,25 @@ static int finish_file(struct record *rec, const struct stream_counts *counts, c
 
 static int write_file(struct record *rec)
 {
-	struct stream_counts counts = {};
+	struct collector_counts counts = {};
 	char *stats;
 	int ret = 0;
 
 	if (stop_tracing(rec))
 		ret = -1;
-	if (!rec->streams)
-		rec->streams = streams_start(rec->inst, rec->dat, false);
-	if (!rec->streams || streams_finish(rec->streams, &counts))
+	if (!rec->collector)
+		rec->collector = collector_start(rec->inst, rec->writer, false);
+	if (!rec->collector || collector_finish(rec->collector, &counts))
 		ret = -1;
-	rec->streams = NULL;
+	rec->collector = NULL;
 	stats = instance_read(rec->inst, "bts_stats");
 	/* After a failure too: all that came before it is there. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);
 	names_free(&counts.names);
-	datw_free(rec->dat);
-	rec->dat = NULL;
+	writer_free(rec->writer);
+	rec->writer = NULL;
 	rec->nr_written++;
 	return ret;
 }
@@ -430,16 +431,16 @@ static void report_command(const struct record *rec)
 
 static void clean_up(struct record *rec)
 {
-	struct stream_counts counts = {};
+	struct collector_counts counts = {};
 
-	if (rec->streams) {
+	if (rec->collector) {
 		instance_write(rec->inst, "tracing_on", "0");
-		streams_finish(rec->streams, &counts);
+		collector_finish(rec->collector, &counts);
 		names_free(&counts.names);
 	}
 	targets_finish(&rec->targets);
-	if (rec->dat)
-		datw_free(rec->dat);
+	if (rec->writer)
+		writer_free(rec->writer);
 	if (rec->inst)
 		instance_remove(rec->inst);
 	kernel_code_free(rec->code);

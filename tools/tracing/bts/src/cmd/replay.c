@@ -30,7 +30,7 @@ static const char usage[] =
 	"  -h, --help           this text\n";
 
 struct replay {
-	struct bts_pipe	pipe;
+	struct pipe	pipe;
 	struct text	*text;
 	const char	*only;
 	const char	*without;
@@ -58,7 +58,7 @@ static const char *const kinds[] = {
 	[FRAME_GUESS]		= "  // after a gap",
 };
 
-static void head(struct replay *r, struct bts_task *t, uintptr_t level, bool counts,
+static void head(struct replay *r, struct task *t, uintptr_t level, bool counts,
 		 uint64_t insns, uint64_t branches)
 {
 	struct text *text = r->text;
@@ -166,26 +166,26 @@ static int enough(const struct replay *r)
 	return r->text->failed || (r->pipe.options->head && r->rows >= r->pipe.options->head);
 }
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct replay *r = ctx;
 
-	if (r->pipe.options->user && BTS_KERNEL(s->from) && BTS_KERNEL(s->to))
+	if (r->pipe.options->user && is_kernel(s->from) && is_kernel(s->to))
 		return 0;
-	if (r->pipe.options->kernel && !BTS_KERNEL(s->from) && !BTS_KERNEL(s->to))
+	if (r->pipe.options->kernel && !is_kernel(s->from) && !is_kernel(s->to))
 		return 0;
 	calls_step(calls_of(&r->pipe, t, &ops, r), s, ts);
 	return enough(r);
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct replay *r = ctx;
 	struct calls *c = t ? calls_of(&r->pipe, t, &ops, r) : NULL;
-	struct bts_task of_cpu = { .comm = "cpu", .pid = row->cpu };
+	struct task of_cpu = { .comm = "cpu", .pid = row->cpu };
 	uintptr_t level = c && c->depth ? level_of(calls_top(c)) : 0;
 
-	if (row->type == BTS_ROW_MAP || (c && c->depth && !level)) {
+	if (row->type == ROW_MAP || (c && c->depth && !level)) {
 		if (c)
 			calls_row(c, row);
 		return 0;
@@ -205,7 +205,7 @@ static void end_calls(struct replay *r)
 {
 	static const struct calls_ops silent;
 
-	for (struct bts_task *t = r->pipe.tasks; t; t = t->list_next) {
+	for (struct task *t = r->pipe.tasks; t; t = t->list_next) {
 		struct calls *c = t->priv;
 
 		if (c && enough(r))
@@ -214,23 +214,23 @@ static void end_calls(struct replay *r)
 	}
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct replay *r = ctx;
 	int status, closed;
 
-	r->pipe.consumer = (struct bts_consumer) { .ctx = r, .branch = branch, .row = row };
-	if (!bts_pipe_open(&r->pipe, options->path, options))
+	r->pipe.consumer = (struct consumer) { .ctx = r, .branch = branch, .row = row };
+	if (!pipe_open(&r->pipe, options->path, options))
 		return STATUS_FAILURE;
 	r->text = text_open(stdout);
 	text_string(r->text, "  instructions   branches  task                  calls\n");
-	status = bts_pipe_run(&r->pipe);
+	status = pipe_run(&r->pipe);
 	end_calls(r);
 	text_close(r->text);
 	if (r->only && !r->found)
 		status = msg_error("replay", r->only, "no such function in the trace");
-	bts_pipe_bill(&r->pipe, stdout);
-	closed = bts_pipe_close(&r->pipe);
+	pipe_bill(&r->pipe, stdout);
+	closed = pipe_close(&r->pipe);
 	return status ? status : closed;
 }
 

@@ -24,13 +24,13 @@ static const char usage[] =
 	"  -h, --help         this text\n";
 
 struct report {
-	struct bts_pipe		pipe;
+	struct pipe		pipe;
 	struct text		*text;
 	bool			json;
 	bool			lines;
 	uint64_t		rows;
 	/* "    comm-PID   [CPU] " of the task that had the last row. */
-	struct bts_task		*task;
+	struct task		*task;
 	int			cpu;
 	char			prefix[64];
 	int			prefix_length;
@@ -41,21 +41,21 @@ struct cached {
 	char		text[];
 };
 
-static void step_text(struct report *r, const struct bts_step *s, FILE *out)
+static void step_text(struct report *r, const struct step *s, FILE *out)
 {
 	char from[1024], to[1024];
 	const char *file;
 	unsigned int line;
 
-	bts_place_text(from, sizeof(from), &s->at_from, s->from);
-	bts_place_text(to, sizeof(to), &s->at_to, s->to);
-	fprintf(out, "%s -> %s  %s", from, to, bts_kind_names[s->kind]);
+	place_text(from, sizeof(from), &s->at_from, s->from);
+	place_text(to, sizeof(to), &s->at_to, s->to);
+	fprintf(out, "%s -> %s  %s", from, to, branch_kind_names[s->kind]);
 	if (r->lines && object_line(s->at_from.sym->object, s->at_from.addr, &file, &line))
 		fprintf(out, "  %s:%u", file, line);
 	fputc('\n', out);
 }
 
-static void step_json(struct report *r, const struct bts_step *s, FILE *out)
+static void step_json(struct report *r, const struct step *s, FILE *out)
 {
 	char text[1024];
 	const char *file;
@@ -63,12 +63,12 @@ static void step_json(struct report *r, const struct bts_step *s, FILE *out)
 
 	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\",\"from_sym\":",
 		(unsigned long long)s->from, (unsigned long long)s->to);
-	bts_place_text(text, sizeof(text), &s->at_from, s->from);
+	place_text(text, sizeof(text), &s->at_from, s->from);
 	text_print_json(out, text);
 	fputs(",\"to_sym\":", out);
-	bts_place_text(text, sizeof(text), &s->at_to, s->to);
+	place_text(text, sizeof(text), &s->at_to, s->to);
 	text_print_json(out, text);
-	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", bts_kind_names[s->kind], s->insns);
+	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", branch_kind_names[s->kind], s->insns);
 	if (r->lines && object_line(s->at_from.sym->object, s->at_from.addr, &file, &line)) {
 		fputs(",\"file\":", out);
 		text_print_json(out, file);
@@ -77,7 +77,7 @@ static void step_json(struct report *r, const struct bts_step *s, FILE *out)
 	fputs("}\n", out);
 }
 
-static struct cached *cache_step(struct report *r, struct bts_step *s)
+static struct cached *cache_step(struct report *r, struct step *s)
 {
 	struct cached *c;
 	char *text = NULL;
@@ -100,7 +100,7 @@ static struct cached *cache_step(struct report *r, struct bts_step *s)
 	return c;
 }
 
-static void set_prefix(struct report *r, struct bts_task *t, int cpu)
+static void set_prefix(struct report *r, struct task *t, int cpu)
 {
 	r->task = t;
 	r->cpu = cpu;
@@ -108,7 +108,7 @@ static void set_prefix(struct report *r, struct bts_task *t, int cpu)
 				    t ? t->comm : "cpu", t ? t->pid : cpu, cpu);
 }
 
-static void row_head(struct report *r, struct bts_task *t, int cpu, uint64_t ts)
+static void row_head(struct report *r, struct task *t, int cpu, uint64_t ts)
 {
 	text_room(r->text, 4096);
 	if (r->json) {
@@ -131,17 +131,17 @@ static void row_head(struct report *r, struct bts_task *t, int cpu, uint64_t ts)
 
 static int one_row(struct report *r)
 {
-	const struct bts_options *o = r->pipe.options;
+	const struct options *o = r->pipe.options;
 
 	return r->text->failed || (++r->rows == o->head && o->head);
 }
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct report *r = ctx;
 	struct cached *c = s->priv;
 
-	if (!(s->flags & BTS_STEP_SHOWN))
+	if (!(s->flags & STEP_SHOWN))
 		return 0;
 	if (!c)
 		c = cache_step(r, s);
@@ -152,7 +152,7 @@ static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts
 	return one_row(r);
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct report *r = ctx;
 	const char *text = row_text(&r->pipe, t, row);
@@ -172,30 +172,30 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	return one_row(r);
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	(void)ctx;
 	free(s->priv);
 }
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct report *r = ctx;
 	int status, closed;
 
-	r->pipe.consumer = (struct bts_consumer) {
+	r->pipe.consumer = (struct consumer) {
 		.ctx = r, .branch = branch, .row = row, .fold = fold,
 	};
-	if (!bts_pipe_open(&r->pipe, options->path, options))
+	if (!pipe_open(&r->pipe, options->path, options))
 		return STATUS_FAILURE;
 	r->text = text_open(stdout);
-	status = bts_pipe_run(&r->pipe);
+	status = pipe_run(&r->pipe);
 	text_close(r->text);
 	if (r->json)
-		bts_pipe_bill_json(&r->pipe, stdout);
+		pipe_bill_json(&r->pipe, stdout);
 	else
-		bts_pipe_bill(&r->pipe, stdout);
-	closed = bts_pipe_close(&r->pipe);
+		pipe_bill(&r->pipe, stdout);
+	closed = pipe_close(&r->pipe);
 	return status ? status : closed;
 }
 

@@ -39,7 +39,7 @@ static const char *const by_names[] = { "function", "edge", "loop", "line", "dso
 #define NAMES_CACHED 1024
 
 struct top {
-	struct bts_pipe		pipe;
+	struct pipe		pipe;
 	struct tally		tally;
 	enum by			by;
 	bool			by_branches;
@@ -58,8 +58,8 @@ struct top {
 	} cache[NAMES_CACHED];
 };
 
-static struct tally_entry *entry(struct top *t, const void *a, uint64_t a_addr, const void *b,
-				 uint64_t b_addr)
+static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_addr, const void *b,
+				    uint64_t b_addr)
 {
 	struct tally_key key = { .a = a, .a_addr = a_addr, .b = b, .b_addr = b_addr };
 
@@ -91,12 +91,12 @@ static struct tally_entry *place_entry(struct top *t, struct sym *sym, uint64_t 
 	unsigned int line;
 
 	if (t->by == BY_DSO)
-		return entry(t, sym->object, 0, NULL, 0);
+		return tally_at(t, sym->object, 0, NULL, 0);
 	if (t->by == BY_FUNCTION)
-		return entry(t, sym, 0, NULL, 0);
+		return tally_at(t, sym, 0, NULL, 0);
 	if (object_line(sym->object, addr, &file, &line))
-		return entry(t, one_name(t, file), line, NULL, 0);
-	return entry(t, sym, UINT64_MAX, NULL, 0);
+		return tally_at(t, one_name(t, file), line, NULL, 0);
+	return tally_at(t, sym, UINT64_MAX, NULL, 0);
 }
 
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
@@ -107,48 +107,48 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	place_entry(t, sym, addr)->insns += t->count;
 }
 
-static void fold_edge(struct top *t, const struct bts_step *s)
+static void fold_edge(struct top *t, const struct step *s)
 {
-	struct tally_entry *e = entry(t, s->at_from.sym, s->at_from.addr, s->at_to.sym,
-				      s->at_to.addr);
+	struct tally_entry *e = tally_at(t, s->at_from.sym, s->at_from.addr, s->at_to.sym,
+					 s->at_to.addr);
 
 	e->kind = s->kind;
 	e->branches += s->count;
 	e->insns += s->count * s->insns;
 }
 
-static void fold_loop(struct top *t, const struct bts_step *s)
+static void fold_loop(struct top *t, const struct step *s)
 {
 	struct tally_entry *e;
 
 	if (s->at_from.sym != s->at_to.sym || s->at_to.addr > s->at_from.addr ||
-	    (s->kind != BTS_COND && s->kind != BTS_JUMP && s->kind != BTS_JUMP_IND))
+	    (s->kind != BRANCH_COND && s->kind != BRANCH_JUMP && s->kind != BRANCH_JUMP_IND))
 		return;
-	e = entry(t, s->at_to.sym, s->at_to.addr, NULL, 0);
+	e = tally_at(t, s->at_to.sym, s->at_to.addr, NULL, 0);
 	e->branches += s->count;
 	e->insns += s->count * s->insns;
 }
 
 /* A call, or what is like one: a jump to the beginning of another function. */
-static bool enters(const struct bts_step *s)
+static bool enters(const struct step *s)
 {
-	if (s->kind == BTS_CALL || s->kind == BTS_CALL_IND)
+	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND)
 		return true;
 	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
 }
 
-static bool hidden_side(const struct top *t, const struct bts_step *s)
+static bool hidden_side(const struct top *t, const struct step *s)
 {
-	const struct bts_options *o = t->pipe.options;
+	const struct options *o = t->pipe.options;
 
-	return BTS_KERNEL(s->from) ? o->user : o->kernel;
+	return is_kernel(s->from) ? o->user : o->kernel;
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	struct top *t = ctx;
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN) || hidden_side(t, s))
+	if (!s->count || !(s->flags & STEP_SHOWN) || hidden_side(t, s))
 		return;
 	t->branches += s->count;
 	t->insns += s->count * s->insns;
@@ -163,7 +163,7 @@ static void fold(void *ctx, struct bts_step *s)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
 		else
-			bts_step_each(&t->pipe, s, one_insn, t);
+			step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, s->at_from.sym, s->at_from.addr)->branches += s->count;
 		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
@@ -199,10 +199,10 @@ static int by_branches(const void *left, const void *right)
 
 static void place(FILE *out, const struct sym *s, uint64_t addr)
 {
-	struct bts_place p = { .sym = (struct sym *)s, .addr = addr };
+	struct place p = { .sym = (struct sym *)s, .addr = addr };
 	char text[1024];
 
-	bts_place_text(text, sizeof(text), &p, addr);
+	place_text(text, sizeof(text), &p, addr);
 	fputs(text, out);
 }
 
@@ -234,7 +234,7 @@ static void print_name(struct top *t, const struct tally_entry *e, FILE *out)
 		place(out, s, e->key.a_addr);
 		fputs(" -> ", out);
 		place(out, e->key.b, e->key.b_addr);
-		fprintf(out, "  %s", bts_kind_names[e->kind]);
+		fprintf(out, "  %s", branch_kind_names[e->kind]);
 		break;
 	}
 }
@@ -290,29 +290,29 @@ static void print(struct top *t)
 	free(list);
 }
 
-static int run(struct top *t, const struct bts_options *options, const char *path)
+static int run(struct top *t, const struct options *options, const char *path)
 {
 	int status, closed;
 
 	t->insns = 0;
 	t->branches = 0;
-	t->pipe.consumer = (struct bts_consumer) { .ctx = t, .fold = fold };
-	if (!bts_pipe_open(&t->pipe, path, options))
+	t->pipe.consumer = (struct consumer) { .ctx = t, .fold = fold };
+	if (!pipe_open(&t->pipe, path, options))
 		return STATUS_FAILURE;
 	if (options->head)
 		t->rows = options->head;
-	status = bts_pipe_run(&t->pipe);
+	status = pipe_run(&t->pipe);
 	print(t);
 	if (t->json)
-		bts_pipe_bill_json(&t->pipe, stdout);
+		pipe_bill_json(&t->pipe, stdout);
 	else
-		bts_pipe_bill(&t->pipe, stdout);
+		pipe_bill(&t->pipe, stdout);
 	tally_free(&t->tally);
 	free(t->names);
 	t->names = NULL;
 	t->nr_names = 0;
 	memset(t->cache, 0, sizeof(t->cache));
-	closed = bts_pipe_close(&t->pipe);
+	closed = pipe_close(&t->pipe);
 	return status ? status : closed;
 }
 
@@ -328,7 +328,7 @@ static int show_live(void *ctx, const char *path)
 	return fflush(stdout) ? 1 : 0;
 }
 
-static int run_live(struct top *t, const struct bts_options *options)
+static int run_live(struct top *t, const struct options *options)
 {
 	t->recordings.options = options;
 	t->recordings.show = show_live;
@@ -379,7 +379,7 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_MISUSE;
 }
 
-static int start(void *ctx, const struct bts_options *options)
+static int start(void *ctx, const struct options *options)
 {
 	struct top *t = ctx;
 

@@ -20,7 +20,7 @@ static const char usage[] =
 	"Tab to the next task, t shows functions, r calls, s the source of the chosen function,\n"
 	"q leaves.\n";
 
-static int run(void *ctx, const struct bts_options *options)
+static int run(void *ctx, const struct options *options)
 {
 	struct tui t = {};
 	int status, closed;
@@ -36,8 +36,8 @@ static int run(void *ctx, const struct bts_options *options)
 	if (!status)
 		status = tui_screen(&t);
 	tui_free(&t);
-	bts_pipe_bill(&t.pipe, stdout);
-	closed = bts_pipe_close(&t.pipe);
+	pipe_bill(&t.pipe, stdout);
+	closed = pipe_close(&t.pipe);
 	return status ? status : closed;
 }
 

@@ -40,23 +40,23 @@ static void edge(struct bolt *b, struct sym *from, uint64_t from_addr, struct sy
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct bolt *b = ctx;
-	enum bts_kind kind;
+	enum branch_kind kind;
 
-	if (addr == b->end || !bts_insn(sym->object, addr, &kind) || kind != BTS_COND)
+	if (addr == b->end || !branch_kind_at(sym->object, addr, &kind) || kind != BRANCH_COND)
 		return;
 	edge(b, sym, addr, object_sym(sym->object, addr + length), addr + length);
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	struct bolt *b = ctx;
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN) || BTS_KERNEL(s->from))
+	if (!s->count || !(s->flags & STEP_SHOWN) || is_kernel(s->from))
 		return;
 	b->count = s->count;
 	b->end = s->at_from.addr;
-	bts_step_each(&b->dump->pipe, s, one_insn, b);
-	if (!BTS_KERNEL(s->to))
+	step_each(&b->dump->pipe, s, one_insn, b);
+	if (!is_kernel(s->to))
 		edge(b, s->at_from.sym, s->at_from.addr, s->at_to.sym, s->at_to.addr);
 }
 
@@ -90,8 +90,8 @@ int dump_bolt(struct dump *d)
 	struct tally_entry *list;
 	int status;
 
-	d->pipe.consumer = (struct bts_consumer) { .ctx = &b, .fold = fold };
-	status = bts_pipe_run(&d->pipe);
+	d->pipe.consumer = (struct consumer) { .ctx = &b, .fold = fold };
+	status = pipe_run(&d->pipe);
 	list = tally_sorted(&b.tally, by_place);
 	for (size_t i = 0; i < b.tally.nr; i++) {
 		const struct sym *from = list[i].key.a, *to = list[i].key.b;

@@ -55,19 +55,19 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	g->insns += g->count;
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	struct callgrind *g = ctx;
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
 	g->count = s->count;
-	bts_step_each(&g->dump->pipe, s, one_insn, g);
+	step_each(&g->dump->pipe, s, one_insn, g);
 	line_entry(g, s->at_from.sym, s->at_from.addr)->branches += s->count;
 	g->branches += s->count;
 }
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct callgrind *g = ctx;
 
@@ -75,7 +75,7 @@ static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts
 	return 0;
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct callgrind *g = ctx;
 
@@ -193,10 +193,10 @@ int dump_callgrind(struct dump *d)
 	struct callgrind g = { .dump = d, .arcs = { .pipe = &d->pipe, .sites = true } };
 	int status;
 
-	d->pipe.consumer = (struct bts_consumer) {
+	d->pipe.consumer = (struct consumer) {
 		.ctx = &g, .branch = branch, .row = row, .fold = fold,
 	};
-	status = bts_pipe_run(&d->pipe);
+	status = pipe_run(&d->pipe);
 	arcs_end(&g.arcs);
 	print(&g);
 	tally_free(&g.lines);

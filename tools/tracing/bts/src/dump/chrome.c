@@ -13,7 +13,7 @@ static void micros(struct text *t, uint64_t ns)
 	text_padded(t, ns % 1000, 3, '0');
 }
 
-static void begin_event(struct timeline *tl, const struct bts_task *t, const char *phase)
+static void begin_event(struct timeline *tl, const struct task *t, const char *phase)
 {
 	uint64_t *events = tl->ctx;
 
@@ -43,7 +43,7 @@ static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_
 	text_string(tl->text, "}}");
 }
 
-static void mark(struct timeline *tl, struct bts_task *t, const char *text, uint64_t at)
+static void mark(struct timeline *tl, struct task *t, const char *text, uint64_t at)
 {
 	begin_event(tl, t, "i");
 	text_json(tl->text, text);
@@ -52,7 +52,7 @@ static void mark(struct timeline *tl, struct bts_task *t, const char *text, uint
 	text_string(tl->text, "}");
 }
 
-static void task(struct timeline *tl, struct bts_task *t)
+static void task(struct timeline *tl, struct task *t)
 {
 	begin_event(tl, t, "M");
 	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":");

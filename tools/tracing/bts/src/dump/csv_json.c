@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "dump.h"
 
-struct rows {
+struct row_dump {
 	struct dump	*dump;
 	struct text	*text;
 	bool		json;
@@ -32,7 +32,7 @@ static void csv_string(struct text *t, const char *string)
 	text_bytes(t, "\"", 1);
 }
 
-static void field(struct rows *r, const char *name, const char *value)
+static void field(struct row_dump *r, const char *name, const char *value)
 {
 	if (r->json) {
 		text_format(r->text, ",\"%s\":", name);
@@ -43,7 +43,7 @@ static void field(struct rows *r, const char *name, const char *value)
 	}
 }
 
-static void head(struct rows *r, const struct bts_task *t, int cpu, uint64_t ts)
+static void head(struct row_dump *r, const struct task *t, int cpu, uint64_t ts)
 {
 	if (r->json)
 		text_string(r->text, "{\"ts\":");
@@ -61,18 +61,18 @@ static void head(struct rows *r, const struct bts_task *t, int cpu, uint64_t ts)
 	text_number(r->text, cpu);
 }
 
-static void place(struct rows *r, const char *name, const char *sym_name,
-		  const struct bts_place *place, uint64_t addr)
+static void place(struct row_dump *r, const char *name, const char *sym_name,
+		  const struct place *place, uint64_t addr)
 {
 	char text[1024];
 
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)addr);
 	field(r, name, text);
-	bts_place_text(text, sizeof(text), place, addr);
+	place_text(text, sizeof(text), place, addr);
 	field(r, sym_name, text);
 }
 
-static int done(struct rows *r)
+static int done(struct row_dump *r)
 {
 	uint64_t head = r->dump->pipe.options->head;
 
@@ -80,24 +80,24 @@ static int done(struct rows *r)
 	return r->text->failed || (++r->nr == head && head);
 }
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
-	struct rows *r = ctx;
+	struct row_dump *r = ctx;
 
-	if (!(s->flags & BTS_STEP_SHOWN))
+	if (!(s->flags & STEP_SHOWN))
 		return 0;
 	head(r, t, t->cpu, ts);
 	place(r, "from", "from_sym", &s->at_from, s->from);
 	place(r, "to", "to_sym", &s->at_to, s->to);
-	field(r, "kind", bts_kind_names[s->kind]);
+	field(r, "kind", branch_kind_names[s->kind]);
 	text_string(r->text, r->json ? ",\"instructions\":" : ",");
 	text_number(r->text, s->insns);
 	return done(r);
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
-	struct rows *r = ctx;
+	struct row_dump *r = ctx;
 	const char *text = row_text(&r->dump->pipe, t, row);
 
 	head(r, t, row->cpu, row->ts);
@@ -113,13 +113,13 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 
 static int dump_rows(struct dump *d, bool json)
 {
-	struct rows r = { .dump = d, .json = json, .text = text_open(d->out) };
+	struct row_dump r = { .dump = d, .json = json, .text = text_open(d->out) };
 	int status;
 
-	d->pipe.consumer = (struct bts_consumer) { .ctx = &r, .branch = branch, .row = row };
+	d->pipe.consumer = (struct consumer) { .ctx = &r, .branch = branch, .row = row };
 	if (!json)
 		text_string(r.text, "ts,task,pid,cpu,from,from_sym,to,to_sym,kind,instructions\n");
-	status = bts_pipe_run(&d->pipe);
+	status = pipe_run(&d->pipe);
 	text_close(r.text);
 	return status;
 }

@@ -11,7 +11,7 @@ struct dump;
 
 /**
  * struct dump_format - one of the formats
- * @run:	runs the pipe, and writes. Returns what bts_pipe_run() does
+ * @run:	runs the pipe, and writes. Returns what pipe_run() does
  */
 struct dump_format {
 	const char	*name;
@@ -28,7 +28,7 @@ struct dump_format {
  * @by_branches: count branches, not instructions
  */
 struct dump {
-	struct bts_pipe	pipe;
+	struct pipe	pipe;
 	const struct dump_format *format;
 	const char	*output;
 	FILE		*out;

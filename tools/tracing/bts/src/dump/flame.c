@@ -27,9 +27,9 @@ enum {
 #define NARROW		0.3
 
 struct box {
-	const struct node	*node;
-	double			x, width;
-	unsigned int		depth;
+	const struct stacks_node	*node;
+	double				x, width;
+	unsigned int			depth;
 };
 
 struct flame {
@@ -41,7 +41,7 @@ struct flame {
 	uint64_t		left_out;
 };
 
-static void add_box(struct flame *f, const struct node *n, double x, unsigned int depth)
+static void add_box(struct flame *f, const struct stacks_node *n, double x, unsigned int depth)
 {
 	double width = (double)n->total * (WIDTH - 2 * MARGIN) / f->total;
 
@@ -59,12 +59,12 @@ static void add_box(struct flame *f, const struct node *n, double x, unsigned in
 }
 
 /* The boxes are their own queue: each one's children come after it. */
-static void lay_out(struct flame *f, const struct node *root)
+static void lay_out(struct flame *f, const struct stacks_node *root)
 {
 	add_box(f, root, MARGIN, 0);
 	for (size_t i = 0; i < f->nr; i++) {
+		struct stacks_node **children;
 		struct box at = f->boxes[i];
-		struct node **children;
 		size_t nr;
 
 		children = stacks_children(at.node, &nr);
@@ -77,7 +77,7 @@ static void lay_out(struct flame *f, const struct node *root)
 }
 
 /* As text of XML, at most @max letters of it. */
-static void put_text(FILE *out, const char *text, size_t max)
+static void put_xml(FILE *out, const char *text, size_t max)
 {
 	size_t length = strlen(text);
 
@@ -93,13 +93,13 @@ static void put_text(FILE *out, const char *text, size_t max)
 	}
 }
 
-static const char *name_of(const struct node *n)
+static const char *name_of(const struct stacks_node *n)
 {
 	return n->comm ? n->comm : n->sym ? n->sym->name : "all";
 }
 
 /* Tasks are grey, the kernel is orange, libraries yellow, the first object's code green. */
-static void put_colour(FILE *out, const struct node *n)
+static void put_colour(FILE *out, const struct stacks_node *n)
 {
 	unsigned int hash = 5381, hue = 95, light;
 
@@ -129,11 +129,11 @@ static void put_box(const struct flame *f, const struct box *b)
 	FILE *out = f->dump->out;
 
 	fprintf(out, "<g><title>");
-	put_text(out, name_of(b->node), SIZE_MAX);
+	put_xml(out, name_of(b->node), SIZE_MAX);
 	if (b->node->sym)
 		fputs("  (", out);
 	if (b->node->sym)
-		put_text(out, b->node->sym->object->name, SIZE_MAX);
+		put_xml(out, b->node->sym->object->name, SIZE_MAX);
 	fprintf(out, "%s: %llu %s, %.2f%%</title>", b->node->sym ? ")" : "",
 		(unsigned long long)b->node->total, unit(f),
 		100.0 * b->node->total / f->total);
@@ -143,7 +143,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs("\"/>", out);
 	if (letters >= 3) {
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", b->x + 3, y + 11);
-		put_text(out, name_of(b->node), letters);
+		put_xml(out, name_of(b->node), letters);
 		fputs("</text>", out);
 	}
 	fputs("</g>\n", out);
@@ -169,7 +169,7 @@ static void print(const struct flame *f)
 int dump_flame(struct dump *d)
 {
 	struct flame f = { .dump = d };
-	struct node root;
+	struct stacks_node root;
 	int status = stacks_read(d, &root);
 
 	f.total = root.total ? root.total : 1;

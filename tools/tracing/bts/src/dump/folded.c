@@ -11,7 +11,7 @@
 #include "stacks.h"
 
 /* A name must not have what separates names, or ends them. */
-static size_t append(char **stack, size_t *room, size_t used, const struct node *n)
+static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;
 	bool kernel = !n->comm && n->sym->object->kernel;
@@ -33,57 +33,57 @@ static size_t append(char **stack, size_t *room, size_t used, const struct node 
 	return used;
 }
 
-struct walk {
-	struct node	**children;
-	size_t		nr;
-	size_t		next;
-	size_t		used;
+struct level {
+	struct stacks_node	**children;
+	size_t			nr;
+	size_t			next;
+	size_t			used;
 };
 
-static void open_walk(struct walk *w, const struct node *n, size_t used)
+static void open_level(struct level *l, const struct stacks_node *n, size_t used)
 {
-	w->children = stacks_children(n, &w->nr);
-	w->next = 0;
-	w->used = used;
+	l->children = stacks_children(n, &l->nr);
+	l->next = 0;
+	l->used = used;
 }
 
 /* Not by recursion: a program may recurse a million times. */
-static void print(const struct dump *d, const struct node *root)
+static void print(const struct dump *d, const struct stacks_node *root)
 {
-	size_t depth = 1, walks_room = 64, room = 0;
-	struct walk *walks = mem_alloc(walks_room * sizeof(*walks));
+	size_t depth = 1, levels_room = 64, room = 0;
+	struct level *levels = mem_alloc(levels_room * sizeof(*levels));
 	char *stack = NULL;
 
-	open_walk(&walks[0], root, 0);
+	open_level(&levels[0], root, 0);
 	while (depth) {
-		struct walk *w = &walks[depth - 1];
-		struct node *n;
+		struct level *l = &levels[depth - 1];
+		struct stacks_node *n;
 		uint64_t count;
 		size_t used;
 
-		if (w->next == w->nr) {
-			free(w->children);
+		if (l->next == l->nr) {
+			free(l->children);
 			depth--;
 			continue;
 		}
-		n = w->children[w->next++];
-		used = append(&stack, &room, w->used, n);
+		n = l->children[l->next++];
+		used = append(&stack, &room, l->used, n);
 		count = stacks_count(d, n);
 		if (count)
 			fprintf(d->out, "%s %llu\n", stack, (unsigned long long)count);
-		if (depth == walks_room) {
-			walks_room *= 2;
-			walks = mem_realloc(walks, walks_room, sizeof(*walks));
+		if (depth == levels_room) {
+			levels_room *= 2;
+			levels = mem_realloc(levels, levels_room, sizeof(*levels));
 		}
-		open_walk(&walks[depth++], n, used);
+		open_level(&levels[depth++], n, used);
 	}
-	free(walks);
+	free(levels);
 	free(stack);
 }
 
 int dump_folded(struct dump *d)
 {
-	struct node root;
+	struct stacks_node root;
 	int status = stacks_read(d, &root);
 
 	print(d, &root);

@@ -130,8 +130,8 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 }
 
 /* The number of a name; it is kept in @kept. The packet introduces a new one. */
-static uint64_t number_of(struct perfetto *p, void **kept, const char *name, unsigned int field,
-			  struct message *interned)
+static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
+			    struct message *interned)
 {
 	if (!*kept) {
 		p->names++;
@@ -151,15 +151,15 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 }
 
 /* 0 is a track of Perfetto's own, and the PID of the idle tasks. */
-static uint64_t track_of(const struct bts_task *t)
+static uint64_t track_id(const struct task *t)
 {
 	return (uint64_t)t->pid + 1;
 }
 
 static void put_event(struct timeline *tl, struct message *packet, struct message *event,
-		      const struct bts_task *t, uint64_t at)
+		      const struct task *t, uint64_t at)
 {
-	put_number(event, EVENT_TRACK_UUID, track_of(t));
+	put_number(event, EVENT_TRACK_UUID, track_id(t));
 	put_number(packet, PACKET_TIMESTAMP, at);
 	put_message(packet, PACKET_TRACK_EVENT, event);
 	put_packet(tl, packet);
@@ -171,10 +171,10 @@ static void enter(struct timeline *tl, struct calls *c, struct frame *f)
 	struct object *o = f->sym->object;
 
 	put_number(&event, EVENT_TYPE, SLICE_BEGIN);
-	put_number(&event, EVENT_NAME_IID, number_of(tl->ctx, &f->sym->priv, f->sym->name,
-						     INTERNED_EVENT_NAMES, &interned));
-	put_number(&event, EVENT_CATEGORY_IIDS, number_of(tl->ctx, &o->priv, o->name,
-							  INTERNED_CATEGORIES, &interned));
+	put_number(&event, EVENT_NAME_IID, name_number(tl->ctx, &f->sym->priv, f->sym->name,
+						       INTERNED_EVENT_NAMES, &interned));
+	put_number(&event, EVENT_CATEGORY_IIDS, name_number(tl->ctx, &o->priv, o->name,
+							    INTERNED_CATEGORIES, &interned));
 	if (interned.used)
 		put_message(&packet, PACKET_INTERNED_DATA, &interned);
 	put_event(tl, &packet, &event, c->task, f->ts);
@@ -190,7 +190,7 @@ static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_
 	put_event(tl, &packet, &event, c->task, end);
 }
 
-static void mark(struct timeline *tl, struct bts_task *t, const char *text, uint64_t at)
+static void mark(struct timeline *tl, struct task *t, const char *text, uint64_t at)
 {
 	struct message packet = {}, event = {};
 
@@ -199,14 +199,14 @@ static void mark(struct timeline *tl, struct bts_task *t, const char *text, uint
 	put_event(tl, &packet, &event, t, at);
 }
 
-static void task(struct timeline *tl, struct bts_task *t)
+static void task(struct timeline *tl, struct task *t)
 {
 	struct message packet = {}, track = {}, thread = {};
 
 	put_number(&thread, THREAD_PID, t->tgid);
 	put_number(&thread, THREAD_TID, t->pid);
 	put_string(&thread, THREAD_NAME, t->comm);
-	put_number(&track, TRACK_UUID, track_of(t));
+	put_number(&track, TRACK_UUID, track_id(t));
 	put_message(&track, TRACK_THREAD, &thread);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
 	put_packet(tl, &packet);

@@ -14,13 +14,13 @@
 #include "stacks.h"
 
 struct stacks {
-	struct dump	*dump;
-	struct node	*root;
+	struct dump		*dump;
+	struct stacks_node	*root;
 };
 
-static struct node *add_child(struct node *parent)
+static struct stacks_node *add_child(struct stacks_node *parent)
 {
-	struct node *n = mem_zalloc(1, sizeof(*n));
+	struct stacks_node *n = mem_zalloc(1, sizeof(*n));
 
 	n->parent = parent;
 	n->sibling = parent->child;
@@ -28,9 +28,9 @@ static struct node *add_child(struct node *parent)
 	return n;
 }
 
-static struct node *node_of_task(struct stacks *f, const struct bts_task *t)
+static struct stacks_node *node_of_task(struct stacks *f, const struct task *t)
 {
-	struct node *n;
+	struct stacks_node *n;
 
 	for (n = f->root->child; n; n = n->sibling)
 		if (!strcmp(n->comm, t->comm))
@@ -42,7 +42,7 @@ static struct node *node_of_task(struct stacks *f, const struct bts_task *t)
 
 static void enter(struct calls *c, struct frame *f)
 {
-	struct node *parent, **at, *n;
+	struct stacks_node *parent, **at, *n;
 
 	parent = c->depth > 1 ? c->stack[c->depth - 2].node : node_of_task(c->ctx, c->task);
 	for (at = &parent->child; (n = *at); at = &n->sibling)
@@ -62,7 +62,7 @@ static void enter(struct calls *c, struct frame *f)
 
 static void leave(struct calls *c, struct frame *f)
 {
-	struct node *n = f->node;
+	struct stacks_node *n = f->node;
 
 	(void)c;
 	n->insns += f->insns;
@@ -71,16 +71,16 @@ static void leave(struct calls *c, struct frame *f)
 
 static const struct calls_ops ops = { .enter = enter, .leave = leave };
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct stacks *f = ctx;
 
-	if (s->flags & BTS_STEP_SHOWN)
+	if (s->flags & STEP_SHOWN)
 		calls_step(calls_of(&f->dump->pipe, t, &ops, f), s, ts);
 	return 0;
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct stacks *f = ctx;
 
@@ -91,34 +91,34 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 
 static int by_name(const void *left, const void *right)
 {
-	const struct node *a = *(const struct node *const *)left;
-	const struct node *b = *(const struct node *const *)right;
+	const struct stacks_node *a = *(const struct stacks_node *const *)left;
+	const struct stacks_node *b = *(const struct stacks_node *const *)right;
 
 	return strcmp(a->comm ? a->comm : a->sym->name, b->comm ? b->comm : b->sym->name);
 }
 
-uint64_t stacks_count(const struct dump *d, const struct node *n)
+uint64_t stacks_count(const struct dump *d, const struct stacks_node *n)
 {
 	return d->by_branches ? n->branches : n->insns;
 }
 
-struct node **stacks_children(const struct node *n, size_t *nr)
+struct stacks_node **stacks_children(const struct stacks_node *n, size_t *nr)
 {
-	struct node **children;
+	struct stacks_node **children;
 	size_t i = 0;
 
 	*nr = 0;
-	for (const struct node *c = n->child; c; c = c->sibling)
+	for (const struct stacks_node *c = n->child; c; c = c->sibling)
 		++*nr;
 	children = *nr ? mem_alloc(*nr * sizeof(*children)) : NULL;
-	for (struct node *c = n->child; c; c = c->sibling)
+	for (struct stacks_node *c = n->child; c; c = c->sibling)
 		children[i++] = c;
 	if (*nr)
 		qsort(children, *nr, sizeof(*children), by_name);
 	return children;
 }
 
-static struct node *first_leaf(struct node *n)
+static struct stacks_node *first_leaf(struct stacks_node *n)
 {
 	while (n->child)
 		n = n->child;
@@ -126,9 +126,9 @@ static struct node *first_leaf(struct node *n)
 }
 
 /* Each node's total is whole when its last child has been added. */
-static void sum(const struct dump *d, struct node *root)
+static void sum(const struct dump *d, struct stacks_node *root)
 {
-	struct node *n = first_leaf(root);
+	struct stacks_node *n = first_leaf(root);
 
 	for (;;) {
 		n->total += stacks_count(d, n);
@@ -139,23 +139,23 @@ static void sum(const struct dump *d, struct node *root)
 	}
 }
 
-int stacks_read(struct dump *d, struct node *root)
+int stacks_read(struct dump *d, struct stacks_node *root)
 {
 	struct stacks f = { .dump = d, .root = root };
 	int status;
 
-	*root = (struct node) {};
-	d->pipe.consumer = (struct bts_consumer) { .ctx = &f, .branch = branch, .row = row };
-	status = bts_pipe_run(&d->pipe);
-	for (struct bts_task *t = d->pipe.tasks; t; t = t->list_next)
+	*root = (struct stacks_node) {};
+	d->pipe.consumer = (struct consumer) { .ctx = &f, .branch = branch, .row = row };
+	status = pipe_run(&d->pipe);
+	for (struct task *t = d->pipe.tasks; t; t = t->list_next)
 		calls_free(t);
 	sum(d, root);
 	return status;
 }
 
-void stacks_free(struct node *root)
+void stacks_free(struct stacks_node *root)
 {
-	struct node *n = root->child, *next;
+	struct stacks_node *n = root->child, *next;
 
 	while (n) {
 		if (n->child) {

@@ -60,18 +60,18 @@ static void leave(struct calls *c, struct frame *f)
 
 static const struct calls_ops ops = { .enter = enter, .leave = leave };
 
-static int branch(void *ctx, struct bts_task *t, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct timeline *tl = ctx;
 
 	if (!tl->begin)
 		tl->begin = ts;
-	if (s->flags & BTS_STEP_SHOWN)
+	if (s->flags & STEP_SHOWN)
 		calls_step(calls_of(&tl->dump->pipe, t, &ops, tl), s, ts);
 	return tl->text->failed;
 }
 
-static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
+static int row(void *ctx, struct task *t, const struct row *row)
 {
 	struct timeline *tl = ctx;
 	struct calls *c;
@@ -79,7 +79,7 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 	if (!t)
 		return 0;
 	c = calls_of(&tl->dump->pipe, t, &ops, tl);
-	if (row->type != BTS_ROW_MAP) {
+	if (row->type != ROW_MAP) {
 		if (row->ts > c->ts)
 			c->ts = row->ts;
 		tl->mark(tl, t, row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
@@ -90,12 +90,12 @@ static int row(void *ctx, struct bts_task *t, const struct bts_row *row)
 
 int timeline_run(struct timeline *tl)
 {
-	struct bts_pipe *pipe = &tl->dump->pipe;
+	struct pipe *pipe = &tl->dump->pipe;
 	int status;
 
-	pipe->consumer = (struct bts_consumer) { .ctx = tl, .branch = branch, .row = row };
-	status = bts_pipe_run(pipe);
-	for (struct bts_task *t = pipe->tasks; t; t = t->list_next) {
+	pipe->consumer = (struct consumer) { .ctx = tl, .branch = branch, .row = row };
+	status = pipe_run(pipe);
+	for (struct task *t = pipe->tasks; t; t = t->list_next) {
 		struct calls *c = t->priv;
 		struct clock *k;
 

@@ -26,13 +26,13 @@ struct timeline {
 	void		(*enter)(struct timeline *tl, struct calls *c, struct frame *f);
 	void		(*leave)(struct timeline *tl, struct calls *c, struct frame *f,
 				 uint64_t end);
-	void		(*mark)(struct timeline *tl, struct bts_task *t, const char *text,
+	void		(*mark)(struct timeline *tl, struct task *t, const char *text,
 				uint64_t at);
-	void		(*task)(struct timeline *tl, struct bts_task *t);
+	void		(*task)(struct timeline *tl, struct task *t);
 	void		*ctx;
 };
 
-/* What bts_pipe_run() returns. */
+/* What pipe_run() returns. */
 int timeline_run(struct timeline *tl);
 
 #endif

@@ -49,8 +49,8 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b)
 /* What is the same in both versions; returns where the rest begins, 0 if nowhere. */
 static uint64_t dat_header(struct dat *dat)
 {
-	uint8_t header[DAT_HEADER_MAX];
 	const size_t magic = strlen(DAT_MAGIC);
+	uint8_t header[DAT_HEADER_MAX];
 	struct dat_bytes b = { .at = header };
 	const uint8_t *flags;
 

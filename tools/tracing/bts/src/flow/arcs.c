@@ -72,13 +72,13 @@ static void leave(struct calls *c, struct frame *f)
 
 static const struct calls_ops ops = { .enter = enter, .leave = leave };
 
-void arcs_step(struct arcs *a, struct bts_task *t, const struct bts_step *s, uint64_t ts)
+void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts)
 {
-	if (s->flags & BTS_STEP_SHOWN)
+	if (s->flags & STEP_SHOWN)
 		calls_step(calls_of(a->pipe, t, &ops, a), s, ts);
 }
 
-void arcs_row(struct arcs *a, struct bts_task *t, const struct bts_row *row)
+void arcs_row(struct arcs *a, struct task *t, const struct row *row)
 {
 	if (t)
 		calls_row(calls_of(a->pipe, t, &ops, a), row);
@@ -86,7 +86,7 @@ void arcs_row(struct arcs *a, struct bts_task *t, const struct bts_row *row)
 
 void arcs_end(struct arcs *a)
 {
-	for (struct bts_task *t = a->pipe->tasks; t; t = t->list_next) {
+	for (struct task *t = a->pipe->tasks; t; t = t->list_next) {
 		struct calls *c = t->priv;
 		struct tally *active = NULL;
 

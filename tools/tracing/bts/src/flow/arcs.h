@@ -17,15 +17,15 @@
  * @wanted:	only arcs from or to functions of this name; NULL: all
  */
 struct arcs {
-	struct bts_pipe	*pipe;
+	struct pipe	*pipe;
 	struct tally	tally;
 	bool		sites;
 	const char	*wanted;
 };
 
 /* What the consumer's branch() and row() are to call. */
-void arcs_step(struct arcs *a, struct bts_task *t, const struct bts_step *s, uint64_t ts);
-void arcs_row(struct arcs *a, struct bts_task *t, const struct bts_row *row);
+void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
+void arcs_row(struct arcs *a, struct task *t, const struct row *row);
 /* The trace has ended. */
 void arcs_end(struct arcs *a);
 

@@ -27,7 +27,7 @@
 #define INSN_MAX	15
 
 static void push(struct calls *c, enum frame_kind kind, struct sym *sym,
-		 const struct bts_place *site, uint64_t ret)
+		 const struct place *site, uint64_t ret)
 {
 	struct frame *f;
 
@@ -43,7 +43,7 @@ static void push(struct calls *c, enum frame_kind kind, struct sym *sym,
 	if (site)
 		f->site = *site;
 	else
-		f->site = (struct bts_place) { .sym = sym, .addr = sym->addr };
+		f->site = (struct place) { .sym = sym, .addr = sym->addr };
 	if (c->ops->enter)
 		c->ops->enter(c, f);
 }
@@ -128,7 +128,7 @@ static int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
 	return i;
 }
 
-static void do_call(struct calls *c, const struct bts_step *s)
+static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
@@ -141,7 +141,7 @@ static void do_call(struct calls *c, const struct bts_step *s)
 }
 
 /* The outermost function of this side was there before the trace. */
-static void do_root(struct calls *c, const struct bts_step *s)
+static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
@@ -157,7 +157,7 @@ static void replace_stub(struct calls *c, struct sym *sym)
 	calls_top(c)->approx = stub.approx;
 }
 
-static void do_jump(struct calls *c, const struct bts_step *s)
+static void do_jump(struct calls *c, const struct step *s)
 {
 	struct frame *top = calls_top(c);
 	struct sym *sym = s->at_to.sym;
@@ -182,7 +182,7 @@ static void do_jump(struct calls *c, const struct bts_step *s)
 }
 
 /* No frame returns there. */
-static void do_odd_ret(struct calls *c, const struct bts_step *s)
+static void do_odd_ret(struct calls *c, const struct step *s)
 {
 	int64_t i;
 
@@ -199,7 +199,7 @@ static void do_odd_ret(struct calls *c, const struct bts_step *s)
 		do_root(c, s);
 }
 
-static void do_ret(struct calls *c, const struct bts_step *s)
+static void do_ret(struct calls *c, const struct step *s)
 {
 	struct frame *top = calls_top(c);
 	int64_t i;
@@ -222,7 +222,7 @@ static void do_ret(struct calls *c, const struct bts_step *s)
 		do_jump(c, s);
 }
 
-static void do_entry(struct calls *c, const struct bts_step *s, enum frame_kind kind)
+static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind)
 {
 	struct frame *f;
 
@@ -230,7 +230,7 @@ static void do_entry(struct calls *c, const struct bts_step *s, enum frame_kind 
 	     kind == FRAME_SYSCALL ? s->from + s->length : s->from);
 	f = calls_top(c);
 	f->approx = kind == FRAME_SYSCALL && !s->length;
-	f->user = !BTS_KERNEL(s->from);
+	f->user = !is_kernel(s->from);
 	if (f->user)
 		c->exec = false;
 }
@@ -243,7 +243,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 }
 
 /* To another place than where the program was: back from a handler, or into one. */
-static void do_signal(struct calls *c, const struct bts_step *s, const struct frame *entry)
+static void do_signal(struct calls *c, const struct step *s, const struct frame *entry)
 {
 	int64_t i;
 
@@ -257,7 +257,7 @@ static void do_signal(struct calls *c, const struct bts_step *s, const struct fr
 }
 
 /* Back to user space: to where it was, to a signal's handler, or into a new program. */
-static void do_exit(struct calls *c, const struct bts_step *s)
+static void do_exit(struct calls *c, const struct step *s)
 {
 	struct frame entry = {};
 	uint32_t i = c->depth;
@@ -275,7 +275,7 @@ static void do_exit(struct calls *c, const struct bts_step *s)
 }
 
 /* Back from an interrupt of the kernel. */
-static void do_iret(struct calls *c, const struct bts_step *s)
+static void do_iret(struct calls *c, const struct step *s)
 {
 	int64_t i;
 
@@ -292,7 +292,7 @@ static void do_iret(struct calls *c, const struct bts_step *s)
 }
 
 /* The run does not begin in the innermost function. */
-static void resync(struct calls *c, const struct bts_step *s)
+static void resync(struct calls *c, const struct step *s)
 {
 	struct sym *sym = s->at_start.sym;
 	struct frame *top = calls_top(c);
@@ -321,7 +321,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct part *p = ctx;
 	struct frame *top = calls_top(p->c);
-	struct bts_place place = { .sym = sym, .addr = addr };
+	struct place place = { .sym = sym, .addr = addr };
 
 	(void)length;
 	if (top->sym != sym) {
@@ -333,35 +333,35 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 }
 
 /* A run that goes on into the next function. */
-static void two_functions(struct calls *c, const struct bts_step *s)
+static void two_functions(struct calls *c, const struct step *s)
 {
 	struct part p = { .c = c };
 
-	bts_step_each(c->pipe, s, one_insn, &p);
+	step_each(c->pipe, s, one_insn, &p);
 }
 
-static void transition(struct calls *c, const struct bts_step *s)
+static void transition(struct calls *c, const struct step *s)
 {
 	int64_t i;
 
 	switch (s->kind) {
-	case BTS_CALL:
-	case BTS_CALL_IND:
+	case BRANCH_CALL:
+	case BRANCH_CALL_IND:
 		do_call(c, s);
 		break;
-	case BTS_RET:
+	case BRANCH_RET:
 		do_ret(c, s);
 		break;
-	case BTS_SYSCALL:
+	case BRANCH_SYSCALL:
 		do_entry(c, s, FRAME_SYSCALL);
 		break;
-	case BTS_INTERRUPT:
+	case BRANCH_INTERRUPT:
 		do_entry(c, s, FRAME_INTERRUPT);
 		break;
-	case BTS_IRET:
+	case BRANCH_IRET:
 		do_iret(c, s);
 		break;
-	case BTS_UNKNOWN:
+	case BRANCH_UNKNOWN:
 		/* No code: by its target it may be a return. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
@@ -375,11 +375,11 @@ static void transition(struct calls *c, const struct bts_step *s)
 }
 
 /* The innermost frame, which is that of the run's function. */
-static struct frame *frame_of_run(struct calls *c, const struct bts_step *s, bool exit)
+static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
 	struct frame *top = calls_top(c);
 
-	c->lost |= s->flags & BTS_STEP_GAP;
+	c->lost |= s->flags & STEP_GAP;
 	if (!top || (s->at_start.sym != top->sym && !(exit && is_entry(top))))
 		resync(c, s);
 	c->lost = false;
@@ -387,24 +387,24 @@ static struct frame *frame_of_run(struct calls *c, const struct bts_step *s, boo
 }
 
 /* Only the kernel is wanted: each way into it is a stack of its own. */
-static bool kernel_only(struct calls *c, const struct bts_step *s)
+static bool kernel_only(struct calls *c, const struct step *s)
 {
-	if (!c->pipe->options->kernel || (BTS_KERNEL(s->from) && BTS_KERNEL(s->to)))
+	if (!c->pipe->options->kernel || (is_kernel(s->from) && is_kernel(s->to)))
 		return false;
-	if (BTS_KERNEL(s->from)) {
+	if (is_kernel(s->from)) {
 		frame_of_run(c, s, true)->insns += s->insns;
 		c->insns += s->insns;
 	}
 	pop_to(c, 0);
-	if (BTS_KERNEL(s->to))
-		do_entry(c, s, s->kind == BTS_SYSCALL ? FRAME_SYSCALL : FRAME_INTERRUPT);
+	if (is_kernel(s->to))
+		do_entry(c, s, s->kind == BRANCH_SYSCALL ? FRAME_SYSCALL : FRAME_INTERRUPT);
 	c->branches++;
 	return true;
 }
 
-void calls_step(struct calls *c, const struct bts_step *s, uint64_t ts)
+void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 {
-	bool exit = BTS_KERNEL(s->from) && !BTS_KERNEL(s->to);
+	bool exit = is_kernel(s->from) && !is_kernel(s->to);
 	struct frame *top = calls_top(c);
 
 	c->ts = ts;
@@ -425,11 +425,11 @@ void calls_step(struct calls *c, const struct bts_step *s, uint64_t ts)
 	c->branches++;
 	if (exit)
 		do_exit(c, s);
-	else if (s->at_to.sym != top->sym || s->kind > BTS_JUMP_IND)
+	else if (s->at_to.sym != top->sym || s->kind > BRANCH_JUMP_IND)
 		transition(c, s);
 }
 
-struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struct calls_ops *ops,
+struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx)
 {
 	struct calls *c = task->priv;
@@ -445,17 +445,17 @@ struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struc
 	return c;
 }
 
-void calls_row(struct calls *c, const struct bts_row *row)
+void calls_row(struct calls *c, const struct row *row)
 {
 	switch (row->type) {
-	case BTS_ROW_LOST:
-	case BTS_ROW_GAP:
+	case ROW_LOST:
+	case ROW_GAP:
 		c->lost = true;
 		break;
-	case BTS_ROW_MAP:
+	case ROW_MAP:
 		c->exec |= !!strstr(row->text, "[vdso]");
 		break;
-	case BTS_ROW_DEPARTS:
+	case ROW_DEPARTS:
 		if (!row->dead)
 			break;
 		c->closing = true;
@@ -473,7 +473,7 @@ void calls_end(struct calls *c)
 	pop_to(c, 0);
 }
 
-void calls_free(struct bts_task *task)
+void calls_free(struct task *task)
 {
 	struct calls *c = task->priv;
 

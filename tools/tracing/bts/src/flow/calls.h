@@ -34,7 +34,7 @@ enum frame_kind {
  */
 struct frame {
 	struct sym		*sym;
-	struct bts_place	site;
+	struct place		site;
 	uint64_t		ret;
 	uint8_t			kind;
 	bool			approx;
@@ -72,8 +72,8 @@ struct calls_ops {
  * @node:	a command's own: of the task
  */
 struct calls {
-	struct bts_pipe		*pipe;
-	struct bts_task		*task;
+	struct pipe		*pipe;
+	struct task		*task;
 	const struct calls_ops	*ops;
 	void			*ctx;
 	struct frame		*stack;
@@ -94,14 +94,14 @@ static inline struct frame *calls_top(struct calls *c)
 }
 
 /* Of the task: its stack, made if it has none. */
-struct calls *calls_of(struct bts_pipe *pipe, struct bts_task *task, const struct calls_ops *ops,
+struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);
-void calls_step(struct calls *c, const struct bts_step *s, uint64_t ts);
+void calls_step(struct calls *c, const struct step *s, uint64_t ts);
 /* What a row means for the stack: losses, the task's end, a new program. */
-void calls_row(struct calls *c, const struct bts_row *row);
+void calls_row(struct calls *c, const struct row *row);
 /* Ends all frames that are left. */
 void calls_end(struct calls *c);
 /* The same, and frees the stack. */
-void calls_free(struct bts_task *task);
+void calls_free(struct task *task);
 
 #endif

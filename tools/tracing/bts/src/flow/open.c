@@ -16,14 +16,14 @@ static uint64_t seconds(double time, uint64_t otherwise)
 	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
 }
 
-bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_options *options)
+bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 {
 	struct pipe_private *v = mem_zalloc(1, sizeof(*v));
 
 	p->options = options;
 	p->private = v;
 	p->tasks = NULL;
-	p->bill = (struct bts_bill) {};
+	p->bill = (struct pipe_bill) {};
 	v->pipe = p;
 	v->time_from = seconds(options->time_from, 0);
 	v->time_to = seconds(options->time_to, UINT64_MAX);
@@ -39,7 +39,7 @@ bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_option
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;
 	if (!objects_vmlinux(&p->objects, options->vmlinux, v->dat->kallsyms.text)) {
-		bts_pipe_close(p);
+		pipe_close(p);
 		return false;
 	}
 	comms_read(v);
@@ -51,11 +51,11 @@ bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_option
 	/* layout_find() has said why. */
 	free(v->dat->error);
 	v->dat->error = NULL;
-	bts_pipe_close(p);
+	pipe_close(p);
 	return false;
 }
 
-int bts_pipe_close(struct bts_pipe *p)
+int pipe_close(struct pipe *p)
 {
 	struct pipe_private *v = p->private;
 	int status = STATUS_OK;
@@ -76,15 +76,15 @@ int bts_pipe_close(struct bts_pipe *p)
 	return status;
 }
 
-static bool lost_anything(const struct bts_bill *b)
+static bool lost_anything(const struct pipe_bill *b)
 {
-	for (unsigned int i = 0; i < BTS_CAUSES; i++)
+	for (unsigned int i = 0; i < LOSS_CAUSES; i++)
 		if (b->lost[i] || b->lost_times[i])
 			return true;
 	return false;
 }
 
-static void print_lost(const struct bts_bill *b, FILE *out)
+static void print_lost(const struct pipe_bill *b, FILE *out)
 {
 	const char *comma = "";
 
@@ -93,21 +93,21 @@ static void print_lost(const struct bts_bill *b, FILE *out)
 		return;
 	}
 	fputs("lost ", out);
-	for (unsigned int i = 0; i < BTS_CAUSES; i++) {
+	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
 		if (b->lost[i])
 			fprintf(out, "%s%llu (%s)", comma, (unsigned long long)b->lost[i],
-				bts_cause_names[i]);
+				loss_cause_names[i]);
 		if (b->lost[i])
 			comma = ", ";
 		if (b->lost_times[i])
-			fprintf(out, "%s? (%s, %llu times)", comma, bts_cause_names[i],
+			fprintf(out, "%s? (%s, %llu times)", comma, loss_cause_names[i],
 				(unsigned long long)b->lost_times[i]);
 		if (b->lost_times[i])
 			comma = ", ";
 	}
 }
 
-static double bytes_each(const struct bts_bill *b)
+static double bytes_each(const struct pipe_bill *b)
 {
 	return b->branches ? (double)b->bytes / b->branches : 0;
 }
@@ -118,9 +118,9 @@ static void print_count(FILE *out, uint64_t count, const char *one, const char *
 }
 
 /* Filters that leave no branch are more often misspelt than meant. */
-static void warn_nothing_left(const struct bts_pipe *p)
+static void warn_nothing_left(const struct pipe *p)
 {
-	const struct bts_options *o = p->options;
+	const struct options *o = p->options;
 	bool branches = p->bill.branches;
 	char *filters;
 
@@ -140,9 +140,9 @@ static void warn_nothing_left(const struct bts_pipe *p)
 	free(filters);
 }
 
-void bts_pipe_bill(const struct bts_pipe *p, FILE *out)
+void pipe_bill(const struct pipe *p, FILE *out)
 {
-	const struct bts_bill *b = &p->bill;
+	const struct pipe_bill *b = &p->bill;
 
 	warn_nothing_left(p);
 	fputs("# ", out);
@@ -157,20 +157,20 @@ void bts_pipe_bill(const struct bts_pipe *p, FILE *out)
 	fprintf(out, "%.2f bytes a branch\n", bytes_each(b));
 }
 
-void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out)
+void pipe_bill_json(const struct pipe *p, FILE *out)
 {
-	const struct bts_bill *b = &p->bill;
+	const struct pipe_bill *b = &p->bill;
 	const char *comma = "";
 
 	warn_nothing_left(p);
 	fprintf(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,\"lost\":{",
 		(unsigned long long)b->branches, (unsigned long long)b->tasks,
 		(unsigned long long)b->switches);
-	for (unsigned int i = 0; i < BTS_CAUSES; i++) {
+	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
 		if (!b->lost[i] && !b->lost_times[i])
 			continue;
 		fprintf(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
-			bts_cause_names[i], (unsigned long long)b->lost[i],
+			loss_cause_names[i], (unsigned long long)b->lost[i],
 			(unsigned long long)b->lost_times[i]);
 		comma = ",";
 	}

@@ -15,7 +15,7 @@
 #include "lib/msg.h"
 #include "private.h"
 
-const char bts_options_help[] =
+const char options_help[] =
 	"  -i, --input FILE   the trace (trace.dat)\n"
 	"  --task NAME        only tasks of this name\n"
 	"  --pid PID,...      only these tasks\n"
@@ -28,7 +28,7 @@ const char bts_options_help[] =
 	"  --head N           only so many rows\n"
 	"  --vmlinux FILE     the recorded kernel, with debug information: lines\n";
 
-static bool parse_pids(struct bts_options *o, const char *text)
+static bool parse_pids(struct options *o, const char *text)
 {
 	char *end;
 
@@ -44,7 +44,7 @@ static bool parse_pids(struct bts_options *o, const char *text)
 	}
 }
 
-static bool parse_cpus(struct bts_options *o, const char *text)
+static bool parse_cpus(struct options *o, const char *text)
 {
 	char *end;
 
@@ -73,7 +73,7 @@ static bool parse_cpus(struct bts_options *o, const char *text)
 	}
 }
 
-static bool parse_time(struct bts_options *o, const char *text)
+static bool parse_time(struct options *o, const char *text)
 {
 	char *end = (char *)text;
 
@@ -92,7 +92,7 @@ static bool parse_time(struct bts_options *o, const char *text)
 	return end != text && !*end && o->time_to >= o->time_from;
 }
 
-static bool parse_head(struct bts_options *o, const char *text)
+static bool parse_head(struct options *o, const char *text)
 {
 	char *end;
 
@@ -108,7 +108,7 @@ static bool set_string(char **string, const char *value)
 	return *value;
 }
 
-static bool set_option(struct bts_options *o, const char *name, const char *value)
+static bool set_option(struct options *o, const char *name, const char *value)
 {
 	if (!strcmp(name, "--input"))
 		return set_string(&o->path, value);
@@ -157,11 +157,11 @@ static const char *common_option(const char *arg, const char **value)
 	return NULL;
 }
 
-int bts_options_parse(struct bts_options *o, const char *command, int *argc, char **argv)
+int options_parse(struct options *o, const char *command, int *argc, char **argv)
 {
 	int kept = 1;
 
-	*o = (struct bts_options) {};
+	*o = (struct options) {};
 	for (int i = 1; i < *argc; i++) {
 		const char *value, *name;
 
@@ -195,7 +195,7 @@ int bts_options_parse(struct bts_options *o, const char *command, int *argc, cha
 	return STATUS_OK;
 }
 
-void bts_options_free(struct bts_options *o)
+void options_free(struct options *o)
 {
 	free(o->task);
 	free(o->pids);
@@ -205,17 +205,17 @@ void bts_options_free(struct bts_options *o)
 	free(o->to);
 	free(o->vmlinux);
 	free(o->path);
-	*o = (struct bts_options) {};
+	*o = (struct options) {};
 }
 
-bool cpu_chosen(const struct bts_options *o, int cpu)
+bool options_want_cpu(const struct options *o, int cpu)
 {
 	if (!o->cpu_words)
 		return true;
 	return cpu >= 0 && (size_t)cpu / 64 < o->cpu_words && (o->cpus[cpu / 64] >> (cpu % 64) & 1);
 }
 
-bool task_chosen(const struct bts_options *o, const struct bts_task *t)
+bool options_want_task(const struct options *o, const struct task *t)
 {
 	if (o->task && strcmp(o->task, t->comm))
 		return false;
@@ -225,7 +225,7 @@ bool task_chosen(const struct bts_options *o, const struct bts_task *t)
 	return !o->nr_pids;
 }
 
-bool place_matches(const struct bts_place *place, uint64_t addr, const char *wanted)
+bool options_match_place(const struct place *place, uint64_t addr, const char *wanted)
 {
 	char *end;
 	uint64_t number = strtoull(wanted, &end, 0);

@@ -27,12 +27,12 @@
 /* Then all are folded into the consumer, and the table begins anew. */
 #define STEPS_MAX	(1U << 20)
 
-static void place_of(struct pipe_private *v, struct bts_space *space, uint64_t addr,
-		     struct bts_place *place)
+static void place_of(struct pipe_private *v, struct space *space, uint64_t addr,
+		     struct place *place)
 {
 	const struct map *map;
 
-	if (BTS_KERNEL(addr)) {
+	if (is_kernel(addr)) {
 		place->sym = object_sym(v->pipe->objects.kernel, addr);
 		place->addr = addr;
 		return;
@@ -47,9 +47,9 @@ static void place_of(struct pipe_private *v, struct bts_space *space, uint64_t a
 	}
 }
 
-struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t addr)
+struct place place_find(struct pipe *p, struct task *task, uint64_t addr)
 {
-	struct bts_place place;
+	struct place place;
 
 	place_of(p->private, task->space, addr, &place);
 	return place;
@@ -57,9 +57,9 @@ struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t a
 
 static void forget_steps(struct pipe_private *v)
 {
-	struct bts_consumer *c = &v->pipe->consumer;
+	struct consumer *c = &v->pipe->consumer;
 
-	for (struct bts_task *t = v->pipe->tasks; t; t = t->list_next)
+	for (struct task *t = v->pipe->tasks; t; t = t->list_next)
 		t->step = NULL;
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
@@ -73,47 +73,47 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
  * missing as well: if it is the way back, where the program went on is known; if it is
  * the way in, how far the program came is not, and that is a gap.
  */
-static enum origin origin_of(const struct pipe_private *v, const struct bts_task *t,
+static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
 {
-	bool at_kernel = BTS_KERNEL(t->at), from_kernel = BTS_KERNEL(from);
+	bool at_kernel = is_kernel(t->at), from_kernel = is_kernel(from);
 
 	if (!t->known)
 		return ORIGIN_HEAD;
 	if (at_kernel != from_kernel) {
 		if (at_kernel && !v->seen_kernel && t->resume)
 			return ORIGIN_RESUME;
-		if (!at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
+		if (!at_kernel && !v->seen_kernel && !is_kernel(to))
 			return ORIGIN_RUN;
 		return v->seen_kernel && v->seen_user ? ORIGIN_RUN : ORIGIN_HEAD;
 	}
-	if (at_kernel && !v->seen_kernel && !BTS_KERNEL(to))
+	if (at_kernel && !v->seen_kernel && !is_kernel(to))
 		return ORIGIN_HEAD;
-	if (!at_kernel && !v->seen_user && BTS_KERNEL(to))
+	if (!at_kernel && !v->seen_user && is_kernel(to))
 		return ORIGIN_HEAD;
 	return ORIGIN_RUN;
 }
 
-static bool step_shown(const struct pipe_private *v, const struct bts_step *s)
+static bool step_shown(const struct pipe_private *v, const struct step *s)
 {
-	const struct bts_options *o = v->pipe->options;
-	bool kernel = BTS_KERNEL(s->from) && BTS_KERNEL(s->to);
-	bool user = !BTS_KERNEL(s->from) && !BTS_KERNEL(s->to);
+	const struct options *o = v->pipe->options;
+	bool kernel = is_kernel(s->from) && is_kernel(s->to);
+	bool user = !is_kernel(s->from) && !is_kernel(s->to);
 
 	if ((o->user && kernel) || (o->kernel && user))
 		return false;
 	if (o->dso && !object_is_named(s->at_from.sym->object, o->dso) &&
 	    !object_is_named(s->at_to.sym->object, o->dso))
 		return false;
-	if (o->from && !place_matches(&s->at_from, s->from, o->from))
+	if (o->from && !options_match_place(&s->at_from, s->from, o->from))
 		return false;
-	return !o->to || place_matches(&s->at_to, s->to, o->to);
+	return !o->to || options_match_place(&s->at_to, s->to, o->to);
 }
 
-static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uint32_t space,
-				 uint64_t start, const struct branch *b)
+static struct step *new_step(struct pipe_private *v, struct task *t, uint32_t space,
+			     uint64_t start, const struct branch *b)
 {
-	struct bts_step *s;
+	struct step *s;
 
 	if (v->steps.nr >= STEPS_MAX)
 		forget_steps(v);
@@ -123,18 +123,18 @@ static struct bts_step *new_step(struct pipe_private *v, struct bts_task *t, uin
 	place_of(v, t->space, b->to, &s->at_to);
 	step_resolve(s);
 	if (step_shown(v, s)) {
-		s->flags |= BTS_STEP_SHOWN;
+		s->flags |= STEP_SHOWN;
 		v->shown = true;
 	}
 	return s;
 }
 
 /* The step that this branch ends, by the table or as a new one. */
-static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
-				  const struct branch *b)
+static struct step *next_step(struct pipe_private *v, struct task *t,
+			      const struct branch *b)
 {
 	enum origin origin = origin_of(v, t, b->from, b->to);
-	struct bts_step *s, *last = t->step;
+	struct step *s, *last = t->step;
 	uint64_t start = t->at;
 	uint32_t space = 0;
 
@@ -142,7 +142,7 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 		start = b->from;
 	else if (origin == ORIGIN_RESUME)
 		start = t->resume;
-	if (!BTS_KERNEL(start) || !BTS_KERNEL(b->from) || !BTS_KERNEL(b->to)) {
+	if (!is_kernel(start) || !is_kernel(b->from) || !is_kernel(b->to)) {
 		if (!t->space || !t->tgid_known)
 			task_find_space(v, t, b);
 		space = t->space ? t->space->id : 0;
@@ -152,46 +152,46 @@ static struct bts_step *next_step(struct pipe_private *v, struct bts_task *t,
 		s = new_step(v, t, space, start, b);
 		last = t->step;
 		if (origin == ORIGIN_HEAD)
-			s->flags |= BTS_STEP_HEAD;
+			s->flags |= STEP_HEAD;
 	}
-	v->seen_kernel |= BTS_KERNEL(b->from) && BTS_KERNEL(b->to);
-	v->seen_user |= !BTS_KERNEL(b->from) && !BTS_KERNEL(b->to);
+	v->seen_kernel |= is_kernel(b->from) && is_kernel(b->to);
+	v->seen_user |= !is_kernel(b->from) && !is_kernel(b->to);
 	if (last && start == t->at)
 		last->next = s;
 	return s;
 }
 
 /* Where the program goes on: after the system call, or where the interrupt came. */
-static uint64_t resume_at(const struct bts_step *s)
+static uint64_t resume_at(const struct step *s)
 {
-	return s->kind == BTS_SYSCALL ? s->from + s->length : s->from;
+	return s->kind == BRANCH_SYSCALL ? s->from + s->length : s->from;
 }
 
-static int gap_row(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
+static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	struct bts_row row = {
-		.type = BTS_ROW_GAP, .cpu = t->cpu, .ts = ts, .from = s->start, .to = s->from,
+	struct row row = {
+		.type = ROW_GAP, .cpu = t->cpu, .ts = ts, .from = s->start, .to = s->from,
 	};
 
 	v->pipe->bill.gaps++;
 	return pipe_row(v, t, &row);
 }
 
-static int unusual(struct pipe_private *v, struct bts_task *t, const struct bts_step *s,
+static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
 	/* If the other side is not recorded, nothing is known of the way to the branch. */
-	if ((s->flags & (BTS_STEP_BLIND | BTS_STEP_HEAD)) == BTS_STEP_BLIND)
+	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
-	return s->flags & BTS_STEP_GAP ? gap_row(v, t, s, ts) : 0;
+	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-static int pipe_branches(struct pipe_private *v, struct bts_task *t, const struct batch *b,
+static int pipe_branches(struct pipe_private *v, struct task *t, const struct batch *b,
 			 uint32_t begin, uint32_t end)
 {
-	struct bts_consumer *c = &v->pipe->consumer;
-	struct bts_step *s = t->step, *next;
+	struct consumer *c = &v->pipe->consumer;
+	struct step *s = t->step, *next;
 	uint32_t space = t->space ? t->space->id : 0;
 	int ret = 0;
 
@@ -210,9 +210,9 @@ static int pipe_branches(struct pipe_private *v, struct bts_task *t, const struc
 		s->count++;
 		t->at = br->to;
 		t->known = true;
-		if (BTS_KERNEL(br->to) && !BTS_KERNEL(br->from))
+		if (is_kernel(br->to) && !is_kernel(br->from))
 			t->resume = resume_at(s);
-		if (s->flags & (BTS_STEP_GAP | BTS_STEP_BLIND))
+		if (s->flags & (STEP_GAP | STEP_BLIND))
 			ret = unusual(v, t, s, b->times[i]);
 		if (c->branch && !ret)
 			ret = c->branch(c->ctx, t, s, b->times[i]);
@@ -231,11 +231,11 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 /* Part of a batch that lies within the time asked for. */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
-	struct bts_task *t = task_get(v, b->pid);
+	struct task *t = task_get(v, b->pid);
 	int ret;
 
 	task_is_on(v, t, b->cpu);
-	if (!t->chosen || !cpu_chosen(v->pipe->options, b->cpu)) {
+	if (!t->chosen || !options_want_cpu(v->pipe->options, b->cpu)) {
 		t->known = false;
 		t->step = NULL;
 		return 0;
@@ -357,7 +357,7 @@ static int run_streams(struct pipe_private *v)
 	return ret;
 }
 
-int bts_pipe_run(struct bts_pipe *p)
+int pipe_run(struct pipe *p)
 {
 	struct pipe_private *v = p->private;
 	int ret = -1;
@@ -369,7 +369,7 @@ int bts_pipe_run(struct bts_pipe *p)
 	forget_steps(v);
 	if (v->departs)
 		p->bill.switches = v->departures;
-	for (struct bts_task *t = p->tasks; t; t = t->list_next)
+	for (struct task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;
 	return ret ? STATUS_FAILURE : STATUS_OK;
 }

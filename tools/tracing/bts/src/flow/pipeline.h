@@ -3,10 +3,10 @@
  * The pipeline: from a trace to what a command wants to know of it. This is all that a
  * command knows.
  *
- *	struct bts_pipe pipe = { .consumer = { .ctx = ..., .branch = ..., .row = ... } };
+ *	struct pipe pipe = { .consumer = { .ctx = ..., .branch = ..., .row = ... } };
  *
- *	bts_pipe_open(&pipe, path, &options) ... bts_pipe_run(&pipe) ...
- *	bts_pipe_bill(&pipe, stdout) ... return bts_pipe_close(&pipe)
+ *	pipe_open(&pipe, path, &options) ... pipe_run(&pipe) ...
+ *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
  * A command gets the branches of each task in their order, across CPUs, each as a step:
  * the straight run that led to the branch, and the branch. A step is made once, with its
@@ -23,42 +23,45 @@
 #include "symbols/object.h"
 
 /* Addresses of the upper half are the kernel's. */
-#define BTS_KERNEL(addr) ((int64_t)(addr) < 0)
+static inline bool is_kernel(uint64_t addr)
+{
+	return (int64_t)addr < 0;
+}
 
-enum bts_kind {
-	BTS_UNKNOWN,		/* no code at hand */
-	BTS_COND,		/* conditional jump */
-	BTS_JUMP,
-	BTS_JUMP_IND,
-	BTS_CALL,
-	BTS_CALL_IND,
-	BTS_RET,
-	BTS_SYSCALL,		/* syscall, sysenter, int n: into the kernel by the program */
-	BTS_SYSRET,		/* out of the kernel by sysret or sysexit */
-	BTS_IRET,
-	BTS_INTERRUPT,		/* interrupt or exception: the instruction at from has not run */
-	BTS_FAR,
-	BTS_EXIT,		/* out of the kernel, in a way that is not known */
-	BTS_KINDS
+enum branch_kind {
+	BRANCH_UNKNOWN,		/* no code at hand */
+	BRANCH_COND,		/* conditional jump */
+	BRANCH_JUMP,
+	BRANCH_JUMP_IND,
+	BRANCH_CALL,
+	BRANCH_CALL_IND,
+	BRANCH_RET,
+	BRANCH_SYSCALL,		/* syscall, sysenter, int n: into the kernel by the program */
+	BRANCH_SYSRET,		/* out of the kernel by sysret or sysexit */
+	BRANCH_IRET,
+	BRANCH_INTERRUPT,	/* interrupt or exception: the instruction at from has not run */
+	BRANCH_FAR,
+	BRANCH_EXIT,		/* out of the kernel, in a way that is not known */
+	BRANCH_KINDS
 };
 
-extern const char *const bts_kind_names[BTS_KINDS];
+extern const char *const branch_kind_names[BRANCH_KINDS];
 
 /* An address, looked up: the function is never NULL, @addr is as its object counts. */
-struct bts_place {
+struct place {
 	struct sym	*sym;
 	uint64_t	addr;
 };
 
 enum {
-	BTS_STEP_GAP	= 1,	/* the code cannot have led from start to from */
-	BTS_STEP_BLIND	= 2,	/* no code at hand: insns is 0 */
-	BTS_STEP_SHOWN	= 4,	/* the options want it */
-	BTS_STEP_HEAD	= 8,	/* what led to from is not in the trace: only the branch */
+	STEP_GAP	= 1,	/* the code cannot have led from start to from */
+	STEP_BLIND	= 2,	/* no code at hand: insns is 0 */
+	STEP_SHOWN	= 4,	/* the options want it */
+	STEP_HEAD	= 8,	/* what led to from is not in the trace: only the branch */
 };
 
 /**
- * struct bts_step - a straight run, and the branch at its end
+ * struct step - a straight run, and the branch at its end
  * @start:	where the branch before led
  * @from:	of the branch
  * @to:		of the branch
@@ -71,18 +74,18 @@ enum {
  * @insns:	instructions executed from start on, the branch included
  * @space:	the addresses are of this space; 0: the kernel's, which all share
  * @kind:	of the branch
- * @flags:	BTS_STEP_*
+ * @flags:	STEP_*
  * @length:	of the branch instruction; 0 if that is not known
  */
-struct bts_step {
+struct step {
 	uint64_t		start;
 	uint64_t		from;
 	uint64_t		to;
-	struct bts_step		*next;
+	struct step		*next;
 	uint64_t		count;
-	struct bts_place	at_start;
-	struct bts_place	at_from;
-	struct bts_place	at_to;
+	struct place		at_start;
+	struct place		at_from;
+	struct place		at_to;
 	void			*priv;
 	uint32_t		insns;
 	uint32_t		space;
@@ -91,10 +94,10 @@ struct bts_step {
 	uint8_t			length;
 };
 
-struct bts_space;
+struct space;
 
 /**
- * struct bts_task - a task of the trace
+ * struct task - a task of the trace
  * @pid:	its number
  * @tgid:	its process; @pid, until a row has said otherwise
  * @comm:	its name at this place of the trace
@@ -104,7 +107,7 @@ struct bts_space;
  * @priv:	a command's own
  * Others are the pipeline's.
  */
-struct bts_task {
+struct task {
 	int			pid;
 	int			tgid;
 	char			comm[16];
@@ -113,36 +116,36 @@ struct bts_task {
 	uint64_t		switches;
 	void			*priv;
 
-	struct bts_space	*space;
-	struct bts_step		*step;
+	struct space		*space;
+	struct step		*step;
 	uint64_t		at;
 	uint64_t		resume;
 	uint64_t		loss_seq;
 	bool			known;
 	bool			tgid_known;
 	bool			chosen;
-	struct bts_task		*hash_next;
-	struct bts_task		*list_next;
+	struct task		*hash_next;
+	struct task		*list_next;
 };
 
-enum bts_row_type {
-	BTS_ROW_LOST,		/* the tracer or the ring buffer has lost branches here */
-	BTS_ROW_GAP,		/* the code cannot have led to the next branch, or a loss on a
+enum row_type {
+	ROW_LOST,		/* the tracer or the ring buffer has lost branches here */
+	ROW_GAP,		/* the code cannot have led to the next branch, or a loss on a
 				 * CPU may have been this task's as well
 				 */
-	BTS_ROW_DEPARTS,
-	BTS_ROW_ARRIVES,
-	BTS_ROW_MAP,
-	BTS_ROW_EVENT,
+	ROW_DEPARTS,
+	ROW_ARRIVES,
+	ROW_MAP,
+	ROW_EVENT,
 };
 
-#define BTS_CAUSES	8
-#define BTS_MISSED	7	/* overwritten in the ring buffer */
+#define LOSS_CAUSES	8
+#define LOSS_MISSED	7	/* overwritten in the ring buffer */
 
-extern const char *const bts_cause_names[BTS_CAUSES];
+extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /**
- * struct bts_row - what is no branch
+ * struct row - what is no branch
  * @type:	what it is
  * @cpu:	where
  * @ts:		when, in nanoseconds
@@ -157,8 +160,8 @@ extern const char *const bts_cause_names[BTS_CAUSES];
  * @kernel_ip:	of a departure
  * @text:	of maps and events; valid during the call
  */
-struct bts_row {
-	enum bts_row_type	type;
+struct row {
+	enum row_type		type;
 	int			cpu;
 	uint64_t		ts;
 	uint64_t		count;
@@ -174,23 +177,23 @@ struct bts_row {
 };
 
 /**
- * struct bts_consumer - a command's part
+ * struct consumer - a command's part
  * @ctx:	for the calls
  * @branch:	each branch, in order; NULL if it is enough to count them. Not-NULL
- *		commands look at BTS_STEP_SHOWN themselves. Non-zero ends the run
+ *		commands look at STEP_SHOWN themselves. Non-zero ends the run
  * @row:	what is no branch; @task may be NULL. May be NULL
  * @fold:	a step and how often it was taken; it is forgotten after this, with all that
  *		@priv points to. May come several times for the same addresses. May be NULL
  */
-struct bts_consumer {
+struct consumer {
 	void	*ctx;
-	int	(*branch)(void *ctx, struct bts_task *task, struct bts_step *step, uint64_t ts);
-	int	(*row)(void *ctx, struct bts_task *task, const struct bts_row *row);
-	void	(*fold)(void *ctx, struct bts_step *step);
+	int	(*branch)(void *ctx, struct task *task, struct step *step, uint64_t ts);
+	int	(*row)(void *ctx, struct task *task, const struct row *row);
+	void	(*fold)(void *ctx, struct step *step);
 };
 
 /* The filters that all commands have, options.c. */
-struct bts_options {
+struct options {
 	char		*task;
 	int		*pids;
 	size_t		nr_pids;
@@ -209,17 +212,17 @@ struct bts_options {
 };
 
 /* Help for the common filters, one line each. */
-extern const char bts_options_help[];
+extern const char options_help[];
 
 /*
  * Takes the common options out of the arguments, and -i FILE. Short and long ones of the
  * command's own stay, with all else. Returns STATUS_OK or, after a message, STATUS_MISUSE.
  */
-int bts_options_parse(struct bts_options *o, const char *command, int *argc, char **argv);
-void bts_options_free(struct bts_options *o);
+int options_parse(struct options *o, const char *command, int *argc, char **argv);
+void options_free(struct options *o);
 
 /**
- * struct bts_bill - what was in the trace, and what was not
+ * struct pipe_bill - what was in the trace, and what was not
  * @branches:	in the trace, after the filters on task, CPU and time
  * @tasks:	that took them
  * @switches:	from one task to another
@@ -229,12 +232,12 @@ void bts_options_free(struct bts_options *o);
  * @blind:	branches whose code is not at hand
  * @bytes:	of the file's data
  */
-struct bts_bill {
+struct pipe_bill {
 	uint64_t	branches;
 	uint64_t	tasks;
 	uint64_t	switches;
-	uint64_t	lost[BTS_CAUSES];
-	uint64_t	lost_times[BTS_CAUSES];
+	uint64_t	lost[LOSS_CAUSES];
+	uint64_t	lost_times[LOSS_CAUSES];
 	uint64_t	gaps;
 	uint64_t	blind;
 	uint64_t	bytes;
@@ -242,38 +245,38 @@ struct bts_bill {
 
 struct pipe_private;
 
-struct bts_pipe {
-	struct bts_consumer		consumer;
-	const struct bts_options	*options;
-	struct bts_bill			bill;
-	struct bts_task			*tasks;
+struct pipe {
+	struct consumer			consumer;
+	const struct options		*options;
+	struct pipe_bill		bill;
+	struct task			*tasks;
 	struct objects			objects;
 	struct pipe_private		*private;
 };
 
 /* False, after a message, if there is nothing to read. */
-bool bts_pipe_open(struct bts_pipe *p, const char *path, const struct bts_options *options);
+bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 /* STATUS_OK, or STATUS_FAILURE if the consumer has failed. */
-int bts_pipe_run(struct bts_pipe *p);
-void bts_pipe_bill(const struct bts_pipe *p, FILE *out);
-void bts_pipe_bill_json(const struct bts_pipe *p, FILE *out);
+int pipe_run(struct pipe *p);
+void pipe_bill(const struct pipe *p, FILE *out);
+void pipe_bill_json(const struct pipe *p, FILE *out);
 /* Reports damage of the file. STATUS_OK or STATUS_FAILURE. */
-int bts_pipe_close(struct bts_pipe *p);
+int pipe_close(struct pipe *p);
 
 /* A place as text: function+0x12, or libfoo.so+0x1234, or the number. Returns the length. */
-int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr);
+int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
 /* What a row says: departs, arrives, LOST, GAP ... Static buffer. */
-const char *row_text(struct bts_pipe *pipe, struct bts_task *task, const struct bts_row *row);
+const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 /* Where an address of the task is. */
-struct bts_place bts_place(struct bts_pipe *p, struct bts_task *task, uint64_t addr);
+struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
  * Calls @each for the instructions of a step, in order, as often as each was executed:
  * once. Those of the kernel or of user space are left out with @options->user or ->kernel.
  * Returns how many there were.
  */
-typedef void (*bts_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
-uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_insn_fn each,
-		       void *ctx);
+typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
+uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
+		   void *ctx);
 /* What the instruction at an address of the object is; its length, 0 if it is not known. */
-uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind);
+uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

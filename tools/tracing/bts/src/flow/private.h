@@ -47,7 +47,7 @@ struct comm {
  * @departures:		those of the tasks that are wanted are the switches then
  */
 struct pipe_private {
-	struct bts_pipe		*pipe;
+	struct pipe		*pipe;
 	struct dat		*dat;
 	struct formats		formats;
 	struct layout		layout;
@@ -55,7 +55,7 @@ struct pipe_private {
 	struct steps		steps;
 	struct pipe_stream	*streams;
 	size_t			nr_streams;
-	struct bts_task		*buckets[TASK_BUCKETS];
+	struct task		*buckets[TASK_BUCKETS];
 	struct comm		*comms;
 	size_t			nr_comms;
 	bool			seen_kernel;
@@ -73,22 +73,22 @@ struct pipe_private {
 
 /* rows.c: rows that are no branches. */
 int pipe_other(struct pipe_private *v, struct batch *b);
-int pipe_row(struct pipe_private *v, struct bts_task *t, const struct bts_row *row);
+int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
 /* A gap, if a loss on its CPUs may have been this task's. */
-int task_lost(struct pipe_private *v, struct bts_task *t, int cpu, uint64_t ts);
+int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* tasks.c */
-struct bts_task *task_get(struct pipe_private *v, int pid);
-void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu);
-void task_named(struct pipe_private *v, struct bts_task *t, const char *comm);
-void task_of(struct pipe_private *v, struct bts_task *t, int tgid);
-void task_find_space(struct pipe_private *v, struct bts_task *t, const struct branch *b);
+struct task *task_get(struct pipe_private *v, int pid);
+void task_is_on(struct pipe_private *v, struct task *t, int cpu);
+void task_named(struct pipe_private *v, struct task *t, const char *comm);
+void task_of(struct pipe_private *v, struct task *t, int tgid);
+void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
 void tasks_free(struct pipe_private *v);
 void comms_read(struct pipe_private *v);
 
 /* options.c */
-bool cpu_chosen(const struct bts_options *o, int cpu);
-bool task_chosen(const struct bts_options *o, const struct bts_task *t);
-bool place_matches(const struct bts_place *place, uint64_t addr, const char *wanted);
+bool options_want_cpu(const struct options *o, int cpu);
+bool options_want_task(const struct options *o, const struct task *t);
+bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 
 #endif

@@ -14,16 +14,16 @@
 /* The kernel's EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD: the task has ended. */
 #define STATE_ENDED	(0x10 | 0x20 | 0x80)
 
-int pipe_row(struct pipe_private *v, struct bts_task *t, const struct bts_row *row)
+int pipe_row(struct pipe_private *v, struct task *t, const struct row *row)
 {
-	struct bts_consumer *c = &v->pipe->consumer;
+	struct consumer *c = &v->pipe->consumer;
 
 	return c->row ? c->row(c->ctx, t, row) : 0;
 }
 
-int task_lost(struct pipe_private *v, struct bts_task *t, int cpu, uint64_t ts)
+int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts)
 {
-	struct bts_row row = { .type = BTS_ROW_GAP, .cpu = cpu, .ts = ts, .from = t->at };
+	struct row row = { .type = ROW_GAP, .cpu = cpu, .ts = ts, .from = t->at };
 	bool lost = false, known = t->known;
 
 	if (t->loss_seq != v->loss_seq) {
@@ -42,10 +42,10 @@ int task_lost(struct pipe_private *v, struct bts_task *t, int cpu, uint64_t ts)
 
 static void count_loss(struct pipe_private *v, unsigned int cause, uint64_t count)
 {
-	struct bts_bill *bill = &v->pipe->bill;
+	struct pipe_bill *bill = &v->pipe->bill;
 
-	if (cause >= BTS_CAUSES)
-		cause = BTS_MISSED;
+	if (cause >= LOSS_CAUSES)
+		cause = LOSS_MISSED;
 	if (count)
 		bill->lost[cause] += count;
 	else
@@ -54,23 +54,23 @@ static void count_loss(struct pipe_private *v, unsigned int cause, uint64_t coun
 
 static int missed(struct pipe_private *v, const struct batch *b)
 {
-	struct bts_row row = {
-		.type = BTS_ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
-		.cause = BTS_MISSED,
+	struct row row = {
+		.type = ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
+		.cause = LOSS_MISSED,
 	};
 
 	v->loss_seq++;
 	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
 		v->cpu_lost[b->cpu] = v->loss_seq;
-	count_loss(v, BTS_MISSED, b->count);
+	count_loss(v, LOSS_MISSED, b->count);
 	return pipe_row(v, NULL, &row);
 }
 
-static int lost(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+static int lost(struct pipe_private *v, struct task *t, const struct batch *b)
 {
-	struct bts_row row = {
-		.type = BTS_ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
-		.cause = b->cause < BTS_MISSED ? b->cause : BTS_MISSED,
+	struct row row = {
+		.type = ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
+		.cause = b->cause < LOSS_MISSED ? b->cause : LOSS_MISSED,
 	};
 
 	v->loss_seq++;
@@ -105,23 +105,23 @@ static void string(const struct format *f, const struct batch *b, const char *fi
 	buffer[length] = 0;
 }
 
-static int sched(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+static int sched(struct pipe_private *v, struct task *t, const struct batch *b)
 {
 	const struct format *f = format_numbered(&v->formats, b->id);
-	struct bts_row row = { .cpu = b->cpu, .ts = b->ts };
+	struct row row = { .cpu = b->cpu, .ts = b->ts };
 	char comm[16];
 
-	row.type = b->type == BATCH_DEPARTS ? BTS_ROW_DEPARTS : BTS_ROW_ARRIVES;
+	row.type = b->type == BATCH_DEPARTS ? ROW_DEPARTS : ROW_ARRIVES;
 	row.user_ip = number(f, b, "user_ip");
 	row.kernel_ip = number(f, b, "kernel_ip");
 	row.voluntary = number(f, b, "voluntary");
 	row.state = number(f, b, "state");
-	row.dead = row.type == BTS_ROW_DEPARTS && (row.state & STATE_ENDED);
+	row.dead = row.type == ROW_DEPARTS && (row.state & STATE_ENDED);
 	string(f, b, "comm", comm, sizeof(comm));
 	task_named(v, t, comm);
 	task_of(v, t, number(f, b, "tgid"));
-	v->departs |= row.type == BTS_ROW_DEPARTS;
-	v->departures += row.type == BTS_ROW_DEPARTS && t->chosen;
+	v->departs |= row.type == ROW_DEPARTS;
+	v->departures += row.type == ROW_DEPARTS && t->chosen;
 	if (t->chosen && pipe_row(v, t, &row))
 		return 1;
 	if (row.dead) {
@@ -131,10 +131,10 @@ static int sched(struct pipe_private *v, struct bts_task *t, const struct batch 
 	return 0;
 }
 
-static int map(struct pipe_private *v, struct bts_task *t, const struct batch *b, bool shown)
+static int map(struct pipe_private *v, struct task *t, const struct batch *b, bool shown)
 {
 	const struct format *f = format_numbered(&v->formats, b->id);
-	struct bts_row row = { .type = BTS_ROW_MAP, .cpu = b->cpu, .ts = b->ts };
+	struct row row = { .type = ROW_MAP, .cpu = b->cpu, .ts = b->ts };
 	struct object_key key = {};
 	struct map m = {};
 	char path[4096], text[4096 + 64];
@@ -153,7 +153,7 @@ static int map(struct pipe_private *v, struct bts_task *t, const struct batch *b
 	m.end = m.addr + number(f, b, "len");
 	m.object = object_get(&v->pipe->objects, &key);
 	m.bias = m.object->is_file ? m.addr - object_addr(m.object, number(f, b, "offset")) : 0;
-	if (BTS_KERNEL(m.addr) || m.end < m.addr)
+	if (is_kernel(m.addr) || m.end < m.addr)
 		return 0;
 	space_map(&v->spaces, t->space, &m);
 	t->step = NULL;
@@ -163,10 +163,10 @@ static int map(struct pipe_private *v, struct bts_task *t, const struct batch *b
 	return shown && t->chosen ? pipe_row(v, t, &row) : 0;
 }
 
-static int event(struct pipe_private *v, struct bts_task *t, const struct batch *b)
+static int event(struct pipe_private *v, struct task *t, const struct batch *b)
 {
 	const struct format *f = format_numbered(&v->formats, b->id);
-	struct bts_row row = { .type = BTS_ROW_EVENT, .cpu = b->cpu, .ts = b->ts };
+	struct row row = { .type = ROW_EVENT, .cpu = b->cpu, .ts = b->ts };
 	char *text = NULL;
 	size_t size;
 	FILE *out;
@@ -187,9 +187,9 @@ static int event(struct pipe_private *v, struct bts_task *t, const struct batch 
 
 int pipe_other(struct pipe_private *v, struct batch *b)
 {
-	bool shown = cpu_chosen(v->pipe->options, b->cpu) && b->ts >= v->time_from &&
+	bool shown = options_want_cpu(v->pipe->options, b->cpu) && b->ts >= v->time_from &&
 		     b->ts <= v->time_to;
-	struct bts_task *t;
+	struct task *t;
 
 	/* Names of addresses are needed, whatever is shown. */
 	if (b->type == BATCH_MAP)

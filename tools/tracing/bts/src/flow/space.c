@@ -13,9 +13,9 @@
 #include "lib/mem.h"
 #include "space.h"
 
-struct bts_space *space_get(struct spaces *all, int tgid)
+struct space *space_get(struct spaces *all, int tgid)
 {
-	struct bts_space *s;
+	struct space *s;
 
 	for (s = all->list; s; s = s->next)
 		if (s->tgid == tgid)
@@ -28,7 +28,7 @@ struct bts_space *space_get(struct spaces *all, int tgid)
 	return s;
 }
 
-const struct map *space_find(struct bts_space *s, uint64_t addr)
+const struct map *space_find(struct space *s, uint64_t addr)
 {
 	size_t low = 0, high = s->nr, mid;
 
@@ -45,11 +45,11 @@ const struct map *space_find(struct bts_space *s, uint64_t addr)
 	return NULL;
 }
 
-struct bts_space *space_guess(struct spaces *all, uint64_t a, uint64_t b)
+struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b)
 {
-	struct bts_space *best = NULL;
+	struct space *best = NULL;
 
-	for (struct bts_space *s = all->list; s; s = s->next) {
+	for (struct space *s = all->list; s; s = s->next) {
 		bool missed = s->missed;
 
 		if (space_find(s, a) && space_find(s, b) && (!best || s->used > best->used))
@@ -59,7 +59,7 @@ struct bts_space *space_guess(struct spaces *all, uint64_t a, uint64_t b)
 	return best;
 }
 
-static void insert(struct bts_space *s, size_t at, const struct map *map)
+static void insert(struct space *s, size_t at, const struct map *map)
 {
 	s->maps = mem_realloc(s->maps, s->nr + 1, sizeof(*s->maps));
 	memmove(&s->maps[at + 1], &s->maps[at], (s->nr - at) * sizeof(*s->maps));
@@ -67,14 +67,14 @@ static void insert(struct bts_space *s, size_t at, const struct map *map)
 	s->nr++;
 }
 
-static void drop(struct bts_space *s, size_t at)
+static void drop(struct space *s, size_t at)
 {
 	s->nr--;
 	memmove(&s->maps[at], &s->maps[at + 1], (s->nr - at) * sizeof(*s->maps));
 }
 
 /* Makes room for @map. Returns whether something else was there. */
-static bool cut(struct bts_space *s, const struct map *map)
+static bool cut(struct space *s, const struct map *map)
 {
 	bool other = false;
 
@@ -98,7 +98,7 @@ static bool cut(struct bts_space *s, const struct map *map)
 	return other;
 }
 
-void space_map(struct spaces *all, struct bts_space *s, const struct map *map)
+void space_map(struct spaces *all, struct space *s, const struct map *map)
 {
 	size_t at = 0;
 
@@ -116,9 +116,9 @@ void space_map(struct spaces *all, struct bts_space *s, const struct map *map)
 
 void spaces_free(struct spaces *all)
 {
-	struct bts_space *next;
+	struct space *next;
 
-	for (struct bts_space *s = all->list; s; s = next) {
+	for (struct space *s = all->list; s; s = next) {
 		next = s->next;
 		free(s->maps);
 		free(s);

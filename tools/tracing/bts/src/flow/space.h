@@ -16,33 +16,33 @@ struct map {
 };
 
 /**
- * struct bts_space - the mappings of a process
+ * struct space - the mappings of a process
  * @id:		another one after each change that gives addresses another meaning
  * @maps:	sorted, without overlap
  * @missed:	an address was looked up that was not mapped
  */
-struct bts_space {
+struct space {
 	int			tgid;
 	uint32_t		id;
 	struct map		*maps;
 	size_t			nr;
 	bool			missed;
 	uint64_t		used;
-	struct bts_space	*next;
+	struct space		*next;
 };
 
 struct spaces {
-	struct bts_space	*list;
+	struct space		*list;
 	uint32_t		last_id;
 	uint64_t		clock;
 	struct objects		*objects;
 };
 
-struct bts_space *space_get(struct spaces *all, int tgid);
+struct space *space_get(struct spaces *all, int tgid);
 /* Of the process that has both addresses mapped and was last to map something; or NULL. */
-struct bts_space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
-void space_map(struct spaces *all, struct bts_space *s, const struct map *map);
-const struct map *space_find(struct bts_space *s, uint64_t addr);
+struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
+void space_map(struct spaces *all, struct space *s, const struct map *map);
+const struct map *space_find(struct space *s, uint64_t addr);
 void spaces_free(struct spaces *all);
 
 #endif

@@ -34,7 +34,7 @@ static size_t slot(const struct steps *all, uint32_t space, uint64_t start, uint
 	size_t i = hash(space, start, from, to) & (all->room - 1);
 
 	for (; all->slots[i]; i = (i + 1) & (all->room - 1)) {
-		const struct bts_step *s = all->slots[i];
+		const struct step *s = all->slots[i];
 
 		if (s->from == from && s->to == to && s->start == start && s->space == space)
 			break;
@@ -42,21 +42,21 @@ static size_t slot(const struct steps *all, uint32_t space, uint64_t start, uint
 	return i;
 }
 
-struct bts_step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
-			    uint64_t to)
+struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+			uint64_t to)
 {
 	return all->room ? all->slots[slot(all, space, start, from, to)] : NULL;
 }
 
 static void more_slots(struct steps *all)
 {
-	struct bts_step **old = all->slots;
+	struct step **old = all->slots;
 	size_t room = all->room;
 
 	all->room = room ? 2 * room : SLOTS_MIN;
 	all->slots = mem_zalloc(all->room, sizeof(*all->slots));
 	for (size_t i = 0; i < room; i++) {
-		struct bts_step *s = old[i];
+		struct step *s = old[i];
 
 		if (s)
 			all->slots[slot(all, s->space, s->start, s->from, s->to)] = s;
@@ -64,10 +64,10 @@ static void more_slots(struct steps *all)
 	free(old);
 }
 
-struct bts_step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
-			   uint64_t to)
+struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+		       uint64_t to)
 {
-	struct bts_step *s;
+	struct step *s;
 
 	if (2 * all->nr >= all->room)
 		more_slots(all);
@@ -77,12 +77,12 @@ struct bts_step *steps_add(struct steps *all, uint32_t space, uint64_t start, ui
 	}
 	s = &all->slabs[all->nr / STEP_SLAB][all->nr % STEP_SLAB];
 	all->nr++;
-	*s = (struct bts_step) { .start = start, .from = from, .to = to, .space = space };
+	*s = (struct step) { .start = start, .from = from, .to = to, .space = space };
 	all->slots[slot(all, space, start, from, to)] = s;
 	return s;
 }
 
-void steps_clear(struct steps *all, void (*fold)(void *ctx, struct bts_step *step), void *ctx)
+void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx)
 {
 	for (size_t i = 0; fold && i < all->nr; i++)
 		fold(ctx, &all->slabs[i / STEP_SLAB][i % STEP_SLAB]);
@@ -93,29 +93,29 @@ void steps_clear(struct steps *all, void (*fold)(void *ctx, struct bts_step *ste
 	*all = (struct steps) {};
 }
 
-static const enum bts_kind kinds[] = {
-	[INSN_NONE]	= BTS_UNKNOWN,
-	[INSN_OTHER]	= BTS_INTERRUPT,
-	[INSN_COND]	= BTS_COND,
-	[INSN_JUMP]	= BTS_JUMP,
-	[INSN_JUMP_IND]	= BTS_JUMP_IND,
-	[INSN_CALL]	= BTS_CALL,
-	[INSN_CALL_IND]	= BTS_CALL_IND,
-	[INSN_RET]	= BTS_RET,
-	[INSN_SYSCALL]	= BTS_SYSCALL,
-	[INSN_SYSRET]	= BTS_SYSRET,
-	[INSN_INT]	= BTS_SYSCALL,
-	[INSN_IRET]	= BTS_IRET,
-	[INSN_FAR]	= BTS_FAR,
+static const enum branch_kind kinds[] = {
+	[INSN_NONE]	= BRANCH_UNKNOWN,
+	[INSN_OTHER]	= BRANCH_INTERRUPT,
+	[INSN_COND]	= BRANCH_COND,
+	[INSN_JUMP]	= BRANCH_JUMP,
+	[INSN_JUMP_IND]	= BRANCH_JUMP_IND,
+	[INSN_CALL]	= BRANCH_CALL,
+	[INSN_CALL_IND]	= BRANCH_CALL_IND,
+	[INSN_RET]	= BRANCH_RET,
+	[INSN_SYSCALL]	= BRANCH_SYSCALL,
+	[INSN_SYSRET]	= BRANCH_SYSRET,
+	[INSN_INT]	= BRANCH_SYSCALL,
+	[INSN_IRET]	= BRANCH_IRET,
+	[INSN_FAR]	= BRANCH_FAR,
 };
 
-uint32_t bts_insn(struct object *o, uint64_t addr, enum bts_kind *kind)
+uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind)
 {
 	enum insn_kind found;
 	uint64_t target;
 	uint32_t length = code_insn(o->code, addr, &found, &target);
 
-	*kind = length && found != INSN_OTHER ? kinds[found] : BTS_UNKNOWN;
+	*kind = length && found != INSN_OTHER ? kinds[found] : BRANCH_UNKNOWN;
 	return length;
 }
 
@@ -131,7 +131,7 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
  * Where the CPU goes for an interrupt or exception, by the kernel's names: a function, or,
  * for devices' interrupts, an entry of a table.
  */
-static bool is_gate(const struct bts_place *to)
+static bool is_gate(const struct place *to)
 {
 	static const char *const names[] = {
 		"asm_exc_", "asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
@@ -148,30 +148,30 @@ static bool is_gate(const struct bts_place *to)
 	return offset % 8 == 0 && begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
 }
 
-static enum bts_kind kind_without_code(const struct bts_step *s)
+static enum branch_kind kind_without_code(const struct step *s)
 {
-	if (!BTS_KERNEL(s->from) && BTS_KERNEL(s->to))
-		return is_gate(&s->at_to) ? BTS_INTERRUPT : BTS_SYSCALL;
-	if (BTS_KERNEL(s->from) && !BTS_KERNEL(s->to))
-		return BTS_EXIT;
-	if (BTS_KERNEL(s->from) && is_gate(&s->at_to) && s->at_from.sym != s->at_to.sym)
-		return BTS_INTERRUPT;
+	if (!is_kernel(s->from) && is_kernel(s->to))
+		return is_gate(&s->at_to) ? BRANCH_INTERRUPT : BRANCH_SYSCALL;
+	if (is_kernel(s->from) && !is_kernel(s->to))
+		return BRANCH_EXIT;
+	if (is_kernel(s->from) && is_gate(&s->at_to) && s->at_from.sym != s->at_to.sym)
+		return BRANCH_INTERRUPT;
 	/* A branch to a function's first byte from another one's midst. */
 	if (s->at_to.sym != s->at_from.sym && s->at_to.sym->object->nr_syms &&
 	    s->at_to.addr == s->at_to.sym->addr)
-		return BTS_CALL;
-	return BTS_UNKNOWN;
+		return BRANCH_CALL;
+	return BRANCH_UNKNOWN;
 }
 
 /* Another instruction ran there: a jump or a call in place of a nop, or a nop instead. */
-static enum bts_kind kind_patched(struct bts_step *s)
+static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
-	return s->at_to.addr == s->at_to.sym->addr ? BTS_CALL : BTS_JUMP;
+	return s->at_to.addr == s->at_to.sym->addr ? BRANCH_CALL : BRANCH_JUMP;
 }
 
 /* Does the instruction lead elsewhere, or nowhere? */
-static bool leads_elsewhere(const struct bts_step *s, const struct run *run)
+static bool leads_elsewhere(const struct step *s, const struct run *run)
 {
 	int64_t bias = s->from - s->at_from.addr;
 
@@ -181,26 +181,26 @@ static bool leads_elsewhere(const struct bts_step *s, const struct run *run)
 }
 
 /* What the branch is, by its instruction, and by whether that leads where it went. */
-static enum bts_kind kind_with_code(struct bts_step *s, const struct run *run)
+static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 {
-	enum bts_kind kind = kinds[run->kind];
+	enum branch_kind kind = kinds[run->kind];
 	bool gate;
 
 	s->length = run->length;
-	if (!BTS_KERNEL(s->to) || (run->target && !leads_elsewhere(s, run)))
+	if (!is_kernel(s->to) || (run->target && !leads_elsewhere(s, run)))
 		return kind;
 	gate = is_gate(&s->at_to);
-	if (!BTS_KERNEL(s->from))
-		return kind == BTS_SYSCALL && !gate ? kind : BTS_INTERRUPT;
+	if (!is_kernel(s->from))
+		return kind == BRANCH_SYSCALL && !gate ? kind : BRANCH_INTERRUPT;
 	if (gate)
-		return BTS_INTERRUPT;
+		return BRANCH_INTERRUPT;
 	if (!leads_elsewhere(s, run))
 		return kind;
-	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BTS_INTERRUPT;
+	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BRANCH_INTERRUPT;
 }
 
 /* A call that the kernel directs anew while it runs: a tracepoint's, another static call. */
-static bool is_static_call(const struct bts_step *s, const struct run *run)
+static bool is_static_call(const struct step *s, const struct run *run)
 {
 	const char *name;
 
@@ -216,13 +216,13 @@ static bool is_static_call(const struct bts_step *s, const struct run *run)
  * record is wrong. It is the code if the kernel has changed it there, or may have: no
  * branch comes from a nop, so the nop was a jump or a call for a while.
  */
-static bool contradicts(const struct bts_step *s, const struct run *run)
+static bool contradicts(const struct step *s, const struct run *run)
 {
 	struct object *o = s->at_from.sym->object;
 
-	if (!BTS_KERNEL(s->to))
+	if (!is_kernel(s->to))
 		return leads_elsewhere(s, run);
-	if (!BTS_KERNEL(s->from) || s->kind == BTS_INTERRUPT)
+	if (!is_kernel(s->from) || s->kind == BRANCH_INTERRUPT)
 		return false;
 	return leads_elsewhere(s, run) && !code_patchable(o, s->at_from.addr) &&
 	       !is_static_call(s, run) &&
@@ -230,7 +230,7 @@ static bool contradicts(const struct bts_step *s, const struct run *run)
 }
 
 /* The run from start to from, or, if there is no such, from alone. */
-static enum run_verdict find_run(struct bts_step *s, struct run *run)
+static enum run_verdict find_run(struct step *s, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;
 	enum run_verdict verdict = RUN_IMPOSSIBLE;
@@ -244,17 +244,17 @@ static enum run_verdict find_run(struct bts_step *s, struct run *run)
 	return verdict;
 }
 
-void step_resolve(struct bts_step *s)
+void step_resolve(struct step *s)
 {
 	struct run run = {};
 
 	switch (find_run(s, &run)) {
 	case RUN_UNKNOWN:
 		s->kind = kind_without_code(s);
-		s->flags |= BTS_STEP_BLIND;
+		s->flags |= STEP_BLIND;
 		return;
 	case RUN_IMPOSSIBLE:
-		s->flags |= BTS_STEP_GAP;
+		s->flags |= STEP_GAP;
 		s->at_start = s->at_from;
 		break;
 	case RUN_DONE:
@@ -262,14 +262,14 @@ void step_resolve(struct bts_step *s)
 	}
 	if (run.kind == INSN_NONE) {
 		s->kind = kind_without_code(s);
-		s->flags |= BTS_STEP_BLIND;
+		s->flags |= STEP_BLIND;
 		return;
 	}
 	s->kind = kind_with_code(s, &run);
 	if (contradicts(s, &run)) {
-		s->flags |= BTS_STEP_GAP;
+		s->flags |= STEP_GAP;
 		s->at_start = s->at_from;
 		run.insns = 0;
 	}
-	s->insns = run.insns + (s->kind != BTS_INTERRUPT);
+	s->insns = run.insns + (s->kind != BRANCH_INTERRUPT);
 }

@@ -16,22 +16,22 @@
  * @slabs:	where they lie, STEP_SLAB in each
  */
 struct steps {
-	struct bts_step	**slots;
+	struct step	**slots;
 	size_t		room;
-	struct bts_step	**slabs;
+	struct step	**slabs;
 	size_t		nr_slabs;
 	size_t		nr;
 };
 
 /* The step, or NULL; and a new one, all but its key empty. */
-struct bts_step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
-			    uint64_t to);
-struct bts_step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
-			   uint64_t to);
+struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+			uint64_t to);
+struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
+		       uint64_t to);
 /* Calls @fold for each, with a count that is not 0, then forgets all. */
-void steps_clear(struct steps *all, void (*fold)(void *ctx, struct bts_step *step), void *ctx);
+void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
 /* What the code says about a new step: kind, instructions, gap; its places are set. */
-void step_resolve(struct bts_step *s);
+void step_resolve(struct step *s);
 
 #endif

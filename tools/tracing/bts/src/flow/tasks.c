@@ -56,9 +56,9 @@ static const char *comm_of(const struct pipe_private *v, int pid)
 	return found ? found->name : pid ? "<...>" : "<idle>";
 }
 
-struct bts_task *task_get(struct pipe_private *v, int pid)
+struct task *task_get(struct pipe_private *v, int pid)
 {
-	struct bts_task **bucket = &v->buckets[(unsigned int)pid % TASK_BUCKETS], *t;
+	struct task **bucket = &v->buckets[(unsigned int)pid % TASK_BUCKETS], *t;
 
 	for (t = *bucket; t; t = t->hash_next)
 		if (t->pid == pid)
@@ -69,7 +69,7 @@ struct bts_task *task_get(struct pipe_private *v, int pid)
 	t->cpu = -1;
 	t->loss_seq = v->loss_seq;
 	snprintf(t->comm, sizeof(t->comm), "%s", comm_of(v, pid));
-	t->chosen = task_chosen(v->pipe->options, t);
+	t->chosen = options_want_task(v->pipe->options, t);
 	t->hash_next = *bucket;
 	*bucket = t;
 	t->list_next = v->pipe->tasks;
@@ -89,7 +89,7 @@ static void more_cpus(struct pipe_private *v, size_t nr)
 	}
 }
 
-void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu)
+void task_is_on(struct pipe_private *v, struct task *t, int cpu)
 {
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return;
@@ -105,17 +105,17 @@ void task_is_on(struct pipe_private *v, struct bts_task *t, int cpu)
 		t->cpu = cpu;
 }
 
-void task_named(struct pipe_private *v, struct bts_task *t, const char *comm)
+void task_named(struct pipe_private *v, struct task *t, const char *comm)
 {
 	if (!strncmp(t->comm, comm, sizeof(t->comm)))
 		return;
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
-	t->chosen = task_chosen(v->pipe->options, t);
+	t->chosen = options_want_task(v->pipe->options, t);
 }
 
-void task_of(struct pipe_private *v, struct bts_task *t, int tgid)
+void task_of(struct pipe_private *v, struct task *t, int tgid)
 {
-	struct bts_space *space;
+	struct space *space;
 
 	if (t->tgid_known && t->tgid == tgid)
 		return;
@@ -129,11 +129,11 @@ void task_of(struct pipe_private *v, struct bts_task *t, int tgid)
 }
 
 /* A thread without a row: which process has its addresses mapped? */
-void task_find_space(struct pipe_private *v, struct bts_task *t, const struct branch *b)
+void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b)
 {
-	uint64_t from = BTS_KERNEL(b->from) ? b->to : b->from;
-	uint64_t to = BTS_KERNEL(b->to) ? b->from : b->to;
-	struct bts_space *space;
+	uint64_t from = is_kernel(b->from) ? b->to : b->from;
+	uint64_t to = is_kernel(b->to) ? b->from : b->to;
+	struct space *space;
 
 	if (t->tgid_known)
 		return;
@@ -148,9 +148,9 @@ void task_find_space(struct pipe_private *v, struct bts_task *t, const struct br
 
 void tasks_free(struct pipe_private *v)
 {
-	struct bts_task *next;
+	struct task *next;
 
-	for (struct bts_task *t = v->pipe->tasks; t; t = next) {
+	for (struct task *t = v->pipe->tasks; t; t = next) {
 		next = t->list_next;
 		free(t);
 	}

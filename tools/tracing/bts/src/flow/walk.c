@@ -9,7 +9,7 @@
 #include "pipeline.h"
 
 struct walk {
-	bts_insn_fn	each;
+	step_insn_fn	each;
 	void		*ctx;
 	struct object	*object;
 	struct sym	*sym;
@@ -32,18 +32,18 @@ static struct object *table_of(const struct sym *s)
 	return s->object->kernel ? s->object->code : s->object;
 }
 
-uint32_t bts_step_each(const struct bts_pipe *p, const struct bts_step *s, bts_insn_fn each,
-		       void *ctx)
+uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
+		   void *ctx)
 {
 	struct walk w = { .each = each, .ctx = ctx, .sym = s->at_start.sym };
-	bool kernel = BTS_KERNEL(s->from);
+	bool kernel = is_kernel(s->from);
 
 	w.object = table_of(w.sym);
 	if ((kernel && p->options->user) || (!kernel && p->options->kernel) ||
-	    (s->flags & BTS_STEP_BLIND))
+	    (s->flags & STEP_BLIND))
 		return 0;
 	code_each(w.object, s->at_start.addr, s->at_from.addr, one, &w);
-	if (s->kind != BTS_INTERRUPT)
+	if (s->kind != BRANCH_INTERRUPT)
 		one(&w, s->at_from.addr, s->length);
 	return w.insns;
 }

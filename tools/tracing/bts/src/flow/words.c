@@ -6,28 +6,28 @@
 
 #include "pipeline.h"
 
-const char *const bts_kind_names[BTS_KINDS] = {
-	[BTS_UNKNOWN]	= "?",
-	[BTS_COND]	= "jcc",
-	[BTS_JUMP]	= "jmp",
-	[BTS_JUMP_IND]	= "jmp*",
-	[BTS_CALL]	= "call",
-	[BTS_CALL_IND]	= "call*",
-	[BTS_RET]	= "ret",
-	[BTS_SYSCALL]	= "syscall",
-	[BTS_SYSRET]	= "sysret",
-	[BTS_IRET]	= "iret",
-	[BTS_INTERRUPT]	= "interrupt",
-	[BTS_FAR]	= "far",
-	[BTS_EXIT]	= "exit",
+const char *const branch_kind_names[BRANCH_KINDS] = {
+	[BRANCH_UNKNOWN]	= "?",
+	[BRANCH_COND]	= "jcc",
+	[BRANCH_JUMP]	= "jmp",
+	[BRANCH_JUMP_IND]	= "jmp*",
+	[BRANCH_CALL]	= "call",
+	[BRANCH_CALL_IND]	= "call*",
+	[BRANCH_RET]	= "ret",
+	[BRANCH_SYSCALL]	= "syscall",
+	[BRANCH_SYSRET]	= "sysret",
+	[BRANCH_IRET]	= "iret",
+	[BRANCH_INTERRUPT]	= "interrupt",
+	[BRANCH_FAR]	= "far",
+	[BRANCH_EXIT]	= "exit",
 };
 
-const char *const bts_cause_names[BTS_CAUSES] = {
+const char *const loss_cause_names[LOSS_CAUSES] = {
 	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
 	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
 };
 
-int bts_place_text(char *buffer, size_t size, const struct bts_place *place, uint64_t addr)
+int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr)
 {
 	const struct sym *s = place->sym;
 
@@ -57,48 +57,48 @@ static const char *state_text(unsigned int state, char *buffer, size_t size)
 	return buffer;
 }
 
-static void address_text(struct bts_pipe *pipe, struct bts_task *task, uint64_t addr, char *buffer,
+static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, char *buffer,
 			 size_t size)
 {
-	struct bts_place place;
+	struct place place;
 
 	if (!task || !addr) {
 		snprintf(buffer, size, "%#llx", (unsigned long long)addr);
 		return;
 	}
-	place = bts_place(pipe, task, addr);
-	bts_place_text(buffer, size, &place, addr);
+	place = place_find(pipe, task, addr);
+	place_text(buffer, size, &place, addr);
 }
 
-const char *row_text(struct bts_pipe *pipe, struct bts_task *task, const struct bts_row *row)
+const char *row_text(struct pipe *pipe, struct task *task, const struct row *row)
 {
 	static char text[2304];
 	char user[1024], other[1024], state[16];
 
 	switch (row->type) {
-	case BTS_ROW_LOST:
+	case ROW_LOST:
 		if (row->count)
 			snprintf(text, sizeof(text), "LOST %llu branches (%s)",
-				 (unsigned long long)row->count, bts_cause_names[row->cause]);
+				 (unsigned long long)row->count, loss_cause_names[row->cause]);
 		else
 			snprintf(text, sizeof(text), "LOST branches (%s)",
-				 bts_cause_names[row->cause]);
+				 loss_cause_names[row->cause]);
 		return text;
-	case BTS_ROW_GAP:
+	case ROW_GAP:
 		if (!row->to)
 			return "GAP (the loss on this CPU may be this task's)";
 		address_text(pipe, task, row->from, user, sizeof(user));
 		address_text(pipe, task, row->to, other, sizeof(other));
 		snprintf(text, sizeof(text), "GAP (no way from %s to %s)", user, other);
 		return text;
-	case BTS_ROW_DEPARTS:
+	case ROW_DEPARTS:
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
 		address_text(pipe, task, row->kernel_ip, other, sizeof(other));
 		snprintf(text, sizeof(text), "departs %s state=%s user_ip=%s kernel_ip=%s",
 			 row->voluntary ? "voluntary" : "preempted",
 			 state_text(row->state, state, sizeof(state)), user, other);
 		return text;
-	case BTS_ROW_ARRIVES:
+	case ROW_ARRIVES:
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
 		snprintf(text, sizeof(text), "arrives user_ip=%s", user);
 		return text;

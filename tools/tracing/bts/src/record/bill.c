@@ -11,7 +11,6 @@
 #include "lib/mem.h"
 #include "lib/text.h"
 #include "bill.h"
-#include "instance.h"
 
 static const struct cause {
 	const char	*counter;
@@ -35,7 +34,7 @@ static void print_losses(FILE *out, const struct bill *bill)
 
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		const struct cause *cause = &causes[i];
-		uint64_t n = bill->stats ? stats_number(bill->stats, cause->counter) : 0;
+		uint64_t n = bill->stats ? text_find_number(bill->stats, cause->counter) : 0;
 
 		if (!n || (bill->flight && cause->of_flight))
 			continue;

@@ -40,20 +40,20 @@ enum {
 };
 
 /* Where in an entry things are; from the format files. */
-struct layout {
+struct offsets {
 	int	branch, pack, departs, arrives;		/* their IDs; -1: there is none */
 	int	pack_nr;				/* how many branches it has */
 	int	departs_comm, arrives_comm;
 };
 
-struct stream {
-	struct streams		*all;
-	struct stream		*next;
-	struct datw_cpu		*out;
+struct collector_cpu {
+	struct collector	*all;
+	struct collector_cpu	*next;
+	struct writer_cpu	*out;
 	struct kbuffer		*kbuf;
 	char			*pages;
 	size_t			used;
-	struct stream_counts	counts;
+	struct collector_counts	counts;
 	struct name		*last;		/* the name that the last entry had */
 	pthread_t		thread;
 	int			cpu;
@@ -61,20 +61,20 @@ struct stream {
 	bool			failed;
 };
 
-struct streams {
-	struct stream	*list;
-	struct layout	layout;
-	size_t		page_size;
-	unsigned int	burst;			/* pages that are read in a row */
-	bool		waiting;
-	int		stop;
-	int		trouble;
+struct collector {
+	struct collector_cpu	*list;
+	struct offsets		offsets;
+	size_t			page_size;
+	unsigned int		burst;		/* pages that are read in a row */
+	bool			waiting;
+	int			stop;
+	int			trouble;
 };
 
 /* --- Looking at pages --------------------------------------------------------------- */
 
 /* The number after KEY, which comes after FIELD, in the text of a format file. */
-static int format_number(const char *text, const char *field, const char *key)
+static int number_after(const char *text, const char *field, const char *key)
 {
 	const char *at = text ? strstr(text, field) : NULL;
 
@@ -83,48 +83,48 @@ static int format_number(const char *text, const char *field, const char *key)
 }
 
 /* An event's ID, and where the field is; "comm[16]" is found as "comm[". */
-static int read_format(const char *event, const char *field, int *offset)
+static int read_event(const char *event, const char *field, int *offset)
 {
-	char *path = mem_format("%s/events/%s/format", tracefs_root(), event);
+	char *path = mem_format("%s/events/%s/format", instance_tracefs(), event);
 	char *text = path_read(path, NULL);
-	int id = format_number(text, "ID: ", "ID: ");
+	int id = number_after(text, "ID: ", "ID: ");
 
 	if (field)
-		*offset = format_number(text, field, "offset:");
+		*offset = number_after(text, field, "offset:");
 	free(text);
 	free(path);
 	return id;
 }
 
-static void read_layout(struct layout *layout)
+static void read_offsets(struct offsets *offsets)
 {
-	layout->branch = read_format("ftrace/bts_branch", NULL, NULL);
-	layout->pack = read_format("ftrace/bts_pack", " nr;", &layout->pack_nr);
-	layout->departs = read_format("bts/bts_departs", " comm[", &layout->departs_comm);
-	layout->arrives = read_format("bts/bts_arrives", " comm[", &layout->arrives_comm);
+	offsets->branch = read_event("ftrace/bts_branch", NULL, NULL);
+	offsets->pack = read_event("ftrace/bts_pack", " nr;", &offsets->pack_nr);
+	offsets->departs = read_event("bts/bts_departs", " comm[", &offsets->departs_comm);
+	offsets->arrives = read_event("bts/bts_arrives", " comm[", &offsets->arrives_comm);
 }
 
 /* The last name counts: an exec() gives a new one. */
-static void look_at_name(struct stream *stream, const char *entry, int size, int comm)
+static void look_at_name(struct collector_cpu *c, const char *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)
-		memcpy(stream->last->comm, entry + comm, NAME_LENGTH);
+		memcpy(c->last->comm, entry + comm, NAME_LENGTH);
 }
 
-static void look_at_pack(struct stream *stream, const char *entry, int size)
+static void look_at_pack(struct collector_cpu *c, const char *entry, int size)
 {
-	int at = stream->all->layout.pack_nr;
+	int at = c->all->offsets.pack_nr;
 	uint16_t nr;
 
 	if (at < 0 || at + (int)sizeof(nr) > size)
 		return;
 	memcpy(&nr, entry + at, sizeof(nr));
-	stream->counts.branches += nr;
+	c->counts.branches += nr;
 }
 
-static void look_at_entry(struct stream *stream, const char *entry, int size)
+static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
 {
-	const struct layout *layout = &stream->all->layout;
+	const struct offsets *offsets = &c->all->offsets;
 	uint16_t type;
 	int32_t pid;
 
@@ -133,62 +133,62 @@ static void look_at_entry(struct stream *stream, const char *entry, int size)
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
 	/* Not a trace event, which may be another task's, nor a row about a CPU. */
-	if (type != layout->branch && type != layout->pack && type != layout->departs &&
-	    type != layout->arrives)
+	if (type != offsets->branch && type != offsets->pack && type != offsets->departs &&
+	    type != offsets->arrives)
 		return;
-	if (!stream->last || stream->last->pid != pid)
-		stream->last = names_get(&stream->counts.names, pid);
-	if (type == layout->branch) {
-		stream->counts.branches++;
-	} else if (type == layout->pack) {
-		look_at_pack(stream, entry, size);
-	} else if (type == layout->departs) {
-		stream->counts.switches++;
-		look_at_name(stream, entry, size, layout->departs_comm);
-	} else if (type == layout->arrives) {
-		look_at_name(stream, entry, size, layout->arrives_comm);
+	if (!c->last || c->last->pid != pid)
+		c->last = names_get(&c->counts.names, pid);
+	if (type == offsets->branch) {
+		c->counts.branches++;
+	} else if (type == offsets->pack) {
+		look_at_pack(c, entry, size);
+	} else if (type == offsets->departs) {
+		c->counts.switches++;
+		look_at_name(c, entry, size, offsets->departs_comm);
+	} else if (type == offsets->arrives) {
+		look_at_name(c, entry, size, offsets->arrives_comm);
 	}
 }
 
-static void look_at_page(struct stream *stream, void *page)
+static void look_at_page(struct collector_cpu *c, void *page)
 {
 	unsigned long long ts;
 	char *entry;
 	int missed;
 
-	if (kbuffer_load_subbuffer(stream->kbuf, page))
+	if (kbuffer_load_subbuffer(c->kbuf, page))
 		return;
-	missed = kbuffer_missed_events(stream->kbuf);
+	missed = kbuffer_missed_events(c->kbuf);
 	if (missed > 0)
-		stream->counts.overwritten += missed;
-	entry = kbuffer_read_event(stream->kbuf, &ts);
+		c->counts.overwritten += missed;
+	entry = kbuffer_read_event(c->kbuf, &ts);
 	while (entry) {
-		look_at_entry(stream, entry, kbuffer_event_size(stream->kbuf));
-		entry = kbuffer_next_event(stream->kbuf, &ts);
+		look_at_entry(c, entry, kbuffer_event_size(c->kbuf));
+		entry = kbuffer_next_event(c->kbuf, &ts);
 	}
 }
 
 /* --- A CPU's thread ----------------------------------------------------------------- */
 
-static void flush_pages(struct stream *stream)
+static void flush_pages(struct collector_cpu *c)
 {
 	uint64_t one = 1;
 
-	if (stream->used && !stream->failed &&
-	    datw_write_pages(stream->out, stream->pages, stream->used)) {
-		stream->failed = true;
-		if (write(stream->all->trouble, &one, sizeof(one)) < 0)
+	if (c->used && !c->failed &&
+	    writer_write_pages(c->out, c->pages, c->used)) {
+		c->failed = true;
+		if (write(c->all->trouble, &one, sizeof(one)) < 0)
 			msg_errno("report trouble", NULL);
 	}
-	stream->used = 0;
+	c->used = 0;
 }
 
 /* 1: a page more, 0: there is none now, -1: there will be none. */
-static int read_page(struct stream *stream)
+static int read_page(struct collector_cpu *c)
 {
-	size_t size = stream->all->page_size;
-	char *page = stream->pages + stream->used;
-	ssize_t n = read(stream->fd, page, size);
+	size_t size = c->all->page_size;
+	char *page = c->pages + c->used;
+	ssize_t n = read(c->fd, page, size);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
@@ -196,43 +196,44 @@ static int read_page(struct stream *stream)
 		return 0;
 	/* A short read is a page that ends early. */
 	memset(page + n, 0, size - n);
-	look_at_page(stream, page);
-	stream->used += size;
-	if (stream->used + size > CHUNK)
-		flush_pages(stream);
+	look_at_page(c, page);
+	c->used += size;
+	if (c->used + size > CHUNK)
+		flush_pages(c);
 	return 1;
 }
 
-static void *run_stream(void *arg)
+static void *run_cpu(void *arg)
 {
-	struct stream *stream = arg;
+	struct collector_cpu *c = arg;
 	struct pollfd fds[2] = {
-		{ .fd = stream->all->stop, .events = POLLIN },
-		{ .fd = stream->fd, .events = POLLIN },
+		{ .fd = c->all->stop, .events = POLLIN },
+		{ .fd = c->fd, .events = POLLIN },
 	};
 
-	while (stream->all->waiting) {
+	while (c->all->waiting) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			break;
-		for (unsigned int i = 0; i < stream->all->burst; i++)
-			if (read_page(stream) <= 0)
+		for (unsigned int i = 0; i < c->all->burst; i++)
+			if (read_page(c) <= 0)
 				break;
 	}
-	while (read_page(stream) > 0)
+	while (read_page(c) > 0)
 		;
-	flush_pages(stream);
+	flush_pages(c);
 	return NULL;
 }
 
 /* --- All of them -------------------------------------------------------------------- */
 
-static int add_stream(struct streams *all, const struct instance *inst, struct datw *dat, int cpu)
+static int add_cpu(struct collector *all, const struct instance *inst, struct writer *writer,
+		   int cpu)
 {
 	char *file = mem_format("%s/per_cpu/cpu%d/trace_pipe_raw", inst->path, cpu);
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stream *stream;
+	struct collector_cpu *c;
 
 	if (fd < 0) {
 		msg_errno("open", file);
@@ -240,19 +241,19 @@ static int add_stream(struct streams *all, const struct instance *inst, struct d
 		return -1;
 	}
 	free(file);
-	stream = mem_zalloc(1, sizeof(*stream));
-	stream->all = all;
-	stream->cpu = cpu;
-	stream->fd = fd;
-	stream->pages = mem_alloc(CHUNK + all->page_size);
-	stream->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
-	stream->out = datw_add_cpu(dat, cpu);
-	stream->next = all->list;
-	all->list = stream;
-	return stream->out && stream->kbuf ? 0 : -1;
+	c = mem_zalloc(1, sizeof(*c));
+	c->all = all;
+	c->cpu = cpu;
+	c->fd = fd;
+	c->pages = mem_alloc(CHUNK + all->page_size);
+	c->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
+	c->out = writer_add_cpu(writer, cpu);
+	c->next = all->list;
+	all->list = c;
+	return c->out && c->kbuf ? 0 : -1;
 }
 
-static int add_all(struct streams *all, const struct instance *inst, struct datw *dat)
+static int add_all(struct collector *all, const struct instance *inst, struct writer *writer)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -262,36 +263,36 @@ static int add_all(struct streams *all, const struct instance *inst, struct datw
 		bool there = instance_has(inst, file);
 
 		free(file);
-		if (there && add_stream(all, inst, dat, cpu))
+		if (there && add_cpu(all, inst, writer, cpu))
 			return -1;
 	}
 	return 0;
 }
 
-static void free_stream(struct stream *stream)
+static void free_cpu(struct collector_cpu *c)
 {
-	if (stream->kbuf)
-		kbuffer_free(stream->kbuf);
-	close(stream->fd);
-	free(stream->pages);
-	names_free(&stream->counts.names);
-	free(stream);
+	if (c->kbuf)
+		kbuffer_free(c->kbuf);
+	close(c->fd);
+	free(c->pages);
+	names_free(&c->counts.names);
+	free(c);
 }
 
-static void free_all(struct streams *all)
+static void free_all(struct collector *all)
 {
 	while (all->list) {
-		struct stream *stream = all->list;
+		struct collector_cpu *c = all->list;
 
-		all->list = stream->next;
-		free_stream(stream);
+		all->list = c->next;
+		free_cpu(c);
 	}
 	close(all->stop);
 	close(all->trouble);
 	free(all);
 }
 
-static int set_percent(struct streams *all, const struct instance *inst)
+static int set_percent(struct collector *all, const struct instance *inst)
 {
 	long long kb = instance_read_number(inst, "per_cpu/cpu0/buffer_size_kb");
 	char percent[16];
@@ -303,9 +304,9 @@ static int set_percent(struct streams *all, const struct instance *inst)
 	return instance_write(inst, "buffer_percent", percent);
 }
 
-struct streams *streams_start(const struct instance *inst, struct datw *dat, bool waiting)
+struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting)
 {
-	struct streams *all = mem_zalloc(1, sizeof(*all));
+	struct collector *all = mem_zalloc(1, sizeof(*all));
 	long long page_kb = instance_read_number(inst, "buffer_subbuf_size_kb");
 	bool failed;
 
@@ -313,10 +314,10 @@ struct streams *streams_start(const struct instance *inst, struct datw *dat, boo
 	all->waiting = waiting;
 	all->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	all->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	read_layout(&all->layout);
-	failed = set_percent(all, inst) || add_all(all, inst, dat);
-	for (struct stream *s = all->list; s && !failed; s = s->next) {
-		errno = pthread_create(&s->thread, NULL, run_stream, s);
+	read_offsets(&all->offsets);
+	failed = set_percent(all, inst) || add_all(all, inst, writer);
+	for (struct collector_cpu *c = all->list; c && !failed; c = c->next) {
+		errno = pthread_create(&c->thread, NULL, run_cpu, c);
 		if (errno) {
 			msg_errno("start a thread", NULL);
 			exit(STATUS_FAILURE);
@@ -328,27 +329,27 @@ struct streams *streams_start(const struct instance *inst, struct datw *dat, boo
 	return NULL;
 }
 
-int streams_trouble_fd(const struct streams *streams)
+int collector_trouble_fd(const struct collector *collector)
 {
-	return streams->trouble;
+	return collector->trouble;
 }
 
-int streams_finish(struct streams *streams, struct stream_counts *counts)
+int collector_finish(struct collector *collector, struct collector_counts *counts)
 {
 	uint64_t one = 1;
 	int ret = 0;
 
-	if (write(streams->stop, &one, sizeof(one)) < 0)
+	if (write(collector->stop, &one, sizeof(one)) < 0)
 		msg_errno("stop the threads", NULL);
-	for (struct stream *s = streams->list; s; s = s->next) {
-		pthread_join(s->thread, NULL);
-		counts->branches += s->counts.branches;
-		counts->switches += s->counts.switches;
-		counts->overwritten += s->counts.overwritten;
-		names_add_all(&counts->names, &s->counts.names);
-		if (s->failed)
+	for (struct collector_cpu *c = collector->list; c; c = c->next) {
+		pthread_join(c->thread, NULL);
+		counts->branches += c->counts.branches;
+		counts->switches += c->counts.switches;
+		counts->overwritten += c->counts.overwritten;
+		names_add_all(&counts->names, &c->counts.names);
+		if (c->failed)
 			ret = -1;
 	}
-	free_all(streams);
+	free_all(collector);
 	return ret;
 }

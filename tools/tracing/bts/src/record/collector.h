@@ -12,10 +12,10 @@
 #include "instance.h"
 #include "writer.h"
 
-struct streams;
+struct collector;
 
 /* What went by. */
-struct stream_counts {
+struct collector_counts {
 	unsigned long long	branches;	/* single ones, and those in packs */
 	unsigned long long	switches;	/* rows bts_departs */
 	unsigned long long	overwritten;	/* entries that the ring buffer has lost */
@@ -24,12 +24,12 @@ struct stream_counts {
 
 /*
  * Opens trace_pipe_raw of each CPU that is online. WAITING: they wait for data, until
- * streams_finish(); else only what is there by then is read. NULL after a message.
+ * collector_finish(); else only what is there by then is read. NULL after a message.
  */
-struct streams *streams_start(const struct instance *inst, struct datw *dat, bool waiting);
+struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
 /* Readable when a thread has failed, which it has said. */
-int streams_trouble_fd(const struct streams *streams);
+int collector_trouble_fd(const struct collector *collector);
 /* Reads what is left and ends the threads. 0, or -1 if one of them has failed. */
-int streams_finish(struct streams *streams, struct stream_counts *counts);
+int collector_finish(struct collector *collector, struct collector_counts *counts);
 
 #endif

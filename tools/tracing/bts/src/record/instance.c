@@ -24,7 +24,7 @@
 
 #define PREFIX "bts-"
 
-const char *tracefs_root(void)
+const char *instance_tracefs(void)
 {
 	static const char *root;
 
@@ -76,7 +76,7 @@ static void remove_stale(const char *dir)
 
 struct instance *instance_create(void)
 {
-	const char *root = tracefs_root();
+	const char *root = instance_tracefs();
 	struct instance *inst;
 	char *path;
 
@@ -181,16 +181,4 @@ char *instance_error(const struct instance *inst)
 	}
 	free(text);
 	return result;
-}
-
-unsigned long long stats_number(const char *stats, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = stats; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (!strncmp(line, name, length) && line[length] == ':')
-			return strtoull(line + length + 1, NULL, 10);
-	}
-	return 0;
 }

@@ -12,7 +12,7 @@
  * Where tracefs is mounted; it is mounted if that was not so. NULL after a message.
  * Nothing else of this file may be called before.
  */
-const char *tracefs_root(void);
+const char *instance_tracefs(void);
 
 /* An instance. Files are named relative to it. */
 struct instance {
@@ -37,8 +37,5 @@ bool instance_has(const struct instance *inst, const char *file);
 
 /* The last words of error_log on COMMAND, or NULL. To be freed. */
 char *instance_error(const struct instance *inst);
-
-/* NAME's value in the text of bts_stats, or 0. */
-unsigned long long stats_number(const char *stats, const char *name);
 
 #endif

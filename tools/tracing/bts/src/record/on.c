@@ -108,7 +108,7 @@ void on_prepare(const struct record_options *options)
 		return;
 	on = on_split(options->on);
 	if (on.kind == ON_KERNEL || on.kind == ON_FILE) {
-		char *path = mem_format("%s/dynamic_events", tracefs_root());
+		char *path = mem_format("%s/dynamic_events", instance_tracefs());
 		char *group = probe_group();
 		char *text = mem_format("-:%s/on", group);
 
@@ -202,7 +202,7 @@ static char *probe_text(const struct on *on, const char *group)
 
 static char *make_probe(const struct on *on)
 {
-	char *path = mem_format("%s/dynamic_events", tracefs_root());
+	char *path = mem_format("%s/dynamic_events", instance_tracefs());
 	char *group = probe_group();
 	char *text = probe_text(on, group);
 	char *event = NULL;

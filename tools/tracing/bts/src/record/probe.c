@@ -38,14 +38,14 @@ enum {
 
 #define KERNEL	(1ULL << 63)
 
-struct row {
+struct probe_row {
 	uint64_t	from, to;
 };
 
-struct rows {
-	struct row	*list;
-	size_t		nr;
-	size_t		lost;		/* rows that say so */
+struct probe_rows {
+	struct probe_row	*list;
+	size_t			nr;
+	size_t			lost;		/* rows that say so */
 };
 
 /* A way to record it. */
@@ -134,9 +134,9 @@ static pid_t start_child(int cpu, int *go, void (*work)(void))
 /* --- The trace ---------------------------------------------------------------------- */
 
 /* "PID CPU NS FROM TO", or "PID CPU NS LOST N CAUSE" */
-static struct rows parse_rows(char *text, pid_t pid)
+static struct probe_rows parse_rows(char *text, pid_t pid)
 {
-	struct rows rows = {};
+	struct probe_rows rows = {};
 	char *save = NULL;
 
 	for (char *line; (line = strtok_r(text, "\n", &save)); text = NULL) {
@@ -154,12 +154,12 @@ static struct rows parse_rows(char *text, pid_t pid)
 		/* Doubled when the number is a power of two. */
 		if (!(rows.nr & (rows.nr - 1)))
 			rows.list = mem_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
-		rows.list[rows.nr++] = (struct row){ from, to };
+		rows.list[rows.nr++] = (struct probe_row){ from, to };
 	}
 	return rows;
 }
 
-static int set_option(const struct instance *inst, const char *name, bool value)
+static int write_option(const struct instance *inst, const char *name, bool value)
 {
 	char *file = mem_format("options/%s", name);
 	int ret = instance_write(inst, file, value ? "1" : "0");
@@ -224,7 +224,8 @@ static uint64_t kernel_symbol(const char *kallsyms, const char *name)
 	return at ? strtoull(at, NULL, 16) : 0;
 }
 
-static bool matches(const struct row *row, const struct probe_branch *branch, const char *kallsyms)
+static bool matches(const struct probe_row *row, const struct probe_branch *branch,
+		    const char *kallsyms)
 {
 	uint64_t symbol;
 
@@ -240,7 +241,7 @@ static bool matches(const struct row *row, const struct probe_branch *branch, co
  * Into the kernel, and back to the same instruction: nothing of the program's. How many
  * rows it has: with one direction missing, one.
  */
-static size_t is_interrupt(const struct row *row, size_t left, enum missing missing)
+static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
 	if (left && missing != NONE)
 		return in_kernel(row->from) != in_kernel(row->to);
@@ -249,12 +250,12 @@ static size_t is_interrupt(const struct row *row, size_t left, enum missing miss
 }
 
 /* Only those that count. */
-static void select_rows(struct rows *rows)
+static void select_rows(struct probe_rows *rows)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < rows->nr; i++) {
-		const struct row *row = &rows->list[i];
+		const struct probe_row *row = &rows->list[i];
 
 		if ((in_probe(row->from) && (in_probe(row->to) || in_kernel(row->to))) ||
 		    (in_kernel(row->from) && in_probe(row->to)))
@@ -273,7 +274,8 @@ static void show_end(uint64_t addr)
 		fputs("kernel", stdout);
 }
 
-static void show_difference(const struct rows *rows, size_t at, const struct probe_branch *branch)
+static void show_difference(const struct probe_rows *rows, size_t at,
+			    const struct probe_branch *branch)
 {
 	fputs("     wanted  ", stdout);
 	if (branch < probe_branches_end) {
@@ -320,7 +322,7 @@ struct result {
 };
 
 /* True if they are the expected ones, but for interrupts. */
-static bool compare(struct rows *rows, const struct way *way, enum missing missing,
+static bool compare(struct probe_rows *rows, const struct way *way, enum missing missing,
 		    const char *kallsyms, struct result *result)
 {
 	const struct probe_branch *branch = next_wanted(probe_branches, way, missing);
@@ -364,18 +366,18 @@ static enum missing missing_side(const struct instance *inst, const struct way *
 
 static int choose_way(const struct instance *inst, const struct way *way)
 {
-	if (instance_has(inst, "options/bts-pack") && set_option(inst, "bts-pack", way->pack))
+	if (instance_has(inst, "options/bts-pack") && write_option(inst, "bts-pack", way->pack))
 		return -1;
-	return set_option(inst, "bts-user", way->user) ||
-	       set_option(inst, "bts-kernel", way->kernel) ||
-	       set_option(inst, "bts-cpl-filter", way->filter) ? -1 : 0;
+	return write_option(inst, "bts-user", way->user) ||
+	       write_option(inst, "bts-kernel", way->kernel) ||
+	       write_option(inst, "bts-cpl-filter", way->filter) ? -1 : 0;
 }
 
 static bool probe_way(const struct instance *inst, int cpu, const struct way *way,
 		      const char *kallsyms)
 {
 	struct result result = {};
-	struct rows rows;
+	struct probe_rows rows;
 	double seconds;
 	pid_t child;
 	char *text;
@@ -403,15 +405,15 @@ static void probe_cost(const struct instance *inst, int cpu)
 	double plain, traced, circular;
 	pid_t child;
 
-	if (set_option(inst, "overwrite", true) || set_option(inst, "bts-kernel", false) ||
-	    set_option(inst, "bts-cpl-filter", false) || set_option(inst, "bts-user", false) ||
+	if (write_option(inst, "overwrite", true) || write_option(inst, "bts-kernel", false) ||
+	    write_option(inst, "bts-cpl-filter", false) || write_option(inst, "bts-user", false) ||
 	    record_child(inst, cpu, child_cost, &plain, &child) ||
-	    set_option(inst, "bts-user", true) ||
+	    write_option(inst, "bts-user", true) ||
 	    record_child(inst, cpu, child_cost, &traced, &child) ||
-	    set_option(inst, "bts-circular", true) ||
+	    write_option(inst, "bts-circular", true) ||
 	    record_child(inst, cpu, child_cost, &circular, &child))
 		return;
-	set_option(inst, "bts-circular", false);
+	write_option(inst, "bts-circular", false);
 	printf("note cost: a million branches take %.2f ms, traced %.2f ms, in the flight recorder "
 	       "%.2f ms\n", plain * 1e3, traced * 1e3, circular * 1e3);
 }
@@ -424,8 +426,8 @@ static struct instance *set_up(void)
 		return NULL;
 	if (instance_write(inst, "tracing_on", "0") ||
 	    instance_write(inst, "buffer_size_kb", "8192") ||
-	    set_option(inst, "raw", true) || set_option(inst, "context-info", true) ||
-	    set_option(inst, "bts-map", false) || set_option(inst, "overwrite", false) ||
+	    write_option(inst, "raw", true) || write_option(inst, "context-info", true) ||
+	    write_option(inst, "bts-map", false) || write_option(inst, "overwrite", false) ||
 	    instance_write(inst, "current_tracer", "bts")) {
 		instance_remove(inst);
 		return NULL;
@@ -449,7 +451,7 @@ static void show_stats(const struct instance *inst)
 	free(stats);
 }
 
-bool run_probe(void)
+bool probe_machine(void)
 {
 	static const struct way ways[] = {
 		{ "user and kernel",			true,	true,	false,	false },

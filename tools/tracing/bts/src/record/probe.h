@@ -25,6 +25,6 @@ extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
 void probe_run(void *page);
 
 /* Runs it under the tracer in all ways, and prints what came of it. True if all is well. */
-bool run_probe(void);
+bool probe_machine(void);
 
 #endif

@@ -36,7 +36,7 @@ enum {
 
 int record_check(void)
 {
-	const char *root = tracefs_root();
+	const char *root = instance_tracefs();
 	char *path, *tracers;
 	bool there;
 
@@ -250,7 +250,7 @@ char **record_systems(const struct instance *inst)
 	return systems;
 }
 
-static void add_line(struct bytes *text, const char *key, const char *value)
+static void add_value(struct bytes *text, const char *key, const char *value)
 {
 	char *line = mem_format("%s: %s\n", key, value ? value : "");
 
@@ -291,7 +291,7 @@ static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *nam
 	if (at && at[1] == ' ') {
 		char *value = mem_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
 
-		add_line(text, key, value);
+		add_value(text, key, value);
 		free(value);
 	}
 }
@@ -304,17 +304,17 @@ static void add_machine(struct bytes *text)
 	char value[64];
 
 	uname(&uts);
-	add_line(text, "user", user ? user->pw_name : "");
-	add_line(text, "host", uts.nodename);
-	add_line(text, "kernel", uts.release);
-	add_line(text, "kernel_version", uts.version);
+	add_value(text, "user", user ? user->pw_name : "");
+	add_value(text, "host", uts.nodename);
+	add_value(text, "kernel", uts.release);
+	add_value(text, "kernel_version", uts.version);
 	add_cpuinfo(text, cpuinfo, "model name", "cpu");
 	add_cpuinfo(text, cpuinfo, "cpu family", "cpu_family");
 	add_cpuinfo(text, cpuinfo, "model", "cpu_model");
 	add_cpuinfo(text, cpuinfo, "stepping", "cpu_stepping");
 	add_cpuinfo(text, cpuinfo, "microcode", "cpu_microcode");
 	snprintf(value, sizeof(value), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	add_line(text, "cpus", value);
+	add_value(text, "cpus", value);
 	free(cpuinfo);
 }
 
@@ -325,7 +325,7 @@ static void add_file_line(struct bytes *text, const struct instance *inst, const
 
 	if (value) {
 		value[strcspn(value, "\n")] = 0;
-		add_line(text, key ? key + 1 : file, value);
+		add_value(text, key ? key + 1 : file, value);
 	}
 	free(value);
 }
@@ -335,19 +335,19 @@ static void add_targets(struct bytes *text, const struct record_options *options
 	if (options->command)
 		add_command(text, options->command);
 	if (options->all)
-		add_line(text, "targets", "all");
+		add_value(text, "targets", "all");
 	for (size_t i = 0; i < options->nr_pids; i++) {
 		char *value = mem_format("%d", options->pids[i]);
 
-		add_line(text, "pid", value);
+		add_value(text, "pid", value);
 		free(value);
 	}
 	if (options->cpus)
-		add_line(text, "on_cpus", options->cpus);
+		add_value(text, "on_cpus", options->cpus);
 	if (options->on)
-		add_line(text, "written_on", options->on);
+		add_value(text, "written_on", options->on);
 	for (const char **event = options->events; event && *event; event++)
-		add_line(text, "event", *event);
+		add_value(text, "event", *event);
 }
 
 char *record_describe(const struct instance *inst, const struct record_options *options)
@@ -363,8 +363,8 @@ char *record_describe(const struct instance *inst, const struct record_options *
 	char date[64];
 
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&now));
-	add_line(&text, "tool", "bts " VERSION);
-	add_line(&text, "date", date);
+	add_value(&text, "tool", "bts " VERSION);
+	add_value(&text, "date", date);
 	add_machine(&text);
 	add_targets(&text, options);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)

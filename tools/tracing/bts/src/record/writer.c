@@ -44,7 +44,7 @@ enum {
 	RESERVE		= 4 << 20,
 };
 
-struct datw {
+struct writer {
 	char			*path;
 	char			*temporary;	/* its name until it is whole; NULL: the same */
 	int			fd;
@@ -54,12 +54,12 @@ struct datw {
 	off_t			size;
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
-	struct datw_cpu		*cpus;
+	struct writer_cpu	*cpus;
 };
 
-struct datw_cpu {
-	struct datw_cpu		*next;
-	struct datw		*dat;
+struct writer_cpu {
+	struct writer_cpu	*next;
+	struct writer		*w;
 	ZSTD_CCtx		*zstd;
 	void			*room;
 	size_t			room_size;
@@ -106,27 +106,27 @@ static int nameless(const char *path)
 	return fd;
 }
 
-static int datw_put(struct datw *dat, const void *data, size_t size)
+static int writer_put(struct writer *w, const void *data, size_t size)
 {
-	if (write_all(dat->fd, data, size)) {
-		msg_errno("write", dat->path);
+	if (write_all(w->fd, data, size)) {
+		msg_errno("write", w->path);
 		return -1;
 	}
-	dat->size += size;
+	w->size += size;
 	return 0;
 }
 
 /* --- Sections ----------------------------------------------------------------------- */
 
-static uint32_t string_id(struct datw *dat, const char *string)
+static uint32_t string_id(struct writer *w, const char *string)
 {
-	uint32_t id = dat->strings.size;
+	uint32_t id = w->strings.size;
 
-	bytes_add(&dat->strings, string, strlen(string) + 1);
+	bytes_add(&w->strings, string, strlen(string) + 1);
 	return id;
 }
 
-static int put_header(struct datw *dat, int id, int flags, uint32_t name, uint64_t size)
+static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size)
 {
 	struct bytes header = {};
 	int ret;
@@ -135,15 +135,15 @@ static int put_header(struct datw *dat, int id, int flags, uint32_t name, uint64
 	bytes_add16(&header, flags);
 	bytes_add32(&header, name);
 	bytes_add64(&header, size);
-	ret = datw_put(dat, header.data, header.size);
+	ret = writer_put(w, header.data, header.size);
 	bytes_free(&header);
 	return ret;
 }
 
 /* CONTENT may be the strings themselves: the name of their section is among them. */
-static int put_section(struct datw *dat, int id, const char *name, const struct bytes *content)
+static int put_section(struct writer *w, int id, const char *name, const struct bytes *content)
 {
-	uint32_t name_id = string_id(dat, name);
+	uint32_t name_id = string_id(w, name);
 	size_t room = ZSTD_compressBound(content->size);
 	struct bytes sizes = {};
 	void *packed = mem_alloc(room);
@@ -151,11 +151,11 @@ static int put_section(struct datw *dat, int id, const char *name, const struct 
 	int ret;
 
 	if (id <= LAST_SECTION)
-		dat->section[id] = dat->size;
+		w->section[id] = w->size;
 	bytes_add32(&sizes, size);
 	bytes_add32(&sizes, content->size);
-	ret = put_header(dat, id, DAT_SECTION_COMPRESSED, name_id, sizes.size + size) ||
-	      datw_put(dat, sizes.data, sizes.size) || datw_put(dat, packed, size);
+	ret = put_header(w, id, DAT_SECTION_COMPRESSED, name_id, sizes.size + size) ||
+	      writer_put(w, sizes.data, sizes.size) || writer_put(w, packed, size);
 	bytes_free(&sizes);
 	free(packed);
 	return ret ? -1 : 0;
@@ -192,30 +192,30 @@ static bool is_replaced(const char *path)
 	return lstat(path, &stat) || S_ISREG(stat.st_mode);
 }
 
-struct datw *datw_create(const char *path, unsigned int page_size)
+struct writer *writer_create(const char *path, unsigned int page_size)
 {
 	static const char magic[] = DAT_MAGIC "7";
-	struct datw *dat = mem_zalloc(1, sizeof(*dat));
+	struct writer *w = mem_zalloc(1, sizeof(*w));
 	struct bytes head = {};
 	int failed;
 
-	dat->path = mem_strdup(path);
-	dat->page_size = page_size;
-	dat->reserve = -1;
+	w->path = mem_strdup(path);
+	w->page_size = page_size;
+	w->reserve = -1;
 	if (is_replaced(path))
-		dat->temporary = mem_format("%s.new", path);
-	dat->fd = open(dat->temporary ? dat->temporary : path,
-		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (dat->fd < 0) {
-		free(dat->temporary);
-		dat->temporary = NULL;
+		w->temporary = mem_format("%s.new", path);
+	w->fd = open(w->temporary ? w->temporary : path,
+		     O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (w->fd < 0) {
+		free(w->temporary);
+		w->temporary = NULL;
 		msg_errno("create", path);
-		datw_free(dat);
+		writer_free(w);
 		return NULL;
 	}
-	dat->reserve = nameless(path);
+	w->reserve = nameless(path);
 	/* Some file systems cannot; then a full disk may cost the trace. */
-	if (dat->reserve >= 0 && fallocate(dat->reserve, 0, 0, RESERVE))
+	if (w->reserve >= 0 && fallocate(w->reserve, 0, 0, RESERVE))
 		errno = 0;
 	bytes_add(&head, magic, sizeof(magic));
 	bytes_add8(&head, 0);			/* little endian */
@@ -223,15 +223,15 @@ struct datw *datw_create(const char *path, unsigned int page_size)
 	bytes_add32(&head, page_size);
 	bytes_add_string(&head, "zstd");
 	bytes_add_string(&head, ZSTD_versionString());
-	dat->first_options = head.size;
+	w->first_options = head.size;
 	bytes_add64(&head, 0);
-	failed = datw_put(dat, head.data, head.size);
+	failed = writer_put(w, head.data, head.size);
 	bytes_free(&head);
 	if (failed) {
-		datw_free(dat);
+		writer_free(w);
 		return NULL;
 	}
-	return dat;
+	return w;
 }
 
 /* A file of tracefs with its size before it, the size SIZE_BYTES long. */
@@ -253,7 +253,7 @@ static int add_file(struct bytes *content, const char *path, int size_bytes)
 	return 0;
 }
 
-static int put_headers(struct datw *dat, const char *root)
+static int put_headers(struct writer *w, const char *root)
 {
 	char *page = mem_format("%s/events/header_page", root);
 	char *event = mem_format("%s/events/header_event", root);
@@ -264,7 +264,7 @@ static int put_headers(struct datw *dat, const char *root)
 	ret = add_file(&content, page, 8);
 	bytes_add_string(&content, "header_event");
 	ret = ret || add_file(&content, event, 8) ||
-	      put_section(dat, DAT_SECTION_HEADERS, "headers", &content);
+	      put_section(w, DAT_SECTION_HEADERS, "headers", &content);
 	bytes_free(&content);
 	free(event);
 	free(page);
@@ -300,14 +300,14 @@ static int add_formats(struct bytes *content, const char *root, const char *syst
 	return stream ? ret : -1;
 }
 
-static int put_formats(struct datw *dat, const char *root, char *const *systems)
+static int put_formats(struct writer *w, const char *root, char *const *systems)
 {
 	struct bytes ftrace = {}, events = {};
 	uint32_t nr = 0;
 	int ret;
 
 	ret = add_formats(&ftrace, root, "ftrace") ||
-	      put_section(dat, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
+	      put_section(w, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
 	while (systems[nr])
 		nr++;
 	bytes_add32(&events, nr);
@@ -315,27 +315,27 @@ static int put_formats(struct datw *dat, const char *root, char *const *systems)
 		bytes_add_string(&events, systems[i]);
 		ret = add_formats(&events, root, systems[i]);
 	}
-	ret = ret || put_section(dat, DAT_SECTION_EVENTS, "events format", &events);
+	ret = ret || put_section(w, DAT_SECTION_EVENTS, "events format", &events);
 	bytes_free(&ftrace);
 	bytes_free(&events);
 	return ret ? -1 : 0;
 }
 
-static int put_file(struct datw *dat, int id, const char *name, const char *path)
+static int put_file(struct writer *w, int id, const char *name, const char *path)
 {
 	struct bytes content = {};
-	int ret = add_file(&content, path, 4) || put_section(dat, id, name, &content);
+	int ret = add_file(&content, path, 4) || put_section(w, id, name, &content);
 
 	bytes_free(&content);
 	return ret ? -1 : 0;
 }
 
-int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
+int writer_write_formats(struct writer *w, const char *root, char *const *systems)
 {
 	char *printk = mem_format("%s/printk_formats", root);
-	int ret = put_headers(dat, root) || put_formats(dat, root, systems) ||
-		  put_file(dat, DAT_SECTION_KALLSYMS, "kallsyms", "/proc/kallsyms") ||
-		  put_file(dat, DAT_SECTION_PRINTK, "printk", printk);
+	int ret = put_headers(w, root) || put_formats(w, root, systems) ||
+		  put_file(w, DAT_SECTION_KALLSYMS, "kallsyms", "/proc/kallsyms") ||
+		  put_file(w, DAT_SECTION_PRINTK, "printk", printk);
 
 	free(printk);
 	return ret ? -1 : 0;
@@ -343,16 +343,16 @@ int datw_write_formats(struct datw *dat, const char *root, char *const *systems)
 
 /* --- A CPU's data ------------------------------------------------------------------- */
 
-struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu)
+struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 {
-	struct datw_cpu *new = mem_zalloc(1, sizeof(*new)), **at = &dat->cpus;
+	struct writer_cpu *new = mem_zalloc(1, sizeof(*new)), **at = &w->cpus;
 
-	new->dat = dat;
+	new->w = w;
 	new->cpu = cpu;
 	new->zstd = ZSTD_createCCtx();
-	new->fd = nameless(dat->path);
+	new->fd = nameless(w->path);
 	if (new->fd < 0 || !new->zstd) {
-		msg_errno("create a file beside", dat->path);
+		msg_errno("create a file beside", w->path);
 		ZSTD_freeCCtx(new->zstd);
 		free(new);
 		return NULL;
@@ -365,7 +365,7 @@ struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu)
 	return new;
 }
 
-int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
+int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
 {
 	const size_t head = 2 * sizeof(uint32_t);
 	size_t need = ZSTD_compressBound(size) + head;
@@ -379,17 +379,17 @@ int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
 	}
 	packed = ZSTD_compress2(cpu->zstd, (char *)cpu->room + head, need - head, data, size);
 	if (ZSTD_isError(packed)) {
-		msg_error("compress", cpu->dat->path, "%s", ZSTD_getErrorName(packed));
+		msg_error("compress", cpu->w->path, "%s", ZSTD_getErrorName(packed));
 		return -1;
 	}
 	sizes[0] = packed;
 	sizes[1] = size;
 	memcpy(cpu->room, sizes, head);
 	if (write_all(cpu->fd, cpu->room, packed + head)) {
-		msg_errno("write", cpu->dat->path);
+		msg_errno("write", cpu->w->path);
 		/* Half a chunk is none. */
 		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
-			msg_errno("cut", cpu->dat->path);
+			msg_errno("cut", cpu->w->path);
 		return -1;
 	}
 	cpu->size += packed + head;
@@ -399,16 +399,16 @@ int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size)
 
 /* --- The end ------------------------------------------------------------------------ */
 
-static int pad(struct datw *dat)
+static int pad(struct writer *w)
 {
 	static const char zeroes[1 << 16];
-	size_t rest = dat->size % dat->page_size;
+	size_t rest = w->size % w->page_size;
 
-	return rest ? datw_put(dat, zeroes, dat->page_size - rest) : 0;
+	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
 }
 
 /* Blocks that have been copied are given back: there may be no room for both. */
-static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
+static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	char *buffer = mem_alloc(COPY_STEP);
 	int ret = 0;
@@ -417,7 +417,7 @@ static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
 		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
 
 		if (n <= 0) {
-			msg_errno("read what was recorded for", dat->path);
+			msg_errno("read what was recorded for", w->path);
 			ret = -1;
 			break;
 		}
@@ -426,46 +426,46 @@ static int copy_cpu(struct datw *dat, struct datw_cpu *cpu)
 		/* Not every file system can. */
 		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
 			errno = 0;
-		ret = datw_put(dat, buffer, n);
+		ret = writer_put(w, buffer, n);
 		at += n;
 	}
 	free(buffer);
 	return ret;
 }
 
-static int put_cpu(struct datw *dat, struct datw_cpu *cpu)
+static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	struct bytes count = {};
 	int ret;
 
-	if (pad(dat))
+	if (pad(w))
 		return -1;
-	cpu->offset = dat->size;
+	cpu->offset = w->size;
 	bytes_add32(&count, cpu->nr_chunks);
-	ret = datw_put(dat, count.data, count.size) || copy_cpu(dat, cpu);
+	ret = writer_put(w, count.data, count.size) || copy_cpu(w, cpu);
 	bytes_free(&count);
 	return ret ? -1 : 0;
 }
 
-static bool was_used(const struct datw_cpu *cpu)
+static bool was_used(const struct writer_cpu *cpu)
 {
 	return cpu->nr_chunks;
 }
 
-static void add_buffer_option(struct datw *dat, struct bytes *options, off_t section,
+static void add_buffer_option(struct writer *w, struct bytes *options, off_t section,
 			      const char *clock)
 {
 	struct bytes buffer = {};
 	uint32_t nr = 0;
 
-	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
+	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
 		nr += was_used(cpu);
 	bytes_add64(&buffer, section);
 	bytes_add_string(&buffer, "");
 	bytes_add_string(&buffer, clock);
-	bytes_add32(&buffer, dat->page_size);
+	bytes_add32(&buffer, w->page_size);
 	bytes_add32(&buffer, nr);
-	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next) {
+	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
 		if (!was_used(cpu))
 			continue;
 		bytes_add32(&buffer, cpu->cpu);
@@ -477,20 +477,20 @@ static void add_buffer_option(struct datw *dat, struct bytes *options, off_t sec
 }
 
 /* The section of the data itself; its size is known when it is written. */
-static int put_data(struct datw *dat, off_t *section)
+static int put_data(struct writer *w, off_t *section)
 {
 	uint64_t size;
 
-	*section = dat->size;
-	if (put_header(dat, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
-		       string_id(dat, "buffer flyrecord"), 0))
+	*section = w->size;
+	if (put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
+		       string_id(w, "buffer flyrecord"), 0))
 		return -1;
-	for (struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
-		if (was_used(cpu) && put_cpu(dat, cpu))
+	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
+		if (was_used(cpu) && put_cpu(w, cpu))
 			return -1;
-	size = dat->size - *section - DAT_SECTION_HEADER;
-	if (pwrite(dat->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
-		msg_errno("write", dat->path);
+	size = w->size - *section - DAT_SECTION_HEADER;
+	if (pwrite(w->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
+		msg_errno("write", w->path);
 		return -1;
 	}
 	return 0;
@@ -523,34 +523,34 @@ static char *chosen_clock(const char *clock)
 	return to ? mem_format("%.*s", (int)(to - from - 1), from + 1) : mem_strdup("local");
 }
 
-static int put_options(struct datw *dat, const char *clock, char *const *stats, int nr_cpus,
+static int put_options(struct writer *w, const char *clock, char *const *stats, int nr_cpus,
 		       off_t data)
 {
-	uint64_t start = dat->size;
+	uint64_t start = w->size;
 	struct bytes options = {};
 	char *chosen = chosen_clock(clock);
 	int ret;
 
 	for (int id = DAT_SECTION_HEADERS; id <= LAST_SECTION; id++)
-		add_option64(&options, id, dat->section[id]);
+		add_option64(&options, id, w->section[id]);
 	add_option_string(&options, DAT_OPTION_CLOCK, clock);
 	add_machine_options(&options, nr_cpus);
 	for (; *stats; stats++)
 		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
-	add_buffer_option(dat, &options, data, chosen);
+	add_buffer_option(w, &options, data, chosen);
 	add_option64(&options, DAT_OPTION_DONE, 0);
-	ret = put_header(dat, DAT_SECTION_OPTIONS, 0, string_id(dat, "options"), options.size) ||
-	      datw_put(dat, options.data, options.size);
+	ret = put_header(w, DAT_SECTION_OPTIONS, 0, string_id(w, "options"), options.size) ||
+	      writer_put(w, options.data, options.size);
 	bytes_free(&options);
 	free(chosen);
-	if (!ret && pwrite(dat->fd, &start, sizeof(start), dat->first_options) != sizeof(start)) {
-		msg_errno("write", dat->path);
+	if (!ret && pwrite(w->fd, &start, sizeof(start), w->first_options) != sizeof(start)) {
+		msg_errno("write", w->path);
 		ret = -1;
 	}
 	return ret ? -1 : 0;
 }
 
-static int put_text(struct datw *dat, int id, const char *name, const char *text, bool sized)
+static int put_text(struct writer *w, int id, const char *name, const char *text, bool sized)
 {
 	struct bytes content = {};
 	int ret;
@@ -558,73 +558,73 @@ static int put_text(struct datw *dat, int id, const char *name, const char *text
 	if (sized)
 		bytes_add64(&content, strlen(text));
 	bytes_add(&content, text, strlen(text));
-	ret = put_section(dat, id, name, &content);
+	ret = put_section(w, id, name, &content);
 	bytes_free(&content);
 	return ret;
 }
 
-int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char *const *stats,
-		int nr_cpus, const char *info)
+int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
+		  int nr_cpus, const char *info)
 {
 	off_t data;
 	int ret;
 
-	if (dat->reserve >= 0)
-		close(dat->reserve);
-	dat->reserve = -1;
-	ret = put_text(dat, DAT_SECTION_CMDLINES, "command lines", cmdlines, true) ||
-	      put_text(dat, DAT_SECTION_BTS, "bts", info, false) ||
-	      put_data(dat, &data) || put_options(dat, clock, stats, nr_cpus, data);
+	if (w->reserve >= 0)
+		close(w->reserve);
+	w->reserve = -1;
+	ret = put_text(w, DAT_SECTION_CMDLINES, "command lines", cmdlines, true) ||
+	      put_text(w, DAT_SECTION_BTS, "bts", info, false) ||
+	      put_data(w, &data) || put_options(w, clock, stats, nr_cpus, data);
 	if (ret)
 		return -1;
-	ret = put_section(dat, DAT_SECTION_STRINGS, "strings", &dat->strings);
+	ret = put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
 	if (ret)
 		return -1;
-	if (close(dat->fd) || (dat->temporary && rename(dat->temporary, dat->path))) {
-		msg_errno("write", dat->path);
+	if (close(w->fd) || (w->temporary && rename(w->temporary, w->path))) {
+		msg_errno("write", w->path);
 		ret = -1;
 	}
-	dat->fd = -1;
+	w->fd = -1;
 	if (!ret) {
-		free(dat->temporary);
-		dat->temporary = NULL;
+		free(w->temporary);
+		w->temporary = NULL;
 	}
 	return ret;
 }
 
-unsigned long long datw_size(const struct datw *dat)
+unsigned long long writer_size(const struct writer *w)
 {
-	return dat->size;
+	return w->size;
 }
 
-unsigned long long datw_data_size(const struct datw *dat)
+unsigned long long writer_data_size(const struct writer *w)
 {
 	unsigned long long size = 0;
 
-	for (const struct datw_cpu *cpu = dat->cpus; cpu; cpu = cpu->next)
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
 		size += cpu->size;
 	return size;
 }
 
-void datw_free(struct datw *dat)
+void writer_free(struct writer *w)
 {
-	struct datw_cpu *cpu, *next;
+	struct writer_cpu *cpu, *next;
 
-	for (cpu = dat->cpus; cpu; cpu = next) {
+	for (cpu = w->cpus; cpu; cpu = next) {
 		next = cpu->next;
 		ZSTD_freeCCtx(cpu->zstd);
 		close(cpu->fd);
 		free(cpu->room);
 		free(cpu);
 	}
-	if (dat->reserve >= 0)
-		close(dat->reserve);
-	if (dat->fd >= 0)
-		close(dat->fd);
-	if (dat->temporary)
-		unlink(dat->temporary);
-	bytes_free(&dat->strings);
-	free(dat->temporary);
-	free(dat->path);
-	free(dat);
+	if (w->reserve >= 0)
+		close(w->reserve);
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->temporary)
+		unlink(w->temporary);
+	bytes_free(&w->strings);
+	free(w->temporary);
+	free(w->path);
+	free(w);
 }

@@ -8,36 +8,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct datw;
-struct datw_cpu;
+struct writer;
+struct writer_cpu;
 
 /*
- * Creates the file under another name; what was at PATH stays until datw_finish(). In its
+ * Creates the file under another name; what was at PATH stays until writer_finish(). In its
  * directory are the temporary ones as well.
  */
-struct datw *datw_create(const char *path, unsigned int page_size);
+struct writer *writer_create(const char *path, unsigned int page_size);
 /*
  * Formats of events, symbols and the like, from ROOT, where tracefs is. SYSTEMS are the
  * names of those systems of events whose formats are wanted, up to a NULL.
  */
-int datw_write_formats(struct datw *dat, const char *root, char *const *systems);
+int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
 /* A CPU's data. Different CPUs may be written to by different threads. */
-struct datw_cpu *datw_add_cpu(struct datw *dat, int cpu);
+struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
 /* SIZE bytes of ring buffer pages, 1 MiB or so. 0, or -1 after a message. */
-int datw_write_pages(struct datw_cpu *cpu, const void *data, size_t size);
+int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size);
 
 /*
  * Puts all together. CMDLINES: "PID NAME" lines. CLOCK, STATS: what trace_clock and each
  * CPU's stats file say, up to a NULL. INFO: the lines of our own section. What was
  * recorded until a failure is saved, if that is possible at all.
  */
-int datw_finish(struct datw *dat, const char *cmdlines, const char *clock, char *const *stats,
-		int nr_cpus, const char *info);
+int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
+		  int nr_cpus, const char *info);
 /* The file's size, and how much of it are the CPUs' data. */
-unsigned long long datw_size(const struct datw *dat);
-unsigned long long datw_data_size(const struct datw *dat);
+unsigned long long writer_size(const struct writer *w);
+unsigned long long writer_data_size(const struct writer *w);
 /* What is not finished is removed. */
-void datw_free(struct datw *dat);
+void writer_free(struct writer *w);
 
 #endif

@@ -139,7 +139,7 @@ uint32_t elf_build_id(const char *path, uint8_t *id)
 	return found;
 }
 
-static uint64_t value_of(Elf *elf, Elf_Scn *scn, const char *name)
+static uint64_t symbol_value(Elf *elf, Elf_Scn *scn, const char *name)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	GElf_Shdr sh;
@@ -164,7 +164,7 @@ uint64_t elf_symbol(const char *path, const char *name)
 	Elf *elf = map_elf(path, &fd);
 
 	while (elf && !addr && (scn = elf_nextscn(elf, scn)))
-		addr = value_of(elf, scn, name);
+		addr = symbol_value(elf, scn, name);
 	unmap_elf(elf, fd);
 	return addr;
 }

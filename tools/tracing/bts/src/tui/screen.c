@@ -65,7 +65,7 @@ static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
 		[FRAME_SIGNAL] = " (signal)", [FRAME_TAIL] = " (jump)",
 		[FRAME_GUESS] = " (after a gap)", [FRAME_ROOT] = "", [FRAME_CALL] = "",
 	};
-	const struct node *n = &t->nodes[node];
+	const struct tree_node *n = &t->nodes[node];
 	uint32_t indent = 2 * n->depth;
 	char line[512];
 
@@ -254,7 +254,7 @@ static struct sym *chosen(struct screen *s)
 	return t && t->nr ? t->nodes[s->cursor].sym : NULL;
 }
 
-static void enter(struct screen *s)
+static void enter_key(struct screen *s)
 {
 	struct tree *t = tree(s);
 
@@ -265,10 +265,10 @@ static void enter(struct screen *s)
 }
 
 /* Folds the call; one that is folded already hands the cursor to the call around it. */
-static void fold(struct screen *s, bool folded)
+static void fold_call(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);
-	struct node *n = t && t->nr ? &t->nodes[s->cursor] : NULL;
+	struct tree_node *n = t && t->nr ? &t->nodes[s->cursor] : NULL;
 	bool leaf = n && n->next == s->cursor + 1;
 
 	if (s->view != VIEW_CALLS || !n)
@@ -314,7 +314,7 @@ static bool move_key(struct screen *s, int key)
 		return true;
 	case KEY_LEFT:
 	case KEY_RIGHT:
-		fold(s, key == KEY_LEFT);
+		fold_call(s, key == KEY_LEFT);
 		return true;
 	}
 	return false;
@@ -326,7 +326,7 @@ static void other_key(struct screen *s, int key)
 	switch (key) {
 	case '\n':
 	case KEY_ENTER:
-		enter(s);
+		enter_key(s);
 		break;
 	case '\t':
 		next_task(s);

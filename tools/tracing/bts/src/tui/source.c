@@ -71,7 +71,7 @@ static void draw(const struct source *s, const char *path, size_t first)
 	refresh();
 }
 
-static void show(const struct source *s, const char *path, size_t first)
+static void browse(const struct source *s, const char *path, size_t first)
 {
 	for (;;) {
 		size_t page = LINES > 3 ? LINES - 3 : 1;
@@ -113,7 +113,7 @@ void tui_source(struct tui *t, struct sym *sym)
 		return;
 	}
 	count_lines(&s, t, path);
-	show(&s, path, line > 4 ? line - 4 : 0);
+	browse(&s, path, line > 4 ? line - 4 : 0);
 	for (size_t i = 0; i < s.nr; i++)
 		free(s.lines[i]);
 	free(s.lines);

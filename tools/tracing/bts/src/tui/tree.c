@@ -16,7 +16,7 @@
 
 #define NODES_MAX (1U << 20)
 
-static struct tree *tree_of(struct tui *t, struct bts_task *task)
+static struct tree *tree_of(struct tui *t, struct task *task)
 {
 	for (size_t i = 0; i < t->nr_trees; i++)
 		if (t->trees[i].task == task)
@@ -27,9 +27,9 @@ static struct tree *tree_of(struct tui *t, struct bts_task *task)
 }
 
 /* A new node within @parent; NULL if there are too many. */
-static struct node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
+static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
 {
-	struct node *n;
+	struct tree_node *n;
 
 	if (t->nr_nodes >= NODES_MAX) {
 		tree->full = true;
@@ -41,7 +41,7 @@ static struct node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
 		tree->nodes = mem_realloc(tree->nodes, tree->room, sizeof(*n));
 	}
 	n = &tree->nodes[tree->nr++];
-	*n = (struct node) {
+	*n = (struct tree_node) {
 		.task = tree->task, .parent = parent, .next = tree->nr, .folded = true,
 		.depth = parent == NODE_NONE ? 0 : tree->nodes[parent].depth + 1,
 	};
@@ -60,7 +60,7 @@ static void enter(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
 	struct tree *tree = tree_of(t, c->task);
-	struct node *n = add_node(t, tree, parent_of(c, c->depth - 1));
+	struct tree_node *n = add_node(t, tree, parent_of(c, c->depth - 1));
 
 	f->node = NULL;
 	if (!n)
@@ -73,7 +73,7 @@ static void enter(struct calls *c, struct frame *f)
 static void leave(struct calls *c, struct frame *f)
 {
 	struct tree *tree = tree_of(c->ctx, c->task);
-	struct node *n;
+	struct tree_node *n;
 
 	if (!f->node)
 		return;
@@ -85,29 +85,29 @@ static void leave(struct calls *c, struct frame *f)
 
 static const struct calls_ops ops = { .enter = enter, .leave = leave };
 
-static int branch(void *ctx, struct bts_task *task, struct bts_step *s, uint64_t ts)
+static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 {
 	struct tui *t = ctx;
 
-	if (s->flags & BTS_STEP_SHOWN)
+	if (s->flags & STEP_SHOWN)
 		calls_step(calls_of(&t->pipe, task, &ops, t), s, ts);
 	return 0;
 }
 
-static int row(void *ctx, struct bts_task *task, const struct bts_row *row)
+static int row(void *ctx, struct task *task, const struct row *row)
 {
 	struct tui *t = ctx;
+	struct tree_node *n;
 	struct calls *c;
-	struct node *n;
 
 	if (!task)
 		return 0;
 	c = calls_of(&t->pipe, task, &ops, t);
-	if (row->type != BTS_ROW_MAP) {
+	if (row->type != ROW_MAP) {
 		n = add_node(t, tree_of(t, task), parent_of(c, c->depth));
 		if (n) {
 			n->text = mem_strdup(row_text(&t->pipe, task, row));
-			n->loss = row->type == BTS_ROW_LOST || row->type == BTS_ROW_GAP;
+			n->loss = row->type == ROW_LOST || row->type == ROW_GAP;
 		}
 	}
 	calls_row(c, row);
@@ -129,17 +129,17 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	tally_get(&t->lines, &key)->insns += t->count;
 }
 
-static void fold(void *ctx, struct bts_step *s)
+static void fold(void *ctx, struct step *s)
 {
 	struct tui *t = ctx;
 	struct tally_key key = { .a = s->at_from.sym };
 
-	if (!s->count || !(s->flags & BTS_STEP_SHOWN))
+	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
 	t->count = s->count;
-	bts_step_each(&t->pipe, s, one_insn, t);
+	step_each(&t->pipe, s, one_insn, t);
 	tally_get(&t->by_function, &key)->branches += s->count;
-	if (s->kind != BTS_CALL && s->kind != BTS_CALL_IND)
+	if (s->kind != BRANCH_CALL && s->kind != BRANCH_CALL_IND)
 		return;
 	key.a = s->at_to.sym;
 	tally_get(&t->by_function, &key)->calls += s->count;
@@ -154,17 +154,17 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-int tui_read(struct tui *t, const struct bts_options *options)
+int tui_read(struct tui *t, const struct options *options)
 {
 	int status;
 
-	t->pipe.consumer = (struct bts_consumer) {
+	t->pipe.consumer = (struct consumer) {
 		.ctx = t, .branch = branch, .row = row, .fold = fold,
 	};
-	if (!bts_pipe_open(&t->pipe, options->path, options))
+	if (!pipe_open(&t->pipe, options->path, options))
 		return STATUS_FAILURE;
-	status = bts_pipe_run(&t->pipe);
-	for (struct bts_task *task = t->pipe.tasks; task; task = task->list_next)
+	status = pipe_run(&t->pipe);
+	for (struct task *task = t->pipe.tasks; task; task = task->list_next)
 		calls_free(task);
 	/* A task's outermost calls are open. */
 	for (size_t i = 0; i < t->nr_trees; i++)
@@ -218,7 +218,7 @@ uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text)
 {
 	for (uint32_t i = 1; i <= tree->nr; i++) {
 		uint32_t node = (from + i) % tree->nr;
-		const struct node *n = &tree->nodes[node];
+		const struct tree_node *n = &tree->nodes[node];
 
 		if (text ? n->sym && strstr(n->sym->name, text) : n->loss)
 			return node;

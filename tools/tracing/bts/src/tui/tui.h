@@ -12,7 +12,7 @@
 #define NODE_NONE UINT32_MAX
 
 /**
- * struct node - a call, or a row between calls
+ * struct tree_node - a call, or a row between calls
  * @sym:	the function, or NULL
  * @text:	of a row that is no call
  * @task:	the task; its name may change later
@@ -25,10 +25,10 @@
  * @loss:	branches are missing here
  * @folded:	what is within it is not shown
  */
-struct node {
+struct tree_node {
 	struct sym	*sym;
 	char		*text;
-	struct bts_task	*task;
+	struct task	*task;
 	uint64_t	insns;
 	uint64_t	branches;
 	uint32_t	parent;
@@ -41,11 +41,11 @@ struct node {
 
 /* Of each task its own tree: a list of nodes in their order. */
 struct tree {
-	struct bts_task	*task;
-	struct node	*nodes;
-	uint32_t	nr;
-	uint32_t	room;
-	bool		full;
+	struct task		*task;
+	struct tree_node	*nodes;
+	uint32_t		nr;
+	uint32_t		room;
+	bool			full;
 };
 
 /**
@@ -55,7 +55,7 @@ struct tree {
  * @lines:	key: file, line; insns
  */
 struct tui {
-	struct bts_pipe		pipe;
+	struct pipe		pipe;
 	struct tree		*trees;
 	size_t			nr_trees;
 	uint64_t		nr_nodes;
@@ -67,7 +67,7 @@ struct tui {
 };
 
 /* tui_tree.c: fills the trees and sums from the trace, and frees them. */
-int tui_read(struct tui *t, const struct bts_options *options);
+int tui_read(struct tui *t, const struct options *options);
 void tui_free(struct tui *t);
 /* The node that is shown before or after this one; NODE_NONE at the ends. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);

@@ -20,7 +20,7 @@
 #define SECONDS		120
 
 /* The tool's own, renamed. */
-int bts_main(int argc, char **argv);
+int tool_main(int argc, char **argv);
 
 static void redirect(int fd, const char *path)
 {
@@ -38,7 +38,7 @@ static void run(int argc, char **argv)
 	redirect(1, argv[0]);
 	redirect(2, argv[1]);
 	argv[1] = "bts";
-	exit(bts_main(argc - 1, argv + 1));
+	exit(tool_main(argc - 1, argv + 1));
 }
 
 static int split(char *line, char **words)
