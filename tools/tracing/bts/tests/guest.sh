@@ -323,13 +323,21 @@ command -v perf >/dev/null && check "check: perf has the hardware" held_by_perf
 commands=$(bts -h | sed -n 's/^  \([a-z]*\) .*/\1/p')
 
 help() {
-	status 0 bts -h && status 0 bts --version && status 2 bts && status 2 bts nonsense || return
+	status 0 bts -h && status 2 bts && status 2 bts nonsense || return
 	for command in $commands; do
 		status 0 says "^Usage: bts $command" bts "$command" -h || return
 		status 2 says "^bts $command: " bts "$command" --nonsense || return
 	done
 }
 check "each command: help, and an option that there is not" help
+
+# The Makefile has the one place of it.
+version() {
+	wanted=$(sed -n 's/^VERSION.*= *//p' "${0%/*}/../Makefile")
+	[ "$wanted" ] && status 0 says "^bts $wanted\$" bts --version &&
+		status 0 says "^recorded .*(bts $wanted)\$" bts info r.dat
+}
+check "the tool's own version, in each trace too" version
 
 misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
