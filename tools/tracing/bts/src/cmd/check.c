@@ -4,7 +4,7 @@
  *
  * Each question is a function that answers with one line. They go from the hardware up to
  * the rights of the user; the last one chooses the tracer, which has the kernel try each
- * CPU. --probe then traces a program whose branches are known, see probe.c.
+ * CPU. --probe then traces a program whose branches are known, see record/probe.c.
  */
 #include <cpuid.h>
 #include <dirent.h>

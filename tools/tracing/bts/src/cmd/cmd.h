@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The commands. cmd_NAME() is in cmd/NAME.c, its argv[0] is "bts NAME", and it returns an
- * exit status. Only bts.c, which has the table of commands, may include this, and cmd/.
+ * exit status.
+ *
+ * Included by: bts.c, cmd/.
  */
 #ifndef BTS_CMD_H
 #define BTS_CMD_H

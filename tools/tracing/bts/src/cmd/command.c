@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the commands that read a trace have in common: the file's name, running the
- * pipeline with the bill at the end, and rows that are no branches as text.
+ * What the commands that read a trace have in common: their arguments, their help, and the
+ * file that -o names.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the commands that read a trace have in common, besides the pipeline.
+ *
+ * Included by: cmd/.
  */
 #ifndef BTS_COMMAND_H
 #define BTS_COMMAND_H

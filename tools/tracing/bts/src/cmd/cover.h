@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What ran, for the formats of bts cover.
+ *
+ * Included by: cmd/cover*.c.
  */
 #ifndef BTS_COVER_H
 #define BTS_COVER_H

@@ -48,7 +48,7 @@ struct drcov_block {
 	uint16_t	module;
 };
 
-/* Of an object: its lowest and highest address that ran. */
+/* Of an object: the address that offsets count from, and the end of what ran. */
 struct module {
 	const struct object	*object;
 	uint64_t		base;

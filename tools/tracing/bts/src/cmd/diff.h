@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of bts diff share.
+ *
+ * Included by: cmd/diff*.c.
  */
 #ifndef BTS_DIFF_H
 #define BTS_DIFF_H

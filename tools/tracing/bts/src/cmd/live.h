@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Short recordings, one after the other, for commands that show what is going on now.
+ *
+ * Included by: cmd/.
  */
 #ifndef BTS_LIVE_H
 #define BTS_LIVE_H

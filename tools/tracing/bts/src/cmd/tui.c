@@ -2,7 +2,7 @@
 /*
  * bts tui: browse a trace in a terminal.
  *
- *	trace -> trees of calls, sums (tui_tree.c) -> screen (tui_screen.c, tui_source.c)
+ *	trace -> trees of calls, sums (tui/tree.c) -> screen (tui/screen.c, tui/source.c)
  */
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A line or an object for each branch, for programs that read either. Rows that are no
- * branches are lines of kind LOST, GAP, departs, arrives ... with their text as "from".
+ * A line or an object for each branch, for programs that read either. A row that is not a
+ * branch (LOST, GAP, departs, arrives ...) is a line of the kind "row" with its text in the
+ * column "from", or an object with its text as "row".
  */
 #include <stdlib.h>
 #include <string.h>

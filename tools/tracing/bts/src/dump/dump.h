@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Formats of bts dump, each in a file of its own.
+ *
+ * Included by: dump/, cmd/dump.c.
  */
 #ifndef BTS_DUMP_H
 #define BTS_DUMP_H

@@ -98,7 +98,7 @@ static const char *name_of(const struct stacks_node *n)
 	return n->comm ? n->comm : n->sym ? n->sym->name : "all";
 }
 
-/* Tasks are grey, the kernel is orange, libraries yellow, the first object's code green. */
+/* Tasks are grey, the kernel is orange, libraries yellow, all other code green. */
 static void put_colour(FILE *out, const struct stacks_node *n)
 {
 	unsigned int hash = 5381, hue = 95, light;

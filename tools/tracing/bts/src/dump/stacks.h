@@ -2,6 +2,8 @@
 /*
  * The stacks that instructions were executed in, as a tree: what folded stacks and flame
  * graphs are made of.
+ *
+ * Included by: dump/.
  */
 #ifndef BTS_STACKS_H
 #define BTS_STACKS_H
@@ -13,7 +15,7 @@
  * @comm:	of a task, which is the outermost one: its name; @sym is NULL then
  * @insns:	of its own, without what it calls
  * @branches:	of its own
- * @total:	with what it calls: filled in by stacks_sum()
+ * @total:	with what it calls: stacks_read() fills it in
  */
 struct stacks_node {
 	struct sym		*sym;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Calls over time, for the formats that draw them.
+ *
+ * Included by: dump/.
  */
 #ifndef BTS_TIMELINE_H
 #define BTS_TIMELINE_H

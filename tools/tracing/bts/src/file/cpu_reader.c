@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CPU's part of the file: a thread makes batches of branches of its ring-buffer pages.
+ * A thread for each CPU's part of the file: from ring-buffer pages to batches of branches.
  *
  *	page:	time, bytes used | entry entry entry ...
  *	entry:	5 bits length, 27 bits time since the last one | type, pid, fields

@@ -3,7 +3,7 @@
  * A thread that reads one CPU's part of a trace: batches of branches of one task, and the
  * rows between them.
  *
- * flow/ may include this.
+ * Included by: file/, flow/.
  */
 #ifndef BTS_CPU_READER_H
 #define BTS_CPU_READER_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A trace.dat file: what its sections hold, and the ring-buffer pages of each CPU.
+ *
+ * Included by: file/, flow/, cmd/info.c.
  */
 #ifndef BTS_DAT_H
 #define BTS_DAT_H

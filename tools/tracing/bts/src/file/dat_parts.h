@@ -3,7 +3,7 @@
  * What the files dat_*.c share: reading bytes of a trace.dat file, and the parts that both
  * versions have.
  *
- * Only dat_*.c may include this.
+ * Included by: file/dat_*.c.
  */
 #ifndef BTS_DAT_PARTS_H
 #define BTS_DAT_PARTS_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The formats of events, as the file's own text has them.
+ *
+ * Included by: file/, flow/.
  */
 #ifndef BTS_FORMAT_H
 #define BTS_FORMAT_H

@@ -2,7 +2,7 @@
 /*
  * Where the fields of the tracer's entries are.
  *
- * file/ and flow/ may include this.
+ * Included by: file/, flow/.
  */
 #ifndef BTS_LAYOUT_H
 #define BTS_LAYOUT_H

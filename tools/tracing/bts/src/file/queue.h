@@ -3,7 +3,7 @@
  * Batches of branches of one task, and the queue of them between the thread that reads a
  * CPU's part of a trace and the pipeline.
  *
- * file/ and flow/ may include this.
+ * Included by: file/, flow/.
  */
 #ifndef BTS_QUEUE_H
 #define BTS_QUEUE_H

@@ -3,7 +3,7 @@
  * Names and numbers of the format trace.dat, which the reader and the writer share; see
  * trace-cmd.dat.v7(5).
  *
- * Any file may include this.
+ * Included by: any file.
  */
 #ifndef BTS_TRACE_DAT_H
 #define BTS_TRACE_DAT_H

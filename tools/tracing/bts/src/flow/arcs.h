@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Calls from function to function, with what they cost.
+ *
+ * Included by: flow/, dump/, cmd/.
  */
 #ifndef BTS_ARCS_H
 #define BTS_ARCS_H
@@ -10,9 +12,9 @@
 
 /**
  * struct arcs - sums of calls
- * @tally:	key: caller, address of the call (0 if !@sites), callee. insns and branches
- *		are what was executed until the call's end, calls within calls of the same
- *		function counted once
+ * @tally:	key: a is the callee, b the caller, b_addr the address of the call (0 if
+ *		!@sites). insns and branches are what was executed until the call's end,
+ *		calls within calls of the same function counted once
  * @sites:	calls from different places are different
  * @wanted:	only arcs from or to functions of this name; NULL: all
  */

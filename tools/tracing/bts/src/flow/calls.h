@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Call stacks, followed from branch to branch.
+ *
+ * Included by: flow/, dump/, tui/, cmd/.
  */
 #ifndef BTS_CALLS_H
 #define BTS_CALLS_H

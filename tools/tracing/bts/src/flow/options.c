@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The options that all commands have that read a trace: which file, and which of its
- * branches.
+ * branches. And what they say about a CPU, a task and a place.
  *
  * They are taken out of the arguments first; a command then parses its own with
  * getopt_long().

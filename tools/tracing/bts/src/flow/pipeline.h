@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pipeline: from a trace to what a command wants to know of it. This is all that a
- * command knows.
+ * The pipeline: from a trace to what a command wants to know of it.
  *
  *	struct pipe pipe = { .consumer = { .ctx = ..., .branch = ..., .row = ... } };
  *
@@ -12,6 +11,8 @@
  * the straight run that led to the branch, and the branch. A step is made once, with its
  * functions, instructions and kind, and then only counted. What is missing is a row in
  * its place.
+ *
+ * Included by: flow/, dump/, tui/, cmd/.
  */
 #ifndef BTS_PIPELINE_H
 #define BTS_PIPELINE_H

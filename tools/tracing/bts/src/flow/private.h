@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the pipeline share. No command includes this.
+ * What the files of the pipeline share.
+ *
+ * Included by: flow/.
  */
 #ifndef BTS_PRIVATE_H
 #define BTS_PRIVATE_H

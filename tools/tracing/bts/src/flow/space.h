@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Address spaces: what a process has mapped, at this place of the trace.
+ *
+ * Included by: flow/.
  */
 #ifndef BTS_SPACE_H
 #define BTS_SPACE_H

@@ -7,8 +7,8 @@
  * table; and only when it is new, in symbols and code.
  *
  * Steps lie in slabs, so that pointers to them stay. When there are too many, the
- * pipeline folds all into the consumer and begins anew: memory is bounded by the number
- * of functions, not by the length of the trace.
+ * pipeline folds all into the consumer and begins again, so that memory does not grow with
+ * the trace.
  */
 #include <stdlib.h>
 #include <string.h>

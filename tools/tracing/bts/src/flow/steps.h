@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The table of steps: every straight run with the branch at its end, once.
+ *
+ * Included by: flow/.
  */
 #ifndef BTS_STEPS_H
 #define BTS_STEPS_H

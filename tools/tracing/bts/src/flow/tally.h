@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sums by key: of functions, edges, lines.
+ *
+ * Included by: flow/, dump/, tui/, cmd/.
  */
 #ifndef BTS_TALLY_H
 #define BTS_TALLY_H

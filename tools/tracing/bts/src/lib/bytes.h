@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bytes that grow: parts of a file, little endian.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_BYTES_H
 #define BTS_BYTES_H

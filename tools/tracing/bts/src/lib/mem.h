@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Memory and strings. No function here returns NULL: if there is no memory, the program
- * ends with a message. Any file may include this.
+ * ends with a message.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_MEM_H
 #define BTS_MEM_H

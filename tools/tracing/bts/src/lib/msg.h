@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exit statuses and messages. Any file may include this.
+ * Exit statuses and messages.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_MSG_H
 #define BTS_MSG_H

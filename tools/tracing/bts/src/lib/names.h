@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A set of PIDs, each with a name if there is one.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_NAMES_H
 #define BTS_NAMES_H

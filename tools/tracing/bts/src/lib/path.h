@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files that are read or written whole. Any file may include this.
+ * Files that are read or written whole.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_PATH_H
 #define BTS_PATH_H

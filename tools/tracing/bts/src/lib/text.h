@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Text by the million lines: put together here, written in large pieces.
+ *
+ * Included by: any file.
  */
 #ifndef BTS_TEXT_H
 #define BTS_TEXT_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The last line of record, report and info.
+ * The last line of bts record, and of bts info for a trace that bts record made. (Commands
+ * that read all branches print pipe_bill(), which counts them.)
  *
  * Losses are those that the kernel counts (bts_stats), by their causes. Some have a number
  * of branches; of others only how often they happened is known.

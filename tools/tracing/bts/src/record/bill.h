@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last line of record, report and info: what is in the trace, what is missing, what it cost.
+ * The last line of bts record and bts info: what is in a recording, what is missing, and what
+ * the recording cost.
+ *
+ * Included by: record/, cmd/.
  */
 #ifndef BTS_BILL_H
 #define BTS_BILL_H

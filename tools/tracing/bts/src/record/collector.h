@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads that bring the ring buffer's pages into the file, one for each CPU.
+ *
+ * Included by: record/, cmd/record.c.
  */
 #ifndef BTS_STREAM_H
 #define BTS_STREAM_H

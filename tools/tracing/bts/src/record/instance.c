@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of tracefs, and an instance of our own.
+ * An instance of our own in tracefs.
  *
  * Whatever the tool sets lies in an instance instances/bts-PID, so that two recordings do
- * not meet, and nothing is to be put back but the instance itself. undo.c sees to that.
+ * not meet, and only the instance is to be removed, and the probes of on.c, which are global.
+ * undo.c sees to that.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of tracefs, and an instance of our own in it that is gone when we are.
+ * An instance of our own in tracefs, which goes when we do, and its files.
+ *
+ * Included by: record/, cmd/.
  */
 #ifndef BTS_INSTANCE_H
 #define BTS_INSTANCE_H
@@ -8,10 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Where tracefs is mounted; it is mounted if that was not so. NULL after a message.
- * Nothing else of this file may be called before.
- */
+/* Where tracefs is mounted; it is mounted if that was not so. NULL after a message. */
 const char *instance_tracefs(void);
 
 /* An instance. Files are named relative to it. */
@@ -28,7 +27,7 @@ void instance_remove(struct instance *inst);
 /* PATH of a file of an instance, to be freed. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* As the file_ functions. instance_write() and _append() say what went wrong. */
+/* As path_read() and so on. instance_write() and _append() say what went wrong. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The probe: a program whose branches are known, and its comparison with its trace.
+ *
+ * Included by: record/, cmd/check.c.
  */
 #ifndef BTS_PROBE_H
 #define BTS_PROBE_H

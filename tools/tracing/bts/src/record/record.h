@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts of bts record.
+ *
+ * Included by: record/, cmd/record.c.
  */
 #ifndef BTS_RECORD_H
 #define BTS_RECORD_H
@@ -12,7 +14,7 @@
 
 #include "instance.h"
 
-/* What was asked for, in record_options.c. */
+/* What was asked for, in options.c. */
 struct record_options {
 	const char	*output;
 	const char	*cpus;		/* "0-2,5", or NULL */
@@ -33,7 +35,7 @@ struct record_options {
 /* Parses. -1: help was printed; else STATUS_OK or STATUS_MISUSE. */
 int record_parse(struct record_options *options, int argc, char **argv);
 
-/* The tasks that are traced, in record_target.c. */
+/* The tasks that are traced, in targets.c. */
 struct targets {
 	struct target	*list;
 	size_t		nr;
@@ -62,7 +64,7 @@ bool targets_note_end(struct targets *targets, size_t i);
 /* Ends the command, if it has not, and frees all. */
 void targets_finish(struct targets *targets);
 
-/* The instance, in record_setup.c. Both 0, or -1 after a message. */
+/* The instance, in setup.c. Both 0, or -1 after a message. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
 /* The names of the systems of all events that are enabled, up to a NULL; to be freed. */
@@ -70,7 +72,7 @@ char **record_systems(const struct instance *inst);
 /* "key: value" lines: user, date, machine, and how it was recorded. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
-/* What the flight recorder is written at, in record_on.c. */
+/* What the flight recorder is written at, in on.c. */
 /* Is that something to wait for? STATUS_MISUSE after a message if not. */
 int on_parse(const char *on);
 /* Before there is an instance: what is to be removed after it. */

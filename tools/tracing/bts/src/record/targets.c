@@ -5,8 +5,8 @@
  * A command is forked before anything is recorded, so that its PID can be among those to
  * be traced, and waits on a pipe. It turns tracing on itself, right before exec(), so that
  * next to nothing of bts is in its trace. A second pipe, closed by exec(), brings the errno
- * of an exec() that failed. PIDs are looked after by pidfds; each brings
- * the threads that it has, and function-fork brings those to come.
+ * of an exec() that failed. PIDs are looked after by pidfds; each brings the threads that it
+ * has, and function-fork brings those to come.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What is to be put back on each way out, in the reverse order of these calls.
+ *
+ * Included by: record/.
  */
 #ifndef BTS_UNDO_H
 #define BTS_UNDO_H

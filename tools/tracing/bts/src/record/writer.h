@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Writes trace.dat, version 7 of its format, compressed with zstd.
+ *
+ * Included by: record/, cmd/record.c.
  */
 #ifndef BTS_DATWRITE_H
 #define BTS_DATWRITE_H

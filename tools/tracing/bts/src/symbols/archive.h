@@ -14,6 +14,8 @@
  *
  * bts record puts there what would change or go, bts archive the binaries. (The kernel's
  * symbols are in the trace itself.)
+ *
+ * Included by: symbols/, cmd/.
  */
 #ifndef BTS_ARCHIVE_H
 #define BTS_ARCHIVE_H

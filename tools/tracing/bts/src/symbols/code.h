@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Code: which instructions a straight run has, and which branch ends it.
+ *
+ * Included by: symbols/, flow/.
  */
 #ifndef BTS_CODE_H
 #define BTS_CODE_H

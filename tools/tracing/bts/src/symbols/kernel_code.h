@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel's code as it runs, kept beside a trace.
+ *
+ * Included by: symbols/, cmd/.
  */
 #ifndef BTS_KERNEL_CODE_H
 #define BTS_KERNEL_CODE_H

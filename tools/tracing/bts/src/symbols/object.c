@@ -2,22 +2,15 @@
 /*
  * Objects: from the key of a mapping (path, build ID, inode) to code and symbols.
  *
- * A file is looked for, in this order: in the archive beside the trace by its build ID,
- * at the path where it was mapped. It is taken only if it has the build ID that the
- * kernel saw; a file that has been built anew since has other code at these addresses.
+ * A file is looked for in the archive beside the trace, by its build ID or, without one, by
+ * its path, and then at the path where it was mapped. It is taken only if it has the build
+ * ID that the kernel saw; a file that was built again since has other code at these addresses.
  * Debug information may lie in a second file, found by build ID (archive,
  * /usr/lib/debug) or by .gnu_debuglink.
  *
  * The vDSO is in no file: it is taken from the archive, or, if the trace is of the
  * kernel that runs now, from this process.
- *
- * The archive, a directory named as the trace with .archive after it:
- *	.build-id/XX/YYYY	files by build ID
- *	vdso.so			the vDSO
- *	kcore			the kernel's code: an ELF file with segments at their addresses
- *	kcore.before		its pages that were others when recording began
- *	kcore.later		the kernel's code at another time
- *	perf-PID.map		names of a JIT compiler
+ * archive.h says what else is in the archive.
  */
 #include <stdio.h>
 #include <stdlib.h>

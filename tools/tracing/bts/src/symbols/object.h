@@ -2,6 +2,8 @@
 /*
  * What addresses belong to: a file with code and symbols, the kernel, a module of it,
  * what a JIT compiler made.
+ *
+ * Included by: symbols/, flow/.
  */
 #ifndef BTS_OBJECT_H
 #define BTS_OBJECT_H

@@ -4,8 +4,9 @@
  * the first node that is no longer within it. So a fold is a step over, and no node has
  * a list of children.
  *
- * A million calls are kept, 64 MB; of a longer trace the beginning (--time and --task
- * choose another part). Sums by function and line are of the whole trace.
+ * At most a million calls and rows are kept, 56 MiB, which are those at the beginning of a
+ * longer trace (--time and --task choose another part). Sums by function and line are of the
+ * whole trace.
  */
 #include <stdlib.h>
 #include <string.h>

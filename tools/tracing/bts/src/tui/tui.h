@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of bts tui share.
+ *
+ * Included by: tui/, cmd/tui.c.
  */
 #ifndef BTS_TUI_H
 #define BTS_TUI_H
@@ -51,8 +53,11 @@ struct tree {
 /**
  * struct tui - all that is shown
  * @trees:	of the tasks
- * @functions:	sums, the most instructions first
- * @lines:	key: file, line; insns
+ * @nr_nodes:	in all trees
+ * @by_function: sums. key: function
+ * @functions:	the same, the most instructions first
+ * @lines:	sums. key: function, line, name of the file
+ * @count:	of the step that is being counted
  */
 struct tui {
 	struct pipe		pipe;
@@ -66,7 +71,7 @@ struct tui {
 	uint64_t		count;
 };
 
-/* tui_tree.c: fills the trees and sums from the trace, and frees them. */
+/* tree.c: fills the trees and sums from the trace, and frees them. */
 int tui_read(struct tui *t, const struct options *options);
 void tui_free(struct tui *t);
 /* The node that is shown before or after this one; NODE_NONE at the ends. */
@@ -77,10 +82,10 @@ void tree_show(struct tree *tree, uint32_t node);
 /* The next node, going round, whose function has this in its name, or that is a loss. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
-/* tui_screen.c: the terminal, until the user quits. */
+/* screen.c: the terminal, until the user quits. */
 int tui_screen(struct tui *t);
 
-/* tui_source.c: lines of a file with their counts, around a function. */
+/* source.c: lines of a file with their counts, around a function. */
 void tui_source(struct tui *t, struct sym *sym);
 
 #endif
