@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The pictures of the documentation: draw.sh DIR BTS, with the traces calls and calls-long of
-# record.sh in DIR. DIR/flame.svg and DIR/tui.svg are what Documentation/tools/bts has. Needs
-# tmux.
+# Draws the pictures of the documentation: draw.sh DIR BTS. DIR holds the trace calls of
+# record.sh, and grep.dat, which is recorded in the machine, with the files in memory:
+#
+#	cp -r /usr/include /tmp/include
+#	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include
+#
+# DIR/flame.svg and DIR/tui.svg go to Documentation/tools/bts. Needs tmux.
 
 set -eu
 
@@ -17,7 +21,7 @@ trap 'tui_end; rm -rf "$work"' EXIT
 . "$here/tui.sh"
 cd "$dir"
 
-"$bts" dump -f flame -o flame.svg calls-long.dat
+"$bts" dump -f flame -o flame.svg grep.dat
 tui 100 24 calls.dat
 press /
 press -l fib
