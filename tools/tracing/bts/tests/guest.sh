@@ -333,9 +333,9 @@ check "each command: help, and an option that there is not" help
 
 # The Makefile has the one place of it.
 version() {
-	wanted=$(sed -n 's/^VERSION.*= *//p' "${0%/*}/../Makefile")
-	[ "$wanted" ] && status 0 says "^bts $wanted\$" bts --version &&
-		status 0 says "^recorded .*(bts $wanted)\$" bts info r.dat
+	number=$(sed -n 's/^VERSION.*= *//p' "${0%/*}/../Makefile")
+	[ "$number" ] && status 0 says "^bts $number\$" bts --version &&
+		status 0 says "^recorded .*(bts $number)\$" bts info r.dat
 }
 check "the tool's own version, in each trace too" version
 
