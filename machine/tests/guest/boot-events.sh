@@ -11,8 +11,10 @@ grep -m 1 " [^ ]*-1 .*bts_arrives: comm=swapper/0 pid=1 " trace || exit 3
 echo 16384 > buffer_size_kb
 echo > trace
 echo 1 > tracing_on
-taskset -c 0 dd if=/dev/zero of=/dev/null bs=32M count=3 &
+# It runs until it is killed, so the programs after it preempt it.
+taskset -c 0 dd if=/dev/zero of=/dev/null bs=32M &
 taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
+kill $!
 wait
 echo 0 > tracing_on
 echo 0 > events/bts/enable
