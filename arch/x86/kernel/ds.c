@@ -25,6 +25,7 @@
 #include <linux/nmi.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/static_call.h>
 #include <linux/syscore_ops.h>
 
 #include <asm/apic.h>
@@ -36,12 +37,36 @@
 /*
  * Records per interrupt. The more, the less an interrupt costs the program, and the
  * longer perf's interrupts wait: of its samples at 4 kHz none is lost with 512, one in a
- * thousand with 1024. After a write ds_bts_update_all() must follow.
+ * thousand with 1024.
  */
-unsigned int ds_bts_threshold = 512;
+static unsigned int ds_threshold = 512;
 
 /* Of the ONLINE section; 0 while BTS is not claimed. */
 static int ds_online_state;
+
+static const struct ds_bts_ops ds_no_client = {
+	.turn		= (void *)__static_call_return0,
+	.pending	= (void *)__static_call_return0,
+};
+
+static void ds_set_client(const struct ds_bts_ops *ops)
+{
+	static_call_update(ds_client_records, ops->records);
+	static_call_update(ds_client_turn, ops->turn);
+	static_call_update(ds_client_pending, ops->pending);
+}
+
+/* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
+bool ds_bts_running(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
+}
+
+/* DS_TRAIT_* that are known of a CPU. Context: any. */
+unsigned int ds_bts_traits(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
+}
 
 /* A CPU that has stopped gets another chance. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
@@ -51,11 +76,11 @@ static void ds_ask(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_bts_update_all - have every CPU ask the tracer anew what to record
+ * ds_bts_update_all - have every CPU ask the client again what to record
  * @cause:	why the buffers are drained on the way
  *
  * When this returns, each CPU has handed over what it had recorded and records
- * what bts_turn() says, or nothing.
+ * what the client's turn() says, or nothing.
  *
  * Context: Process context, interrupts on.
  */
@@ -66,9 +91,31 @@ void ds_bts_update_all(enum ds_drain_cause cause)
 	on_each_cpu(ds_run, &job, true);
 }
 
+/* Records per interrupt. Context: any. */
+unsigned int ds_bts_get_threshold(void)
+{
+	return READ_ONCE(ds_threshold);
+}
+
+/**
+ * ds_bts_set_threshold - choose how often the CPUs interrupt
+ * @records: the records per interrupt
+ *
+ * Context: As ds_bts_update_all().
+ * Return: 0; -EINVAL if the number is too low or too high.
+ */
+int ds_bts_set_threshold(unsigned int records)
+{
+	if (records < DS_BTS_MIN_THRESHOLD || records > DS_BTS_MAX_THRESHOLD)
+		return -EINVAL;
+	WRITE_ONCE(ds_threshold, records);
+	ds_bts_update_all(DS_DRAIN_FLUSH);
+	return 0;
+}
+
 static bool ds_must_flush(int cpu, void *unused)
 {
-	return bts_pending(cpu) || ds_bts_running(cpu);
+	return static_call(ds_client_pending)(cpu) || ds_bts_running(cpu);
 }
 
 /**
@@ -86,10 +133,27 @@ void ds_bts_flush_all(void)
 }
 
 /**
+ * ds_bts_flush_cpu - hand over what this CPU has recorded so far
+ *
+ * Does nothing in the midst of another drain.
+ *
+ * Context: Any.
+ */
+void ds_bts_flush_cpu(void)
+{
+	struct ds_job job = { DS_DRAIN_FLUSH };
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	ds_run(&job);
+	raw_local_irq_restore(flags);
+}
+
+/**
  * ds_bts_crash - the kernel oopses or panics: drain everything and stop
  *
  * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until bts_turn() is called again. Two CPUs may crash at once, and then ask
+ * any more until the client's turn() is called again. Two CPUs may crash at once, and then ask
  * each other. One that does not answer in time still will, with the next NMI it takes.
  *
  * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No
@@ -126,7 +190,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	} else if (READ_ONCE(ds_online_state)) {
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
-		bts_records(&dead);
+		static_call_cond(ds_client_records)(&dead);
 	}
 }
 
@@ -203,6 +267,7 @@ bool ds_bts_available(void)
 
 /**
  * ds_bts_claim - take BTS on all CPUs, those that come online later included
+ * @ops:	the client
  * @cpu:	with -EIO, a CPU that failed,
  * @fault:	and how
  *
@@ -215,13 +280,14 @@ bool ds_bts_available(void)
  * -ENOMEM if perf could not allocate the buffers; -EIO if a CPU failed. On error
  * nothing is left on.
  */
-int ds_bts_claim(int *cpu, enum ds_fault *fault)
+int ds_bts_claim(const struct ds_bts_ops *ops, int *cpu, enum ds_fault *fault)
 {
 	int ret;
 
 	ret = intel_ds_claim_bts();
 	if (ret)
 		return ret;
+	ds_set_client(ops);
 	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, 0, "bts");
 	if (ret)
 		goto err_claim;
@@ -251,6 +317,7 @@ err_handler:
 	static_branch_disable(&ds_bts_key);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 err_claim:
+	ds_set_client(&ds_no_client);
 	intel_ds_release_bts();
 	return ret;
 }
@@ -260,7 +327,7 @@ err_claim:
  *
  * What the CPUs have recorded is handed over first.
  *
- * Context: Process context, may sleep. The tracer calls ds_bts_off() no more.
+ * Context: Process context, may sleep. The client calls ds_bts_off() no more.
  */
 void ds_bts_release(void)
 {
@@ -270,5 +337,6 @@ void ds_bts_release(void)
 	WRITE_ONCE(ds_online_state, 0);
 	static_branch_disable(&ds_bts_key);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
+	ds_set_client(&ds_no_client);
 	intel_ds_release_bts();
 }

@@ -10,15 +10,15 @@
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
  * A flight recorder (DS_BTS_CIRCULAR) wraps in the buffer without interrupts instead.
- * A drain hands the records to the tracer, overwrites them with zeroes and puts the
+ * A drain hands the records to the client, overwrites them with zeroes and puts the
  * index back to base. Of an NMI that drains, a dozen branches are stored at each end,
  * on any kernel, for perf's handler is not recorded:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
- *	    bts_records()		    perf's handler	unmasks the PMI
+ *	    ds_bts_ops.records()	    perf's handler	unmasks the PMI
  *	  ds_bts_ask(task)		    ds_bts_nmi()	drains
- *	    bts_turn()			  ds_bts_nmi_leave()	sets TR
+ *	    ds_bts_ops.turn()		  ds_bts_nmi_leave()	sets TR
  *	ds_bts_on()
  *
  * Of MSR_IA32_DEBUGCTLMSR, which is shared with block stepping and perf, only TR, BTS,
@@ -49,6 +49,7 @@
 #include <linux/lockdep.h>
 #include <linux/nmi.h>
 #include <linux/printk.h>
+#include <linux/static_call.h>
 #include <linux/string.h>
 
 #include <asm/apic.h>
@@ -61,6 +62,15 @@
 
 DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu) = { .back = DS_NOWHERE };
 DEFINE_STATIC_KEY_FALSE(ds_bts_key);
+
+DEFINE_STATIC_CALL_NULL(ds_client_records, DS_CLIENT(records));
+DEFINE_STATIC_CALL_RET0(ds_client_turn, DS_CLIENT(turn));
+DEFINE_STATIC_CALL_RET0(ds_client_pending, DS_CLIENT(pending));
+
+static __always_inline bool ds_over(const struct debug_store *ds)
+{
+	return READ_ONCE(ds->bts_index) >= READ_ONCE(ds->bts_interrupt_threshold);
+}
 
 /*
  * What is in .text..ds before BTS is off, or after it is on, must not branch out of
@@ -157,23 +167,42 @@ __ds_text void ds_bts_on(void)
 	}
 }
 
-/*
- * An NMI that drains, or interrupts a drain, which may not have switched BTS off yet.
- * Context: NMI, RCU does not watch yet.
- */
-__ds_text void __ds_bts_nmi_enter(void)
+/* The NMI drains, or interrupts a drain, which may not have switched BTS off yet. */
+static __ds_text void ds_nmi_off(struct ds_bts_cpu *c)
 {
 	if (ds_bts_off())
-		raw_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
+		WRITE_ONCE(c->busy, DS_BUSY_NMI);
 	else
 		ds_switch_off();
 }
 
-/* The NMI that has drained returns to @ip. Context: NMI, RCU watches no more. */
-__ds_text void __ds_bts_nmi_leave(unsigned long ip)
+/*
+ * Not in .text..ds, which is entered only where BTS goes off: an own record amid others is
+ * not found. Context: NMI, RCU does not watch yet.
+ */
+noinstr void __ds_bts_nmi_enter(void)
 {
-	raw_cpu_write(ds_bts_cpu.back, ip);
+	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
+
+	if (!c->busy && !READ_ONCE(c->crash) && !READ_ONCE(c->pmi) &&
+	    !(c->ds && ds_over(c->ds)))
+		return;
+	instrumentation_begin();
+	ds_nmi_off(c);
+	instrumentation_end();
+}
+
+/* The NMI returns to @ip. Context: NMI, RCU watches no more. */
+noinstr void __ds_bts_nmi_leave(unsigned long ip)
+{
+	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
+
+	if (c->busy != DS_BUSY_NMI)
+		return;
+	c->back = ip;
+	instrumentation_begin();
 	ds_bts_on();
+	instrumentation_end();
 }
 
 /**
@@ -231,7 +260,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
-	if (ip == DS_NOWHERE && ds_bts_over(c->ds))
+	if (ip == DS_NOWHERE && ds_over(c->ds))
 		ds_expect_pmi(c, batch.full);
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_OS) && !(c->traits & DS_TRAIT_CPL))
 		c->traits |= ds_cpl_trait(&batch);
@@ -241,7 +270,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	if (cause == DS_DRAIN_INTERRUPT)
 		c->idle_pmis = ds_bts_nr(&batch) ? 0 : c->idle_pmis + 1;
 	batch.stopped = c->idle_pmis >= DS_IDLE_PMIS;
-	bts_records(&batch);
+	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
 	/* Better no record than no progress. */
@@ -254,14 +283,14 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over what this CPU has recorded
- * @cause: why; in a flush the tracer gets an empty batch as well
+ * @cause: why; in a flush the client gets an empty batch as well
  *
- * Context: Between ds_bts_off() and ds_bts_on(); bts_records() is called from here.
+ * Context: Between ds_bts_off() and ds_bts_on(); the client's records() is called here.
  */
 void ds_bts_drain(enum ds_drain_cause cause)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	/* A flush may come before the tracer takes batches. */
+	/* A flush may come before the client takes batches. */
 	unsigned int own = cause == DS_DRAIN_FLUSH ? 0 : c->strays;
 	struct ds_bts_batch none = { .own = own, .cause = cause };
 
@@ -269,22 +298,22 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		ds_hand_over(c, cause, DS_NOWHERE);
 	} else if (cause == DS_DRAIN_FLUSH || own) {
 		c->strays -= own;
-		bts_records(&none);
+		static_call_cond(ds_client_records)(&none);
 	}
 }
 
 /**
- * ds_bts_ask - have this CPU record what the tracer wants of a task
+ * ds_bts_ask - have this CPU record what the client wants of a task
  * @task: the current one, or the one that comes next
  *
  * Where BTS is not the driver's, or has stopped, nothing is recorded, whatever the
- * tracer says.
+ * client says.
  *
- * Context: As ds_bts_drain(), after it; not NMI. bts_turn() is called from here.
+ * Context: As ds_bts_drain(), after it; not NMI. The client's turn() is called here.
  */
 void ds_bts_ask(struct task_struct *task)
 {
-	u64 ctl = ds_ctl(bts_turn(task), boot_cpu_has(X86_FEATURE_DSCPL));
+	u64 ctl = ds_ctl(static_call(ds_client_turn)(task), boot_cpu_has(X86_FEATURE_DSCPL));
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	const u64 size = sizeof(struct ds_bts_record);
 	struct debug_store *ds = c->ds;
@@ -297,7 +326,7 @@ void ds_bts_ask(struct task_struct *task)
 	WRITE_ONCE(c->ctl, c->idle_pmis < DS_IDLE_PMIS ? ctl : 0);
 	/* Where there is to be no interrupt, beyond the maximum. */
 	WRITE_ONCE(ds->bts_interrupt_threshold, ctl & DEBUGCTLMSR_BTINT ?
-		   ds->bts_buffer_base + size * READ_ONCE(ds_bts_threshold) :
+		   ds->bts_buffer_base + size * ds_bts_get_threshold() :
 		   ds->bts_absolute_maximum + size);
 }
 
@@ -312,7 +341,7 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
-	bool over = c->ds && ds_bts_over(c->ds);
+	bool over = c->ds && ds_over(c->ds);
 	bool due = READ_ONCE(c->pmi) == DS_PMI_DUE;
 
 	if (!c->busy) {

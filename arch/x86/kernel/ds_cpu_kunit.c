@@ -2,19 +2,113 @@
 /*
  * KUnit tests of the BTS driver: PMIs, NMIs and a crash, on the CPUs of this machine
  *
- * Where a test changes the driver's state of a CPU, or the local APIC's, BTS is not
- * claimed, interrupts are off, and all is put back.
+ * The test is the driver's client: it claims BTS, and counts what each CPU hands over.
+ * NMIs come from this CPU itself.
  */
 
 #include <kunit/test.h>
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/nmi.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 
 #include <asm/apic.h>
+#include <asm/msr.h>
 
 #include "ds_internal.h"
+
+/**
+ * struct ds_test_cpu - what the client knows of a CPU
+ * @records:	the records of its batches
+ * @interrupts:	batches of a PMI
+ * @unknown:	NMIs that nobody has claimed
+ */
+struct ds_test_cpu {
+	unsigned int	records;
+	unsigned int	interrupts;
+	unsigned int	unknown;
+};
+
+static DEFINE_PER_CPU(struct ds_test_cpu, ds_test_cpu);
+
+/* DS_BTS_*, what the client wants of each task. */
+static unsigned int ds_test_mode;
+
+static void ds_test_records(const struct ds_bts_batch *batch)
+{
+	struct ds_test_cpu *t = this_cpu_ptr(&ds_test_cpu);
+
+	t->records += ds_bts_nr(batch);
+	t->interrupts += batch->cause == DS_DRAIN_INTERRUPT;
+}
+
+static unsigned int ds_test_turn(struct task_struct *task)
+{
+	return READ_ONCE(ds_test_mode);
+}
+
+static bool ds_test_pending(int cpu)
+{
+	return false;
+}
+
+static const struct ds_bts_ops ds_test_ops = {
+	.records	= ds_test_records,
+	.turn		= ds_test_turn,
+	.pending	= ds_test_pending,
+};
+
+/* The last handler of NMIs. */
+static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
+{
+	this_cpu_inc(ds_test_cpu.unknown);
+	return NMI_HANDLED;
+}
+
+static void ds_test_want(unsigned int mode)
+{
+	WRITE_ONCE(ds_test_mode, mode);
+	ds_bts_update_all(DS_DRAIN_FLUSH);
+}
+
+/* Claim BTS, with nothing recorded yet. */
+static int ds_test_init(struct kunit *test)
+{
+	enum ds_fault fault;
+	int cpu, ret;
+
+	if (!ds_bts_available())
+		kunit_skip(test, "no BTS");
+	for_each_possible_cpu(cpu)
+		per_cpu(ds_test_cpu, cpu) = (struct ds_test_cpu){ };
+	WRITE_ONCE(ds_test_mode, DS_BTS_OFF);
+	ret = register_nmi_handler(NMI_UNKNOWN, ds_test_unknown, 0, "bts_kunit");
+	if (ret)
+		return ret;
+	ret = ds_bts_claim(&ds_test_ops, &cpu, &fault);
+	if (ret)
+		unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
+	else
+		test->priv = &ds_test_cpu;
+	return ret;
+}
+
+static void ds_test_exit(struct kunit *test)
+{
+	if (!test->priv)
+		return;
+	ds_bts_release();
+	unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
+}
+
+/* Take @nr branches and more. */
+static void ds_test_branches(unsigned int nr)
+{
+	while (nr--)
+		barrier();
+}
 
 /*
  * A PMI that comes after its records were drained is the driver's; one that came before
@@ -39,9 +133,6 @@ static void ds_test_pmi_masked(struct kunit *test)
 	u32 before, kept, unmasked;
 	unsigned long flags;
 
-	if (!ds_bts_available())
-		kunit_skip(test, "no BTS, and maybe no APIC");
-
 	local_irq_save(flags);
 	before = apic_read(APIC_LVTPC);
 	apic_write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
@@ -58,73 +149,121 @@ static void ds_test_pmi_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
 }
 
-/* The branches of an NMI for records that are drained must not raise the next one. */
-static void ds_test_nmi_is_ours(struct kunit *test)
+/*
+ * The branches of an NMI for records that are drained must not raise the next one: BTS
+ * goes off, and the NMI drains.
+ */
+static void ds_test_nmi_due(struct kunit *test)
 {
-	struct ds_bts_cpu *c, before;
-	bool other, due;
+	struct ds_test_cpu *t, before, after;
 	unsigned long flags;
+	enum ds_pmi pmi;
 
+	ds_test_want(DS_BTS_USER | DS_BTS_KERNEL);
 	local_irq_save(flags);
-	c = this_cpu_ptr(&ds_bts_cpu);
-	before = *c;
-	*c = (struct ds_bts_cpu){ };
-	other = ds_bts_nmi_is_ours();
-	c->pmi = DS_PMI_DUE;
-	due = ds_bts_nmi_is_ours();
-	*c = before;
+	ds_bts_flush_cpu();
+	t = this_cpu_ptr(&ds_test_cpu);
+	before = *t;
+	this_cpu_write(ds_bts_cpu.pmi, DS_PMI_DUE);
+	__apic_send_IPI(smp_processor_id(), NMI_VECTOR);
+	ds_test_branches(100);
+	pmi = this_cpu_read(ds_bts_cpu.pmi);
+	after = *t;
 	local_irq_restore(flags);
+	ds_test_want(DS_BTS_OFF);
 
-	KUNIT_EXPECT_FALSE(test, other);
-	KUNIT_EXPECT_TRUE(test, due);
-}
-
-static int ds_test_swallow(unsigned int type, struct pt_regs *regs)
-{
-	return NMI_HANDLED;
+	KUNIT_EXPECT_EQ(test, pmi, DS_PMI_NONE);
+	KUNIT_EXPECT_EQ(test, after.unknown, before.unknown);
+	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
 /*
- * A crash waits 10 ms for all CPUs together. Two do not answer here: this one, which
- * drains, and one that takes no notice while BTS is not claimed.
+ * The branches of an NMI of another kind have reached the threshold, and the PMI was lost:
+ * that NMI drains.
  */
+static void ds_test_nmi_other(struct kunit *test)
+{
+	unsigned int threshold = ds_bts_get_threshold();
+	struct pt_regs regs = { };
+	struct ds_test_cpu *t;
+	unsigned long flags;
+	unsigned int found;
+	u32 lvtpc;
+
+	ds_test_want(DS_BTS_USER | DS_BTS_KERNEL);
+	local_irq_save(flags);
+	ds_bts_flush_cpu();
+	t = this_cpu_ptr(&ds_test_cpu);
+	found = t->records;
+	lvtpc = apic_read(APIC_LVTPC);
+	apic_write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+	ds_test_branches(threshold);
+	ds_bts_nmi(NMI_LOCAL, &regs);
+	found = t->records - found;
+	/* The PMI that the drain expects does not come. */
+	this_cpu_write(ds_bts_cpu.pmi, DS_PMI_NONE);
+	apic_write(APIC_LVTPC, lvtpc);
+	local_irq_restore(flags);
+	ds_test_want(DS_BTS_OFF);
+
+	KUNIT_EXPECT_GE(test, found, threshold);
+}
+
+/* The other CPU stays in a drain until the crash is over. */
+static void ds_test_hold(void *over)
+{
+	ds_bts_off();
+	smp_store_release((bool *)over, false);
+	while (!smp_load_acquire((bool *)over))
+		cpu_relax();
+	ds_bts_on();
+}
+
+/* A crash waits 10 ms for all CPUs together. Two are in a drain, and do not answer. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;
+	bool over = true;
 	u64 waited;
-	int cpu;
+	int other;
 
-	if (!ds_bts_available() || num_online_cpus() < 2)
-		kunit_skip(test, "no BTS, or just one CPU");
-	KUNIT_ASSERT_EQ(test, 0, register_nmi_handler(NMI_LOCAL, ds_test_swallow, 0,
-						      "bts_kunit"));
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "just one CPU");
+	migrate_disable();
+	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	smp_call_function_single(other, ds_test_hold, &over, false);
+	while (smp_load_acquire(&over))
+		cpu_relax();
 	local_irq_save(flags);
-	this_cpu_write(ds_bts_cpu.busy, DS_BUSY);
+	ds_bts_off();
 	waited = ktime_get_ns();
 	ds_bts_crash();
 	waited = ktime_get_ns() - waited;
-	this_cpu_write(ds_bts_cpu.busy, DS_FREE);
-	for_each_online_cpu(cpu) {
-		per_cpu(ds_bts_cpu, cpu).crash = false;
-		per_cpu(ds_bts_cpu, cpu).pmi = DS_PMI_NONE;
-	}
+	ds_bts_on();
+	smp_store_release(&over, true);
 	local_irq_restore(flags);
-	unregister_nmi_handler(NMI_LOCAL, "bts_kunit");
+	migrate_enable();
+	/* Each CPU has left its drain. */
+	ds_test_want(DS_BTS_OFF);
 
 	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_LT(test, waited, 15 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, per_cpu(ds_test_cpu, other).unknown, 0);
 }
 
 static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
-	KUNIT_CASE(ds_test_nmi_is_ours),
+	KUNIT_CASE(ds_test_nmi_due),
+	KUNIT_CASE(ds_test_nmi_other),
 	KUNIT_CASE(ds_test_crash),
 	{ }
 };
 
 static struct kunit_suite ds_cpu_test_suite = {
 	.name		= "x86_ds_bts_cpu",
+	.init		= ds_test_init,
+	.exit		= ds_test_exit,
 	.test_cases	= ds_cpu_test_cases,
 };
 

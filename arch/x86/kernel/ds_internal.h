@@ -4,7 +4,11 @@
 
 /* What the files of the BTS driver share: ds_records.c, ds_cpu.c and ds.c. */
 
+#include <linux/percpu.h>
+#include <linux/static_call_types.h>
+
 #include <asm/ds.h>
+#include <asm/intel_ds.h>
 #include <asm/msr-index.h>
 
 /* The bits of DEBUGCTL that this driver may change. */
@@ -20,7 +24,72 @@
 /* After so many PMIs in a row with nothing but own records, recording stops. */
 #define DS_IDLE_PMIS	16
 
+/* Which drain has the buffer; an NMI leaves the buffer of another drain alone. */
+enum ds_busy {
+	DS_FREE,
+	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
+	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
+};
+
+/* Of the PMI that belongs to a drain, the drain and the NMI agree in either order. */
+enum ds_pmi {
+	DS_PMI_NONE,
+	DS_PMI_DUE,	/* it comes though its records are drained */
+	DS_PMI_SEEN,	/* it came while a drain outside the NMI had the buffer */
+};
+
+/**
+ * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
+ * @ds:		the DS area, while BTS on this CPU is the driver's
+ * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
+ * @debugctl:	DEBUGCTL as found when BTS went off last
+ * @end:	the index when BTS went off; what is above was stored late
+ * @back:	where the last NMI that drained returned to, or DS_NOWHERE
+ * @busy:	which drain has the buffer
+ * @pmi:	what is known of the PMI. Another CPU that crashes sets _DUE as well
+ * @interrupted: an NMI came while BTS was about to go off
+ * @crash:	another CPU crashes and asks for the records. Set by that CPU
+ * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
+ *		nothing is recorded before the next ds_bts_update_all()
+ * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
+ * @traits:	DS_TRAIT_*
+ * @fault:	why this CPU is left out
+ * @threshold:	perf's interrupt threshold, put back when BTS is given back
+ */
+struct ds_bts_cpu {
+	struct debug_store	*ds;
+	u64			ctl;
+	u64			debugctl;
+	u64			end;
+	unsigned long		back;
+	enum ds_busy		busy;
+	enum ds_pmi		pmi;
+	bool			interrupted;
+	bool			crash;
+	unsigned int		idle_pmis;
+	unsigned int		strays;
+	unsigned int		traits;
+	enum ds_fault		fault;
+	u64			threshold;
+};
+
+/**
+ * struct ds_job - a drain outside of the PMI
+ * @cause:	why
+ * @then:	what is to be done before BTS goes on again, or NULL
+ */
+struct ds_job {
+	enum ds_drain_cause	cause;
+	void			(*then)(struct ds_bts_cpu *c);
+};
+
 extern char __return_thunk_start[], __return_thunk_end[];
+
+/* The client's functions, or none of them. */
+#define DS_CLIENT(func)	(*((struct ds_bts_ops *)NULL)->func)
+DECLARE_STATIC_CALL(ds_client_records, DS_CLIENT(records));
+DECLARE_STATIC_CALL(ds_client_turn, DS_CLIENT(turn));
+DECLARE_STATIC_CALL(ds_client_pending, DS_CLIENT(pending));
 
 /* ds_records.c: arithmetic on records */
 bool ds_in_section(u64 addr);
@@ -35,6 +104,8 @@ unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
 u64 ds_ctl(unsigned int mode, bool has_cpl);
 
 /* ds_cpu.c: a CPU's hardware state */
+DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
+void ds_run(void *job);
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);
 void ds_put_back(struct ds_bts_cpu *c);

@@ -8,8 +8,6 @@
  */
 
 #include <kunit/test.h>
-#include <linux/irqflags.h>
-#include <linux/nmi.h>
 #include <linux/slab.h>
 
 #include "ds_internal.h"
@@ -519,39 +517,6 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/*
- * The branches of an NMI of another kind have reached the threshold, and the PMI may be lost:
- * that NMI drains. BTINT alone has no effect in DEBUGCTL.
- */
-static void ds_test_nmi_other(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-	struct ds_bts_cpu *c, before;
-	struct pt_regs regs = { };
-	unsigned long flags;
-	unsigned int left;
-
-	if (!ds_bts_available())
-		kunit_skip(test, "no BTS");
-	ds_test_start(t, DS_TEST_SLOTS, 0);
-	t->ds.bts_interrupt_threshold = t->ds.bts_buffer_base + sizeof(*t->slot);
-	ds_test_store_nr(t, 2);
-
-	local_irq_save(flags);
-	c = this_cpu_ptr(&ds_bts_cpu);
-	before = *c;
-	*c = t->cpu;
-	ds_bts_nmi(NMI_LOCAL, &regs);
-	left = t->ds.bts_index - t->ds.bts_buffer_base;
-	c->ctl = 0;
-	ds_bts_off();
-	ds_bts_on();
-	*c = before;
-	local_irq_restore(flags);
-
-	KUNIT_EXPECT_EQ(test, left, 0);
-}
-
 /* A PMI of @more records beside the driver's own; the traced code did not move on. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
@@ -601,7 +566,6 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_ctl),
 	KUNIT_CASE(ds_test_cpl_trait),
-	KUNIT_CASE(ds_test_nmi_other),
 	KUNIT_CASE(ds_test_stop),
 	{ }
 };

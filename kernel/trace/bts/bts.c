@@ -13,7 +13,7 @@
  * into ftrace's ring buffer, one entry (struct bts_branch_entry) each:
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
- *	                    -> the CPU switches tasks ---+-> ds.c -> bts_records()
+ *	                    -> the CPU switches tasks ---+-> driver -> bts_records()
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
@@ -47,12 +47,12 @@
  * Concurrency:
  *
  *	- bts_records() and bts_turn() run on the CPU whose records they take, with
- *	  interrupts off; bts_records() also in NMI. ds.c never nests bts_records()
+ *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records()
  *	  in itself or in bts_turn(). So an instance's part of a CPU (struct
  *	  bts_cpu) has one writer at a time; readers elsewhere use READ_ONCE()
  *	  and may miss the latest batch.
  *	- bts_turn() decides what an instance wants of a CPU's task, and keeps it in
- *	  bts_cpu.mode. ds.c calls bts_turn() after it has handed over the earlier
+ *	  bts_cpu.mode. The driver calls bts_turn() after it has handed over the earlier
  *	  records, so the mode always is that of the batch.
  *	- bts_instances is changed under trace_types_lock and read under RCU, in
  *	  NMI too, where interrupts off stand for the read lock. An instance that
@@ -163,11 +163,11 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
 }
 
 /*
- * The CPU turns to @task, or to other modes of the current task. Called by ds.c.
+ * The CPU turns to @task, or to other modes of the current task. Called by the driver.
  * Return: what the hardware must record of the task.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
-unsigned int bts_turn(struct task_struct *task)
+static unsigned int bts_turn(struct task_struct *task)
 {
 	struct bts_instance *b;
 	unsigned int mode;
@@ -236,7 +236,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 /*
  * Saves the name of the task for the rows. tracing_start_cmdline_record() would do the
  * same with a probe at every task switch. Interrupts may be off in a way that lockdep
- * does not know, see bts_drain_cpu().
+ * does not know, see ds_bts_flush_cpu().
  */
 static void bts_save_name(void)
 {
@@ -248,11 +248,11 @@ static void bts_save_name(void)
 }
 
 /*
- * Takes a batch of this CPU. Called by ds.c.
+ * Takes a batch of this CPU. Called by the driver.
  * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
  * the number of instances.
  */
-void bts_records(const struct ds_bts_batch *batch)
+static void bts_records(const struct ds_bts_batch *batch)
 {
 	struct bts_instance *b;
 
@@ -475,6 +475,12 @@ static void bts_prepare(struct trace_array *tr)
 	WRITE_ONCE(b->tracing, tracer_tracing_is_on(tr));
 }
 
+static const struct ds_bts_ops bts_ds_ops = {
+	.records	= bts_records,
+	.turn		= bts_turn,
+	.pending	= bts_pending,
+};
+
 /* The first instance claims the hardware. */
 static int bts_claim(struct trace_array *tr)
 {
@@ -489,7 +495,7 @@ static int bts_claim(struct trace_array *tr)
 	if (ret)
 		return ret;
 
-	ret = ds_bts_claim(&cpu, &fault);
+	ret = ds_bts_claim(&bts_ds_ops, &cpu, &fault);
 	if (ret == -EIO)
 		bts_log_fault(tr, cpu, fault);
 	if (ret)

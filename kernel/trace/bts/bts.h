@@ -299,6 +299,7 @@ void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
+bool bts_pending(int cpu);
 
 /* hold.c */
 extern struct wait_queue_head bts_room;

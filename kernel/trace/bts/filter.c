@@ -104,7 +104,7 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 
 	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
 		return NULL;
-	/* Interrupts are off, though lockdep may not know it: see bts_drain_cpu(). */
+	/* Interrupts are off, though lockdep may not know it: see ds_bts_flush_cpu(). */
 	return rcu_dereference_raw(file->filter);
 }
 

@@ -133,7 +133,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 }
 
 /*
- * Does a CPU have losses to show, or entries that wait for room? Called by ds.c.
+ * Does a CPU have losses to show, or entries that wait for room? Called by the driver.
  * Context: preemption off.
  */
 bool bts_pending(int cpu)

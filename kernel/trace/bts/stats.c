@@ -183,7 +183,7 @@ static ssize_t bts_threshold_read(struct file *file, char __user *ubuf,
 	char buf[16];
 	int len;
 
-	len = scnprintf(buf, sizeof(buf), "%u\n", READ_ONCE(ds_bts_threshold));
+	len = scnprintf(buf, sizeof(buf), "%u\n", ds_bts_get_threshold());
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
@@ -194,13 +194,9 @@ static ssize_t bts_threshold_write(struct file *file, const char __user *ubuf,
 	int ret;
 
 	ret = kstrtouint_from_user(ubuf, cnt, 10, &records);
-	if (ret)
-		return ret;
-	if (records < DS_BTS_MIN_THRESHOLD || records > DS_BTS_MAX_THRESHOLD)
-		return -EINVAL;
-	WRITE_ONCE(ds_bts_threshold, records);
-	ds_bts_update_all(DS_DRAIN_FLUSH);
-	return cnt;
+	if (!ret)
+		ret = ds_bts_set_threshold(records);
+	return ret ?: cnt;
 }
 
 /* The threshold belongs to the hardware, so all instances share it. */

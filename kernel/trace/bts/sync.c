@@ -40,17 +40,6 @@
 /* The time between drains for a waiting reader of a flight recorder. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* Context: any. */
-static void bts_drain_cpu(void)
-{
-	struct ds_job job = { DS_DRAIN_FLUSH };
-	unsigned long flags;
-
-	raw_local_irq_save(flags);
-	ds_run(&job);
-	raw_local_irq_restore(flags);
-}
-
 /* Context: preemption off. */
 static __always_inline bool bts_wants_event(struct bts_instance *b, bool may_end)
 {
@@ -69,7 +58,7 @@ static void bts_sync_event(struct bts_instance *b, bool may_end)
 {
 	guard(preempt_notrace)();
 	if (bts_wants_event(b, may_end))
-		bts_drain_cpu();
+		ds_bts_flush_cpu();
 }
 
 static bool bts_is_read(struct bts_instance *b)
@@ -267,7 +256,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 		bts_sync_on(b);
 		break;
 	default:
-		bts_drain_cpu();
+		ds_bts_flush_cpu();
 	}
 }
 

@@ -2,8 +2,9 @@
 /*
  * The Branch Trace Store for a driver outside of perf
  *
- * BTS is half of the Debug Store, which perf owns: ds.c maps the buffers into the
- * cpu_entry_area, and sets DS_AREA on each CPU. With a claim perf shares it.
+ * BTS is half of the Debug Store, which perf owns: perf's ds.c, beside this file, maps
+ * the buffers into the cpu_entry_area, and sets DS_AREA on each CPU. With a claim perf
+ * shares BTS with the driver in arch/x86/kernel/ds.c.
  */
 
 #include <linux/cpufeature.h>

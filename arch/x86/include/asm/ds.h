@@ -4,12 +4,8 @@
 
 #include <linux/bits.h>
 #include <linux/compiler_types.h>
-#include <linux/instrumentation.h>
 #include <linux/jump_label.h>
-#include <linux/percpu.h>
 #include <linux/types.h>
-
-#include <asm/intel_ds.h>
 
 struct task_struct;
 
@@ -19,9 +15,9 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * Branch Trace Store (BTS) through the Debug Store, for the bts tracer.
- * The head of arch/x86/kernel/ds_cpu.c explains how it works and what may run
- * concurrently.
+ * Branch Trace Store (BTS) through the Debug Store, for the bts tracer: what the tracer,
+ * the driver's client, and exc_nmi() need. The head of arch/x86/kernel/ds_cpu.c explains
+ * how the driver works and what may run concurrently.
  */
 
 /**
@@ -134,6 +130,24 @@ void ds_bts_on(void);
 void ds_bts_drain(enum ds_drain_cause cause);
 void ds_bts_ask(struct task_struct *task);
 
+/**
+ * struct ds_bts_ops - the client, for which the driver records
+ * @records:	take a batch of this CPU, with interrupts off, in any context up to NMI,
+ *		while the CPU records nothing; calls for one CPU never nest. A flush may
+ *		have an empty batch
+ * @turn:	turn to a task, the current one or the next one, and return what this
+ *		CPU must record of the task (DS_BTS_*). Called with interrupts off, not
+ *		from NMI, after the last record of the old mode and before the first one
+ *		of the new mode
+ * @pending:	return whether a flush must call @records even if the CPU records
+ *		nothing. Called with preemption off
+ */
+struct ds_bts_ops {
+	void		(*records)(const struct ds_bts_batch *batch);
+	unsigned int	(*turn)(struct task_struct *task);
+	bool		(*pending)(int cpu);
+};
+
 /* What ds_bts_claim() found wrong with a CPU. */
 enum ds_fault {
 	DS_FAULT_NONE,
@@ -151,147 +165,37 @@ enum ds_fault {
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
-int ds_bts_claim(int *cpu, enum ds_fault *fault);
+int ds_bts_claim(const struct ds_bts_ops *ops, int *cpu, enum ds_fault *fault);
 void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
+void ds_bts_flush_cpu(void);
 void ds_bts_crash(void);
-
-/*
- * The tracer's part, in kernel/trace/bts/bts.c:
- *
- * bts_records() takes a batch of this CPU, with interrupts off, in any context up
- * to NMI, while the CPU records nothing; calls for one CPU never nest. A flush
- * may have an empty batch.
- *
- * bts_turn() turns to a task, the current one or the one that comes next, and returns
- * what this CPU is to record of it (DS_BTS_*). Called with interrupts off, not from
- * NMI, after the last record of the mode before and before the first of the new one.
- *
- * bts_pending() says whether a flush is to call bts_records() even if a CPU has
- * recorded nothing. Called with preemption off.
- */
-void bts_records(const struct ds_bts_batch *batch);
-unsigned int bts_turn(struct task_struct *task);
-bool bts_pending(int cpu);
-
-/* Which drain has the buffer; an NMI leaves the buffer of another drain alone. */
-enum ds_busy {
-	DS_FREE,
-	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
-	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
-};
-
-/* Of the PMI that belongs to a drain, the drain and the NMI agree in either order. */
-enum ds_pmi {
-	DS_PMI_NONE,
-	DS_PMI_DUE,	/* it comes though its records are drained */
-	DS_PMI_SEEN,	/* it came while a drain outside the NMI had the buffer */
-};
-
-/**
- * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
- * @ds:		the DS area, while BTS on this CPU is the driver's
- * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
- * @debugctl:	DEBUGCTL as found when BTS went off last
- * @end:	the index when BTS went off; what is above was stored late
- * @back:	where the last NMI that drained returned to, or DS_NOWHERE
- * @busy:	which drain has the buffer
- * @pmi:	what is known of the PMI. Another CPU that crashes sets _DUE as well
- * @interrupted: an NMI came while BTS was about to go off
- * @crash:	another CPU crashes and asks for the records. Set by that CPU
- * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
- *		nothing is recorded before the next ds_bts_update_all()
- * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
- * @traits:	DS_TRAIT_*
- * @fault:	why this CPU is left out
- * @threshold:	perf's interrupt threshold, put back when BTS is given back
- */
-struct ds_bts_cpu {
-	struct debug_store	*ds;
-	u64			ctl;
-	u64			debugctl;
-	u64			end;
-	unsigned long		back;
-	enum ds_busy		busy;
-	enum ds_pmi		pmi;
-	bool			interrupted;
-	bool			crash;
-	unsigned int		idle_pmis;
-	unsigned int		strays;
-	unsigned int		traits;
-	enum ds_fault		fault;
-	u64			threshold;
-};
-
-/**
- * struct ds_job - a drain outside of the PMI
- * @cause:	why
- * @then:	what is to be done before BTS goes on again, or NULL
- */
-struct ds_job {
-	enum ds_drain_cause	cause;
-	void			(*then)(struct ds_bts_cpu *c);
-};
-
-void ds_run(void *job);
+unsigned int ds_bts_get_threshold(void);
+int ds_bts_set_threshold(unsigned int records);
+bool ds_bts_running(int cpu);
+unsigned int ds_bts_traits(int cpu);
 
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
-DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
-extern unsigned int ds_bts_threshold;
-
-/* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
-static inline bool ds_bts_running(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
-}
-
-/* DS_TRAIT_* that are known of a CPU. Context: any. */
-static inline unsigned int ds_bts_traits(int cpu)
-{
-	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
-}
-
 void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
-
-static __always_inline bool ds_bts_over(const struct debug_store *ds)
-{
-	return READ_ONCE(ds->bts_index) >= READ_ONCE(ds->bts_interrupt_threshold);
-}
-
-static __always_inline bool ds_bts_nmi_is_ours(void)
-{
-	struct debug_store *ds = raw_cpu_read(ds_bts_cpu.ds);
-
-	return raw_cpu_read(ds_bts_cpu.busy) || raw_cpu_read(ds_bts_cpu.crash) ||
-	       raw_cpu_read(ds_bts_cpu.pmi) || (ds && ds_bts_over(ds));
-}
 
 /*
  * An NMI begins. If it is for a drain, or comes for one that is over, BTS goes off,
  * before the branches of the NMI's handlers are stored: they might be so many that they
- * raise the next one. Inline, so that the driver's section is entered only
- * where BTS goes off.
+ * raise the next one.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
-	if (static_branch_unlikely(&ds_bts_key) && ds_bts_nmi_is_ours()) {
-		instrumentation_begin();
+	if (static_branch_unlikely(&ds_bts_key))
 		__ds_bts_nmi_enter();
-		instrumentation_end();
-	}
 }
 
 /* The NMI from @ip ends: if it has drained, BTS goes on. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
-	if (static_branch_unlikely(&ds_bts_key) &&
-	    raw_cpu_read(ds_bts_cpu.busy) == DS_BUSY_NMI) {
-		instrumentation_begin();
+	if (static_branch_unlikely(&ds_bts_key))
 		__ds_bts_nmi_leave(ip);
-		instrumentation_end();
-	}
 }
 
 #else /* CONFIG_BTS_TRACER */
