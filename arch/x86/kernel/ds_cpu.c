@@ -116,22 +116,22 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Forget what the buffer holds. Nothing is left there: it is mapped in the user page
- * tables (KPTI). Context: busy; TR is clear.
+ * Forget what was stored after a drain, or while the driver had not set TR. Context: as
+ * ds_bts_on(), where nothing may be instrumented.
  */
-static void ds_empty(struct ds_bts_cpu *c)
+static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
-	struct debug_store *ds = c->ds;
-	u64 base = ds->bts_buffer_base;
-	u64 end = ds_has_wrapped(ds) || !c->ctl ? ds->bts_absolute_maximum :
-						  READ_ONCE(ds->bts_index);
+	u64 base = c->ds->bts_buffer_base;
+	u64 end = READ_ONCE(c->ds->bts_index);
 
-	c->strays += ds_late(c);
-	memset((void *)base, 0, end - base);
-	WRITE_ONCE(ds->bts_index, base);
-	c->end = base;
-	/* An NMI that was on its way has come, or is waited for. */
-	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
+	if (end == base)
+		return;
+	if (c->end == base)
+		c->strays += (end - base) / sizeof(struct ds_bts_record);
+	else
+		end = c->ds->bts_absolute_maximum;
+	__memset((void *)base, 0, end - base);
+	WRITE_ONCE(c->ds->bts_index, base);
 }
 
 /**
@@ -153,9 +153,8 @@ __ds_text void ds_bts_on(void)
 		smp_store_release(&c->crash, false);
 	}
 	ctl = c->ctl;
-	/* Stored late, or while the driver had not set TR. */
-	if (ctl && READ_ONCE(c->ds->bts_index) != c->ds->bts_buffer_base)
-		ds_empty(c);
+	if (c->ds)
+		ds_discard(c);
 	/* The index is at base before an NMI may look at it. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
@@ -187,9 +186,7 @@ noinstr void __ds_bts_nmi_enter(void)
 	if (!c->busy && !READ_ONCE(c->crash) && !READ_ONCE(c->pmi) &&
 	    !(c->ds && ds_over(c->ds)))
 		return;
-	instrumentation_begin();
 	ds_nmi_off(c);
-	instrumentation_end();
 }
 
 /* The NMI returns to @ip. Context: NMI, RCU watches no more. */
@@ -200,9 +197,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
 	if (c->busy != DS_BUSY_NMI)
 		return;
 	c->back = ip;
-	instrumentation_begin();
 	ds_bts_on();
-	instrumentation_end();
 }
 
 /**
@@ -217,12 +212,12 @@ __ds_text void ds_run(void *data)
 {
 	struct ds_job *job = data;
 
-	if (!ds_bts_off())
+	if (!ds_bts_pause())
 		return;
 	ds_bts_drain(job->cause);
 	if (job->then)
 		job->then(raw_cpu_ptr(&ds_bts_cpu));
-	ds_bts_on();
+	ds_bts_resume();
 }
 
 /* Context: this CPU, interrupts off. */
@@ -245,6 +240,25 @@ VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 	if (full && !in_nmi() && ds_unmask_pmi())
 		return;
 	cmpxchg_local(&c->pmi, DS_PMI_NONE, DS_PMI_DUE);
+}
+
+/*
+ * Forget what the buffer holds. Nothing is left there: it is mapped in the user page
+ * tables (KPTI). Context: busy; TR is clear.
+ */
+static void ds_empty(struct ds_bts_cpu *c)
+{
+	struct debug_store *ds = c->ds;
+	u64 base = ds->bts_buffer_base;
+	u64 end = ds_has_wrapped(ds) || !c->ctl ? ds->bts_absolute_maximum :
+						  READ_ONCE(ds->bts_index);
+
+	c->strays += ds_late(c);
+	memset((void *)base, 0, end - base);
+	WRITE_ONCE(ds->bts_index, base);
+	c->end = base;
+	/* An NMI that was on its way has come, or is waited for. */
+	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
 /*

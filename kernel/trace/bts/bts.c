@@ -279,12 +279,19 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *next,
 					     unsigned int prev_state)
 {
+	bool unwanted = raw_cpu_read(bts_unwanted);
+
 	/* BTS is off for a task that no instance wants. */
-	if (raw_cpu_read(bts_unwanted) && bts_is_unwanted(next))
+	if (unwanted) {
+		instrumentation_begin();
+		unwanted = bts_is_unwanted(next);
+		instrumentation_end();
+	}
+	if (unwanted)
 		return;
-	if (ds_bts_off()) {
+	if (ds_bts_pause()) {
 		bts_sched_switch(preempt, next, prev_state);
-		ds_bts_on();
+		ds_bts_resume();
 	}
 }
 
@@ -320,9 +327,9 @@ static noinline void bts_take_pid(pid_t old)
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
 					 pid_t old_pid)
 {
-	if (ds_bts_off()) {
+	if (ds_bts_pause()) {
 		bts_take_pid(old_pid);
-		ds_bts_on();
+		ds_bts_resume();
 	}
 }
 

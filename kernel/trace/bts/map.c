@@ -417,9 +417,9 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
  */
 static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
 {
-	if (ds_bts_off()) {
+	if (ds_bts_pause()) {
 		bts_map_new(vma);
-		ds_bts_on();
+		ds_bts_resume();
 	}
 }
 
@@ -489,10 +489,10 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	if (!ds_bts_off())
+	if (!ds_bts_pause())
 		return BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
-	ds_bts_on();
+	ds_bts_resume();
 	return at;
 }
 

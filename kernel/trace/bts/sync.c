@@ -136,9 +136,9 @@ static noinline void bts_start_current(void)
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
-	if (ds_bts_off()) {
+	if (ds_bts_pause()) {
 		bts_start_current();
-		ds_bts_on();
+		ds_bts_resume();
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <linux/bits.h>
 #include <linux/compiler_types.h>
+#include <linux/instrumentation.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -121,12 +122,30 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
  * What runs for the driver and the tracer while BTS is on lies in a section of
  * its own: it switches BTS off first, and on last. A record with an end in that
  * section is own. Nothing in there may be probed, traced or sanitized. Interrupts
- * are off from before it is entered until after it is left.
+ * are off from before it is entered until after it is left. objtool checks that the
+ * section calls other code between ds_bts_pause() and ds_bts_resume() only.
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
 bool ds_bts_off(void);
 void ds_bts_on(void);
+
+/* As ds_bts_off(); from here on any code may be called. */
+static __always_inline bool ds_bts_pause(void)
+{
+	if (!ds_bts_off())
+		return false;
+	instrumentation_begin();
+	return true;
+}
+
+/* As ds_bts_on(). */
+static __always_inline void ds_bts_resume(void)
+{
+	instrumentation_end();
+	ds_bts_on();
+}
+
 void ds_bts_drain(enum ds_drain_cause cause);
 void ds_bts_ask(struct task_struct *task);
 
