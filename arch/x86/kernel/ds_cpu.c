@@ -116,8 +116,9 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Forget what was stored after a drain, or while the driver had not set TR. Context: as
- * ds_bts_on(), where nothing may be instrumented.
+ * Forget what is in the buffer. After a drain these are own records, stored late. Else
+ * an NMI had to drain and its handlers were skipped (a microcode update), or something
+ * else had set TR. Context: as ds_bts_on(), where nothing may be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -126,10 +127,13 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 
 	if (end == base)
 		return;
-	if (c->end == base)
+	if (c->end == base) {
 		c->strays += (end - base) / sizeof(struct ds_bts_record);
-	else
+	} else {
+		c->discarded += (end - base) / sizeof(struct ds_bts_record);
 		end = c->ds->bts_absolute_maximum;
+		c->pmi = DS_PMI_NONE;
+	}
 	__memset((void *)base, 0, end - base);
 	WRITE_ONCE(c->ds->bts_index, base);
 }
@@ -261,6 +265,15 @@ static void ds_empty(struct ds_bts_cpu *c)
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
+/* Move what a CPU has counted since its last batch into a batch. */
+static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
+{
+	batch->own = c->strays;
+	batch->discarded = c->discarded;
+	c->strays = 0;
+	c->discarded = 0;
+}
+
 /*
  * Hand over what the buffer holds and empty it. Context: busy; in the NMI that
  * interrupted @ip, or elsewhere (DS_NOWHERE). Bounded by the size of the buffer.
@@ -268,8 +281,9 @@ static void ds_empty(struct ds_bts_cpu *c)
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
 {
-	struct ds_bts_batch batch = { .own = c->strays, .cause = cause };
+	struct ds_bts_batch batch = { .cause = cause };
 
+	ds_move_counts(c, &batch);
 	/* An NMI may come when BTS was about to go off, or on. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
@@ -279,7 +293,6 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_OS) && !(c->traits & DS_TRAIT_CPL))
 		c->traits |= ds_cpl_trait(&batch);
 	ds_cut_own(&batch, c, ip);
-	c->strays = 0;
 	c->back = DS_NOWHERE;
 	if (cause == DS_DRAIN_INTERRUPT)
 		c->idle_pmis = ds_bts_nr(&batch) ? 0 : c->idle_pmis + 1;
@@ -304,16 +317,17 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 void ds_bts_drain(enum ds_drain_cause cause)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
-	/* A flush may come before the client takes batches. */
-	unsigned int own = cause == DS_DRAIN_FLUSH ? 0 : c->strays;
-	struct ds_bts_batch none = { .own = own, .cause = cause };
+	struct ds_bts_batch none = { .cause = cause };
 
 	if (c->ctl) {
 		ds_hand_over(c, cause, DS_NOWHERE);
-	} else if (cause == DS_DRAIN_FLUSH || own) {
-		c->strays -= own;
-		static_call_cond(ds_client_records)(&none);
+		return;
 	}
+	/* A flush may come before the client takes batches. */
+	if (cause != DS_DRAIN_FLUSH)
+		ds_move_counts(c, &none);
+	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
+		static_call_cond(ds_client_records)(&none);
 }
 
 /**

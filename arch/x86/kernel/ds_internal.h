@@ -52,6 +52,7 @@ enum ds_pmi {
  * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
  *		nothing is recorded before the next ds_bts_update_all()
  * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
+ * @discarded:	records not yet counted as discarded: found when BTS went on
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU is left out
  * @threshold:	perf's interrupt threshold, put back when BTS is given back
@@ -68,6 +69,7 @@ struct ds_bts_cpu {
 	bool			crash;
 	unsigned int		idle_pmis;
 	unsigned int		strays;
+	unsigned int		discarded;
 	unsigned int		traits;
 	enum ds_fault		fault;
 	u64			threshold;

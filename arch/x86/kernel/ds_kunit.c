@@ -163,6 +163,30 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
+/* perf puts the index back: with TR set that loses records, with TR clear it does not. */
+static void ds_test_put_back(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+
+	ds_test_start(t, 100, 0);
+	ds_test_store_nr(t, 70);
+	t->ds.bts_index = t->ds.bts_buffer_base;
+	ds_test_store_nr(t, 30);
+	ds_test_drain(t);
+	KUNIT_EXPECT_TRUE(test, t->batch.wrapped);
+	ds_test_expect(test, 70, 30);
+
+	ds_test_start(t, 100, 0);
+	ds_test_store_nr(t, 70);
+	t->cpu.end = t->ds.bts_index;
+	t->ds.bts_index = t->ds.bts_buffer_base;
+	t->batch = (struct ds_bts_batch){ };
+	ds_slice(&t->cpu, &t->batch);
+	KUNIT_EXPECT_FALSE(test, t->batch.wrapped);
+	KUNIT_EXPECT_EQ(test, ds_late(&t->cpu), 0);
+	ds_test_expect(test, 0, 70);
+}
+
 static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 			     unsigned int rest, unsigned int nr)
 {
@@ -552,6 +576,7 @@ static void ds_test_stop(struct kunit *test)
 
 static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_linear),
+	KUNIT_CASE(ds_test_put_back),
 	KUNIT_CASE(ds_test_wrap),
 	KUNIT_CASE(ds_test_late),
 	KUNIT_CASE(ds_test_wrap_own),

@@ -72,12 +72,31 @@ bool ds_has_wrapped(const struct debug_store *ds)
 	return READ_ONCE(rec->from) || READ_ONCE(rec->to);
 }
 
-/* How many records were stored after BTS was switched off: the CPU may wrap meanwhile. */
+static bool ds_is_circular(const struct ds_bts_cpu *c)
+{
+	return !(c->ctl & DEBUGCTLMSR_BTINT);
+}
+
+/*
+ * How many records were stored after BTS was switched off: the CPU may wrap meanwhile. If
+ * it does not wrap, perf has put the index back (intel_pmu_reset()).
+ */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
 	int late = (s64)(READ_ONCE(c->ds->bts_index) - c->end) / (int)sizeof(struct ds_bts_record);
 
-	return late < 0 ? late + ds_slots(c->ds) : late;
+	if (late >= 0)
+		return late;
+	return ds_is_circular(c) ? late + ds_slots(c->ds) : 0;
+}
+
+/* Has perf put the index back while TR was set? The slot at the index is filled. */
+static bool ds_was_put_back(const struct ds_bts_cpu *c)
+{
+	u64 index = READ_ONCE(c->ds->bts_index);
+
+	return index >= c->end && ds_has_wrapped(c->ds) &&
+	       index + sizeof(struct ds_bts_record) <= c->ds->bts_absolute_maximum;
 }
 
 /* Is anything in the buffer? */
@@ -95,13 +114,14 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
 	struct ds_bts_record *rec = (void *)c->ds->bts_buffer_base;
 	unsigned int nr = (c->end - c->ds->bts_buffer_base) / sizeof(*rec);
-	bool circular = !(c->ctl & DEBUGCTLMSR_BTINT);
+	bool circular = ds_is_circular(c);
 	unsigned int slots = ds_slots(c->ds);
 	unsigned int first, last;
 
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
+		batch->wrapped = !circular && ds_was_put_back(c);
 		return;
 	}
 	batch->wrapped = true;

@@ -65,9 +65,9 @@
  *
  * Losses. Each branch that is not delivered is counted, and the trace gets an entry
  * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
- * are a ring buffer with no room, or that is paused; a full DS buffer; and a DS buffer
- * that has wrapped (bts-circular), where the number of lost branches is not known. See
- * loss.c. With "overwrite" the ring buffer drops its oldest entries and
+ * are a ring buffer with no room, or that is paused; a full DS buffer; a DS buffer
+ * that has wrapped (bts-circular), where the number of lost branches is not known; and
+ * records that nobody has drained before BTS went on. See loss.c. With "overwrite" the ring buffer drops its oldest entries and
  * reports that itself. With bts-block the tasks wait for the reader: see
  * block.c.
  *
@@ -209,16 +209,18 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->drains[batch->cause], 1);
-	bts_count(&c->records, nr + batch->own);
+	bts_count(&c->records, nr + batch->own + batch->discarded);
 	bts_count(&c->own, batch->own);
 
+	if (wanted && batch->discarded)
+		bts_lose(c, BTS_LOST_LATE, batch->discarded, pid);
 	if (wanted && batch->wrapped)
 		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
 	if (batch->dead)
 		bts_lose(c, BTS_LOST_DEAD, 0, pid);
 	bts_show_losses(b, c, false);
 	if (!wanted) {
-		bts_count(&c->filtered, nr);
+		bts_count(&c->filtered, nr + batch->discarded);
 		return;
 	}
 	bts_count(&c->unsure, batch->unsure);

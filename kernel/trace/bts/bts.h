@@ -14,7 +14,10 @@
 
 #include "../trace.h"
 
-/* Why branches are missing from the trace: the cause of a bts_lost entry. */
+/*
+ * Why branches are missing from the trace: the cause of a bts_lost entry, or of a loss that
+ * only the reader finds. Traces have the numbers: new causes are appended.
+ */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER,	/* the ring buffer had no room */
 	BTS_LOST_DS_BUFFER,	/* the hardware's buffer had no room */
@@ -23,6 +26,9 @@ enum bts_lost_cause {
 	BTS_LOST_CLEARED,	/* something has switched BTS off */
 	BTS_LOST_STOPPED,	/* interrupts without records: recording stops */
 	BTS_LOST_DEAD,		/* a CPU came online whose BTS does not work */
+	BTS_GONE_OVERWRITTEN,	/* the ring buffer has overwritten them */
+	BTS_GONE_DAMAGED,	/* the pack cannot be decoded */
+	BTS_LOST_LATE,		/* found in the hardware's buffer when BTS went on */
 	BTS_LOST_CAUSES
 };
 
@@ -45,7 +51,7 @@ union bts_entry {
 /**
  * struct bts_cause - the names of a cause of losses
  * @text:	its text in the trace
- * @stat:	its counter in bts_stats
+ * @stat:	its counter in bts_stats, if the tracer counts it
  */
 struct bts_cause {
 	const char	*text;

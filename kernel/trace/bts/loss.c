@@ -30,6 +30,9 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_CLEARED]	= { "BTS switched off", "buffer_cleared" },
 	[BTS_LOST_STOPPED]	= { "recording stops", "stopped" },
 	[BTS_LOST_DEAD]		= { "BTS does not work", "dead" },
+	[BTS_GONE_OVERWRITTEN]	= { "ring buffer overwritten" },
+	[BTS_GONE_DAMAGED]	= { "pack cannot be read" },
+	[BTS_LOST_LATE]		= { "found when switched on", "dropped_late" },
 };
 
 /* How many rows the ring buffer has had no room for on this CPU. */

@@ -23,12 +23,6 @@
 
 #define BTS_NO_NUMBER	U64_MAX
 
-/* Causes that only the reader finds; they follow those that the tracer counts. */
-enum {
-	BTS_GONE_OVERWRITTEN = BTS_LOST_CAUSES,
-	BTS_GONE_DAMAGED,
-};
-
 /**
  * struct bts_rows - an iterator's state for the packs and losses that it prints
  * @decoder:	decodes packs
@@ -305,16 +299,7 @@ static struct bts_row bts_row(struct trace_iterator *iter)
 
 static const char *bts_cause_text(unsigned int cause)
 {
-	if (cause < BTS_LOST_CAUSES)
-		return bts_causes[cause].text;
-	switch (cause) {
-	case BTS_GONE_OVERWRITTEN:
-		return "ring buffer overwritten";
-	case BTS_GONE_DAMAGED:
-		return "pack cannot be read";
-	default:
-		return "unknown cause";
-	}
+	return cause < BTS_LOST_CAUSES ? bts_causes[cause].text : "unknown cause";
 }
 
 static void bts_print_branch(struct trace_iterator *iter, int flags,

@@ -140,8 +140,10 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
 		bts_show_stat(m, b, cpu, bts_record_stats[i]);
-	for (i = 0; i < BTS_LOST_CAUSES; i++)
-		bts_show_stat(m, b, cpu, bts_cause_stat(i));
+	for (i = 0; i < BTS_LOST_CAUSES; i++) {
+		if (bts_causes[i].stat)
+			bts_show_stat(m, b, cpu, bts_cause_stat(i));
+	}
 	for (i = 0; i < ARRAY_SIZE(bts_other_stats); i++)
 		bts_show_stat(m, b, cpu, bts_other_stats[i]);
 	seq_printf(m, "overwritten_entries: %lu\n", bts_overwritten(tr, cpu));

@@ -86,12 +86,14 @@ struct ds_bts_slice {
  *		second slice has records only if the buffer has wrapped
  * @own:	how many more there were that are left out, because the driver
  *		or the tracer itself took those branches
+ * @discarded:	how many records before these were discarded: they were in the buffer
+ *		when BTS went on
  * @unsure:	how many of the records may be the driver's own: the end of its
  *		way in or out was not found
  * @cause:	why the buffer was drained
  * @full:	the buffer was full: branches after these were not stored
- * @wrapped:	the circular buffer has wrapped: branches before these were
- *		overwritten
+ * @wrapped:	the circular buffer has wrapped, or perf has put the index back:
+ *		branches before these were overwritten
  * @cleared:	BTS was found switched off in DEBUGCTL, by a machine check for
  *		instance: branches after these were not stored
  * @stopped:	recording stops on this CPU: interrupt after interrupt found
@@ -104,6 +106,7 @@ struct ds_bts_slice {
 struct ds_bts_batch {
 	struct ds_bts_slice	slice[2];
 	unsigned int		own;
+	unsigned int		discarded;
 	unsigned int		unsure;
 	enum ds_drain_cause	cause;
 	bool			full;
