@@ -359,6 +359,15 @@ void ds_bts_ask(struct task_struct *task)
 }
 
 /*
+ * Does the CPU store branches, while no drain has switched BTS off? If not, an index above the
+ * threshold is old, and an NMI comes from elsewhere. Something else may have set TR.
+ */
+static bool ds_is_storing(const struct ds_bts_cpu *c)
+{
+	return c->ds && (c->ctl || (c->busy && (c->debugctl & DEBUGCTLMSR_TR)));
+}
+
+/*
  * The PMI is one of several sources of an NMI. @pmi is how a drain and an NMI in its
  * midst agree on it: the first of the two to come sets it, the second takes it back.
  * The branches of another NMI were recorded, and may have reached the threshold. Perf may
@@ -369,11 +378,11 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
-	bool over = c->ds && ds_over(c->ds);
+	bool over = ds_is_storing(c) && ds_over(c->ds);
 	bool due = READ_ONCE(c->pmi) == DS_PMI_DUE;
 
 	if (!c->busy) {
-		if (over && c->ctl)
+		if (over)
 			ds_run(&job);
 		return NMI_DONE;
 	}
@@ -487,12 +496,16 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* For an NMI, this is a drain. */
+	/* For an NMI, this is a drain of a CPU that stores branches. */
 	WRITE_ONCE(c->ds, ds);
+	c->end = ds->bts_buffer_base;
+	ds_empty(c);
+	WRITE_ONCE(c->ctl, DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT);
 	ds_unmask_pmi();
 	for (i = 0; fault && i < DS_PROBE_TRIES; i++)
 		fault = ds_try(c);
 	ds_settle(c);
+	WRITE_ONCE(c->ctl, 0);
 	if (fault)
 		ds_put_back(c);
 	return fault;

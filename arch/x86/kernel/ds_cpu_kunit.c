@@ -22,11 +22,13 @@
 /**
  * struct ds_test_cpu - what the client knows of a CPU
  * @records:	the records of its batches
+ * @discarded:	those that were discarded
  * @interrupts:	batches of a PMI
  * @unknown:	NMIs that nobody has claimed
  */
 struct ds_test_cpu {
 	unsigned int	records;
+	unsigned int	discarded;
 	unsigned int	interrupts;
 	unsigned int	unknown;
 };
@@ -41,6 +43,7 @@ static void ds_test_records(const struct ds_bts_batch *batch)
 	struct ds_test_cpu *t = this_cpu_ptr(&ds_test_cpu);
 
 	t->records += ds_bts_nr(batch);
+	t->discarded += batch->discarded;
 	t->interrupts += batch->cause == DS_DRAIN_INTERRUPT;
 }
 
@@ -209,6 +212,44 @@ static void ds_test_nmi_other(struct kunit *test)
 	KUNIT_EXPECT_GE(test, found, threshold);
 }
 
+/*
+ * The kernel has crashed, and something else sets TR: a hypervisor that restores what it
+ * saved. The PMI switches BTS off, and a later NMI of another kind is not claimed.
+ */
+static void ds_test_nmi_foreign(struct kunit *test)
+{
+	const u64 bits = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT;
+	unsigned int threshold = ds_bts_get_threshold();
+	unsigned int pmi, foreign, discarded;
+	struct ds_test_cpu *t;
+	unsigned long flags;
+	u64 ctl;
+
+	ds_test_want(DS_BTS_USER | DS_BTS_KERNEL);
+	local_irq_save(flags);
+	ds_bts_crash();
+	t = this_cpu_ptr(&ds_test_cpu);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, ctl | bits);
+	ds_test_branches(2 * threshold);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	pmi = t->unknown;
+	__apic_send_IPI(smp_processor_id(), NMI_VECTOR);
+	ds_test_branches(100);
+	foreign = t->unknown - pmi;
+	ds_bts_off();
+	ds_bts_drain(DS_DRAIN_SWITCH);
+	ds_bts_on();
+	discarded = t->discarded;
+	local_irq_restore(flags);
+	ds_test_want(DS_BTS_OFF);
+
+	KUNIT_EXPECT_EQ(test, ctl & bits, 0);
+	KUNIT_EXPECT_EQ(test, pmi, 0);
+	KUNIT_EXPECT_EQ(test, foreign, 1);
+	KUNIT_EXPECT_GE(test, discarded, threshold);
+}
+
 /* The other CPU stays in a drain until the crash is over. */
 static void ds_test_hold(void *over)
 {
@@ -256,6 +297,7 @@ static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_masked),
 	KUNIT_CASE(ds_test_nmi_due),
 	KUNIT_CASE(ds_test_nmi_other),
+	KUNIT_CASE(ds_test_nmi_foreign),
 	KUNIT_CASE(ds_test_crash),
 	{ }
 };
