@@ -167,7 +167,7 @@ void ds_bts_crash(void)
 
 	for_each_online_cpu(cpu) {
 		if (cpu != smp_processor_id())
-			WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).pmi, DS_PMI_DUE);
+			WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash_nmi, true);
 		WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash, true);
 	}
 	ds_run(&job);

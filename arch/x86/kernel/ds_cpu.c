@@ -31,8 +31,8 @@
  * clear only; clear TR by itself, as a machine check does (the next drain notices).
  *
  * Concurrency. A CPU's struct ds_bts_cpu, DS area and DEBUGCTL are touched by that CPU
- * alone, with interrupts off; but a CPU that crashes sets @crash and @pmi of the others,
- * and any reads @ctl as a hint. @busy is set from the beginning of ds_bts_off() until the
+ * alone, with interrupts off; but a CPU that crashes sets @crash and @crash_nmi of the
+ * others, and any reads @ctl as a hint. @busy is set from the beginning of ds_bts_off() until the
  * index is back at base in ds_bts_on(). An NMI that finds it set leaves the buffer alone.
  * It switches BTS off if the interrupted drain has not done so yet: else all branches of
  * the NMI would be stored.
@@ -193,7 +193,10 @@ noinstr void __ds_bts_nmi_enter(void)
 	ds_nmi_off(c);
 }
 
-/* The NMI returns to @ip. Context: NMI, RCU watches no more. */
+/*
+ * The NMI returns to @ip, or exc_nmi() restarts for a nested one. Context: NMI, RCU watches
+ * no more.
+ */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
 {
 	struct ds_bts_cpu *c = raw_cpu_ptr(&ds_bts_cpu);
@@ -379,12 +382,13 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
 	bool over = ds_is_storing(c) && ds_over(c->ds);
-	bool due = READ_ONCE(c->pmi) == DS_PMI_DUE;
+	bool crash = xchg(&c->crash_nmi, false);
+	bool due = !crash && READ_ONCE(c->pmi) == DS_PMI_DUE;
 
 	if (!c->busy) {
 		if (over)
 			ds_run(&job);
-		return NMI_DONE;
+		return crash ? NMI_HANDLED : NMI_DONE;
 	}
 	if (c->busy == DS_BUSY) {
 		c->interrupted |= ds_in_section(regs->ip);
@@ -393,11 +397,10 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	}
 	if (due)
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
-	/* An NMI that exc_nmi() has latched comes here twice. */
 	if (c->busy == DS_BUSY_NMI && c->ctl && ds_has_records(c->ds))
 		ds_hand_over(c, READ_ONCE(c->crash) ? DS_DRAIN_CRASH :
 			     DS_DRAIN_INTERRUPT, regs->ip);
-	return over || due ? NMI_HANDLED : NMI_DONE;
+	return over || due || crash ? NMI_HANDLED : NMI_DONE;
 }
 
 /* --- Trust is checked: does the hardware do what it says? -------------------------- */

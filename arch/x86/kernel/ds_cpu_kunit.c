@@ -292,6 +292,43 @@ static void ds_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, per_cpu(ds_test_cpu, other).unknown, 0);
 }
 
+static void ds_test_crash_there(void *unused)
+{
+	ds_bts_crash();
+}
+
+/*
+ * A CPU waits for a PMI when another one crashes: the NMI of the crash is not that PMI. It is
+ * claimed, and so is one that comes after its CPU has answered by itself.
+ */
+static void ds_test_crash_nmi(struct kunit *test)
+{
+	struct ds_bts_cpu *c;
+	unsigned int unknown;
+	enum ds_pmi pmi;
+	int other;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "just one CPU");
+	migrate_disable();
+	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	c = this_cpu_ptr(&ds_bts_cpu);
+	WRITE_ONCE(c->pmi, DS_PMI_DUE);
+	smp_call_function_single(other, ds_test_crash_there, NULL, true);
+	pmi = xchg(&c->pmi, DS_PMI_NONE);
+
+	WRITE_ONCE(c->crash_nmi, true);
+	local_irq_disable();
+	__apic_send_IPI(smp_processor_id(), NMI_VECTOR);
+	ds_test_branches(100);
+	local_irq_enable();
+	unknown = this_cpu_read(ds_test_cpu.unknown);
+	migrate_enable();
+
+	KUNIT_EXPECT_EQ(test, pmi, DS_PMI_DUE);
+	KUNIT_EXPECT_EQ(test, unknown, 0);
+}
+
 static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
@@ -299,6 +336,7 @@ static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_nmi_other),
 	KUNIT_CASE(ds_test_nmi_foreign),
 	KUNIT_CASE(ds_test_crash),
+	KUNIT_CASE(ds_test_crash_nmi),
 	{ }
 };
 

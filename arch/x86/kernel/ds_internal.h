@@ -46,9 +46,10 @@ enum ds_pmi {
  * @end:	the index when BTS went off; what is above was stored late
  * @back:	where the last NMI that drained returned to, or DS_NOWHERE
  * @busy:	which drain has the buffer
- * @pmi:	what is known of the PMI. Another CPU that crashes sets _DUE as well
+ * @pmi:	what is known of the PMI
  * @interrupted: an NMI came while BTS was about to go off
- * @crash:	another CPU crashes and asks for the records. Set by that CPU
+ * @crash:	a CPU crashes and asks for the records. Set by that CPU
+ * @crash_nmi:	and its NMI has not come yet. Set by that CPU
  * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
  *		nothing is recorded before the next ds_bts_update_all()
  * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
@@ -67,6 +68,7 @@ struct ds_bts_cpu {
 	enum ds_pmi		pmi;
 	bool			interrupted;
 	bool			crash;
+	bool			crash_nmi;
 	unsigned int		idle_pmis;
 	unsigned int		strays;
 	unsigned int		discarded;
