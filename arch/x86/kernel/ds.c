@@ -201,8 +201,12 @@ static int ds_cpu_online(unsigned int cpu)
 	struct ds_job job = { DS_DRAIN_FLUSH, ds_start };
 
 	guard(irqsave)();
-	if (!c->ds)
+	if (!c->ds) {
+		/* The end of an NMI may have found the static key off. */
+		WRITE_ONCE(c->busy, DS_FREE);
+		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
+	}
 	return c->fault && !READ_ONCE(ds_online_state) ? -EIO : 0;
 }
 

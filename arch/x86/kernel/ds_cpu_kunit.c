@@ -76,6 +76,12 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
+/* The last release has met an NMI, whose end did not come. */
+static void ds_test_stick(void *unused)
+{
+	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
+}
+
 /* Claim BTS, with nothing recorded yet. */
 static int ds_test_init(struct kunit *test)
 {
@@ -90,6 +96,7 @@ static int ds_test_init(struct kunit *test)
 	ret = register_nmi_handler(NMI_UNKNOWN, ds_test_unknown, 0, "bts_kunit");
 	if (ret)
 		return ret;
+	on_each_cpu(ds_test_stick, NULL, true);
 	ret = ds_bts_claim(&ds_test_ops, &cpu, &fault);
 	if (ret)
 		unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
@@ -250,6 +257,17 @@ static void ds_test_nmi_foreign(struct kunit *test)
 	KUNIT_EXPECT_GE(test, discarded, threshold);
 }
 
+/* Each CPU records after a claim. */
+static void ds_test_claim(struct kunit *test)
+{
+	int cpu;
+
+	ds_test_want(DS_BTS_USER | DS_BTS_KERNEL);
+	ds_test_want(DS_BTS_OFF);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_GT(test, per_cpu(ds_test_cpu, cpu).records, 0);
+}
+
 /* The other CPU stays in a drain until the crash is over. */
 static void ds_test_hold(void *over)
 {
@@ -334,6 +352,7 @@ static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_masked),
 	KUNIT_CASE(ds_test_nmi_due),
 	KUNIT_CASE(ds_test_nmi_other),
+	KUNIT_CASE(ds_test_claim),
 	KUNIT_CASE(ds_test_nmi_foreign),
 	KUNIT_CASE(ds_test_crash),
 	KUNIT_CASE(ds_test_crash_nmi),
