@@ -75,6 +75,12 @@ static void ds_ask(struct ds_bts_cpu *c)
 	ds_bts_ask(current);
 }
 
+/* Why a CPU is left out, if it is. Context: any; BTS is claimed, or a claim has failed. */
+enum ds_fault ds_bts_fault(int cpu)
+{
+	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
+}
+
 /**
  * ds_bts_update_all - have every CPU ask the client again what to record
  * @cause:	why the buffers are drained on the way
@@ -179,22 +185,25 @@ void ds_bts_crash(void)
 	}
 }
 
-/* A CPU that fails makes the claim fail. Later it is left out: a row of its trace says so. */
+/* A CPU that fails is left out, and the client is told. */
 static void ds_start(struct ds_bts_cpu *c)
 {
-	struct ds_bts_batch dead = { .cause = DS_DRAIN_FLUSH, .dead = true };
-
-	c->fault = ds_probe(c);
+	WRITE_ONCE(c->fault, ds_probe(c));
 	if (!c->fault) {
 		ds_ask(c);
-	} else if (READ_ONCE(ds_online_state)) {
+		return;
+	}
+	/* Those that fail at the claim are the client's to report. */
+	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
-		static_call_cond(ds_client_records)(&dead);
-	}
+	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/* A CPU that was to go offline, and stays, comes here as well. Context: on @cpu. */
+/*
+ * Never keeps a CPU from coming online. A CPU that was to go offline, and stays, comes here
+ * as well. Context: on @cpu.
+ */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
@@ -207,7 +216,19 @@ static int ds_cpu_online(unsigned int cpu)
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
 	}
-	return c->fault && !READ_ONCE(ds_online_state) ? -EIO : 0;
+	return 0;
+}
+
+/* Is there a CPU that was not left out? */
+static bool ds_any_cpu(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(per_cpu(ds_bts_cpu, cpu).ds))
+			return true;
+	}
+	return false;
 }
 
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
@@ -271,20 +292,18 @@ bool ds_bts_available(void)
 
 /**
  * ds_bts_claim - take BTS on all CPUs, those that come online later included
- * @ops:	the client
- * @cpu:	with -EIO, a CPU that failed,
- * @fault:	and how
+ * @ops: the client
  *
- * Each CPU is probed. One that comes online later and fails is left out, with a
- * warning and a batch that is @dead. Nothing is recorded before the first switch to a
- * task, or ds_bts_update_all().
+ * Each CPU is probed. One that fails, now or when it comes online, is left out:
+ * ds_bts_fault() has the reason, and the CPU's batches are @dead. Nothing is recorded
+ * before the first switch to a task, or ds_bts_update_all().
  *
  * Context: Process context, may sleep; not beside itself or ds_bts_release().
  * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS;
- * -ENOMEM if perf could not allocate the buffers; -EIO if a CPU failed. On error
+ * -ENOMEM if perf could not allocate the buffers; -EIO if each CPU failed. On error
  * nothing is left on.
  */
-int ds_bts_claim(const struct ds_bts_ops *ops, int *cpu, enum ds_fault *fault)
+int ds_bts_claim(const struct ds_bts_ops *ops)
 {
 	int ret;
 
@@ -303,19 +322,20 @@ int ds_bts_claim(const struct ds_bts_ops *ops, int *cpu, enum ds_fault *fault)
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/ds:online", ds_cpu_online, NULL);
 	if (ret < 0)
 		goto err_cpus;
-	WRITE_ONCE(ds_online_state, ret);
+	ds_online_state = ret;
+	ret = -EIO;
+	if (!ds_any_cpu())
+		goto err_online;
 
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 	return 0;
 
+err_online:
+	cpuhp_remove_state_nocalls(ds_online_state);
+	ds_online_state = 0;
 err_cpus:
-	for_each_online_cpu(*cpu) {
-		*fault = per_cpu(ds_bts_cpu, *cpu).fault;
-		if (*fault)
-			break;
-	}
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
 err_handler:
 	static_branch_disable(&ds_bts_key);
@@ -338,7 +358,7 @@ void ds_bts_release(void)
 	unregister_syscore(&ds_syscore);
 	cpuhp_remove_state_nocalls(ds_online_state);
 	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
-	WRITE_ONCE(ds_online_state, 0);
+	ds_online_state = 0;
 	static_branch_disable(&ds_bts_key);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 	ds_set_client(&ds_no_client);

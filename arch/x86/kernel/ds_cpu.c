@@ -326,6 +326,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		ds_hand_over(c, cause, DS_NOWHERE);
 		return;
 	}
+	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
 	/* A flush may come before the client takes batches. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);

@@ -85,7 +85,6 @@ static void ds_test_stick(void *unused)
 /* Claim BTS, with nothing recorded yet. */
 static int ds_test_init(struct kunit *test)
 {
-	enum ds_fault fault;
 	int cpu, ret;
 
 	if (!ds_bts_available())
@@ -97,7 +96,7 @@ static int ds_test_init(struct kunit *test)
 	if (ret)
 		return ret;
 	on_each_cpu(ds_test_stick, NULL, true);
-	ret = ds_bts_claim(&ds_test_ops, &cpu, &fault);
+	ret = ds_bts_claim(&ds_test_ops);
 	if (ret)
 		unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
 	else

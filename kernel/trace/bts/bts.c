@@ -216,7 +216,7 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 		bts_lose(c, BTS_LOST_LATE, batch->discarded, pid);
 	if (wanted && batch->wrapped)
 		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
-	if (batch->dead)
+	if (batch->dead && !c->loss[BTS_LOST_DEAD].total)
 		bts_lose(c, BTS_LOST_DEAD, 0, pid);
 	bts_show_losses(b, c, false);
 	if (!wanted) {
@@ -412,13 +412,20 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 	}
 }
 
-/* A CPU advertises BTS but does not record: hybrid CPUs, hypervisors. */
-static void bts_log_fault(struct trace_array *tr, int cpu, enum ds_fault fault)
+/* CPUs that advertise BTS but do not record are left out: hybrid CPUs, hypervisors. */
+static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
+	int cpu;
 
-	snprintf(loc, sizeof(loc), "bts: CPU %d", cpu);
-	tracing_log_err(tr, loc, "bts", bts_errs, bts_err_of_fault(fault), 0);
+	for_each_online_cpu(cpu) {
+		enum ds_fault fault = ds_bts_fault(cpu);
+
+		if (!fault)
+			continue;
+		snprintf(loc, sizeof(loc), "bts: CPU %d", cpu);
+		tracing_log_err(tr, loc, "bts", bts_errs, bts_err_of_fault(fault), 0);
+	}
 }
 
 static void bts_free(struct bts_instance *b)
@@ -493,8 +500,6 @@ static const struct ds_bts_ops bts_ds_ops = {
 /* The first instance claims the hardware. */
 static int bts_claim(struct trace_array *tr)
 {
-	enum ds_fault fault = DS_FAULT_NONE;
-	int cpu = 0;
 	int ret;
 
 	if (!list_empty(&bts_instances))
@@ -504,9 +509,7 @@ static int bts_claim(struct trace_array *tr)
 	if (ret)
 		return ret;
 
-	ret = ds_bts_claim(&bts_ds_ops, &cpu, &fault);
-	if (ret == -EIO)
-		bts_log_fault(tr, cpu, fault);
+	ret = ds_bts_claim(&bts_ds_ops);
 	if (ret)
 		goto err_map;
 
@@ -551,6 +554,8 @@ static int bts_init(struct trace_array *tr)
 	if (!bts_get(tr))
 		goto err;
 	ret = bts_claim(tr);
+	if (!ret || ret == -EIO)
+		bts_log_faults(tr);
 	if (ret)
 		goto err;
 	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);

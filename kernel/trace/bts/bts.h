@@ -25,7 +25,7 @@ enum bts_lost_cause {
 	BTS_LOST_PAUSED,	/* the ring buffer was not recording */
 	BTS_LOST_CLEARED,	/* something has switched BTS off */
 	BTS_LOST_STOPPED,	/* interrupts without records: recording stops */
-	BTS_LOST_DEAD,		/* a CPU came online whose BTS does not work */
+	BTS_LOST_DEAD,		/* the CPU's BTS does not work: it is left out */
 	BTS_GONE_OVERWRITTEN,	/* the ring buffer has overwritten them */
 	BTS_GONE_DAMAGED,	/* the pack cannot be decoded */
 	BTS_LOST_LATE,		/* found in the hardware's buffer when BTS went on */

@@ -117,6 +117,22 @@ static void bts_show_traits(struct seq_file *m, unsigned int traits)
 	seq_printf(m, "hw_cpl_filter: %s\n", cpl);
 }
 
+/* The CPUs whose BTS does not work. */
+static void bts_show_left_out(struct seq_file *m, int cpu)
+{
+	const char *none = " none";
+	int i;
+
+	seq_puts(m, "cpus_left_out:");
+	for_each_online_cpu(i) {
+		if ((cpu != RING_BUFFER_ALL_CPUS && cpu != i) || !ds_bts_fault(i))
+			continue;
+		seq_printf(m, " %d", i);
+		none = "";
+	}
+	seq_printf(m, "%s\n", none);
+}
+
 static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
@@ -137,6 +153,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	/* No flush: a reader sees the counters of the drains until now. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
+	bts_show_left_out(m, cpu);
 	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
 		bts_show_stat(m, b, cpu, bts_record_stats[i]);

@@ -98,8 +98,8 @@ struct ds_bts_slice {
  *		instance: branches after these were not stored
  * @stopped:	recording stops on this CPU: interrupt after interrupt found
  *		nothing but own records
- * @dead:	the CPU has come online and its BTS does not work: none of its
- *		branches are stored
+ * @dead:	the CPU is left out because its BTS does not work: none of its branches
+ *		are stored. So in each flush
  *
  * Where branches were not stored or overwritten, their number is unknown.
  */
@@ -170,7 +170,7 @@ struct ds_bts_ops {
 	bool		(*pending)(int cpu);
 };
 
-/* What ds_bts_claim() found wrong with a CPU. */
+/* Why a CPU is left out. */
 enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
@@ -187,7 +187,7 @@ enum ds_fault {
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
-int ds_bts_claim(const struct ds_bts_ops *ops, int *cpu, enum ds_fault *fault);
+int ds_bts_claim(const struct ds_bts_ops *ops);
 void ds_bts_release(void);
 void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
@@ -197,6 +197,7 @@ unsigned int ds_bts_get_threshold(void);
 int ds_bts_set_threshold(unsigned int records);
 bool ds_bts_running(int cpu);
 unsigned int ds_bts_traits(int cpu);
+enum ds_fault ds_bts_fault(int cpu);
 
 DECLARE_STATIC_KEY_FALSE(ds_bts_key);
 void __ds_bts_nmi_enter(void);

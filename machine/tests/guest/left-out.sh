@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest/left-out.sh [WORDS]: CPU 1's BTS does not work, and CPU 1 is left out: it is named, and
+# CPU 0 records. If there are WORDS, CPU 1 is online when the tracer is chosen, and error_log
+# has the words. If not, CPU 1 comes online while branches are traced. The exit status says
+# which step has failed.
+
+cd /sys/kernel/tracing || exit
+cpu1=/sys/devices/system/cpu/cpu1/online
+[ "$(cat $cpu1)" -eq $((${1:+1} + 0)) ] || exit 1
+echo bts > current_tracer || exit 2
+if [ "${1:-}" ]; then
+	cat error_log
+	grep -q "$1" error_log || exit 3
+else
+	echo 1 > $cpu1 || exit 3
+	dmesg | grep "CPU 1: BTS does not work, its branches are not recorded" || exit 4
+fi
+sleep 0.1
+[ "$(cat $cpu1)" -eq 1 ] || exit 4
+grep "^cpus_recording: 1$" bts_stats || exit 9
+echo 0 > tracing_on
+grep "LOST branches (BTS does not work)" per_cpu/cpu1/trace || exit 5
+grep -x "dead: 1" bts_stats || exit 6
+grep -x "cpus_left_out: 1" bts_stats || exit 6
+grep -x "cpus_left_out: none" per_cpu/cpu0/bts_stats || exit 6
+grep -c -e "->" per_cpu/cpu0/trace || exit 7
+! grep -v "^#" per_cpu/cpu1/trace | grep -e "->" || exit 8
