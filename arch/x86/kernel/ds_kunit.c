@@ -10,6 +10,8 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
+#include <asm/idtentry.h>
+
 #include "ds_internal.h"
 
 /* Not perf's number. */
@@ -18,18 +20,19 @@
 #define DS_TEST_KERNEL	0xffffffff00000000UL
 #define DS_TEST_USER	0x401000UL
 
-/* What an NMI interrupts, and where it enters. */
+/* What an NMI interrupts, where it enters, and where another interrupt does. */
 #define DS_TEST_IP	(DS_TEST_KERNEL + 0x100)
-#define DS_TEST_ENTRY	(DS_TEST_KERNEL + 0x200)
+#define DS_TEST_ENTRY	((unsigned long)asm_exc_nmi)
+#define DS_TEST_OTHER	(DS_TEST_KERNEL + 0x200)
 
 struct ds_test {
 	struct debug_store	ds;
 	struct ds_bts_record	*slot;
 	struct ds_bts_cpu	cpu;
 	struct ds_bts_batch	batch;
-	unsigned long		ip;
 	u64			stored;
 	unsigned int		late;
+	bool			nmi;
 	bool			circular;
 	bool			lazy;
 };
@@ -54,7 +57,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->ds.bts_buffer_base = base;
 	t->ds.bts_index = base;
 	t->ds.bts_absolute_maximum = base + slots * sizeof(*t->slot) + rest;
-	t->ip = DS_NOWHERE;
+	t->nmi = false;
 	t->cpu = (struct ds_bts_cpu){
 		.ds	= &t->ds,
 		.back	= DS_NOWHERE,
@@ -111,7 +114,7 @@ static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 	t->batch = (struct ds_bts_batch){ };
 	t->late = ds_late(&t->cpu);
 	ds_slice(&t->cpu, &t->batch);
-	ds_cut_own(&t->batch, &t->cpu, t->ip);
+	ds_cut_own(&t->batch, &t->cpu, t->nmi);
 }
 
 static void ds_test_drain(struct ds_test *t)
@@ -334,7 +337,7 @@ static void ds_test_return_thunk(struct kunit *test)
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = DS_TEST_IP;
+	t->nmi = true;
 	ds_test_store_nr(t, before);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	while (--way)
@@ -368,7 +371,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 
 	/* In the section: the way into that is own as well. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = ds_test_place() + 1;
+	t->nmi = true;
 	ds_test_store_nr(t, 7);
 	ds_test_enter(t);
 	ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
@@ -377,15 +380,39 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* A wrong "from", after HLT for instance, costs that one. */
+/* The entry's origin is wrong, and another interrupt came at the same instruction before. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
+	int i;
 
-	ds_test_nmi(t, 100, 10);
-	t->ip = DS_TEST_IP + 1;
+	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+	t->nmi = true;
+	ds_test_store_nr(t, 50);
+	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
+	ds_test_store_nr(t, 100);
+	ds_test_store(t, 0, DS_TEST_ENTRY);
+	for (i = 0; i < 9; i++)
+		ds_test_store(t, DS_TEST_ENTRY + i, DS_TEST_ENTRY + i + 1);
+	ds_test_drain(t);
+	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 151);
+	KUNIT_EXPECT_EQ(test, t->batch.own, 10);
+	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
+}
+
+/* Without the entry, all are shown. */
+static void ds_test_nmi_no_entry(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+
+	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+	t->nmi = true;
+	ds_test_store_nr(t, 100);
+	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
+	ds_test_store_nr(t, 9);
 	ds_test_drain(t);
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
+	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
@@ -398,7 +425,7 @@ static void ds_test_nmi_user(struct kunit *test)
 	for (crossing = 0; crossing < 2; crossing++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
-		t->ip = DS_TEST_USER;
+		t->nmi = true;
 		t->cpu.back = DS_TEST_USER;
 		if (crossing)
 			ds_test_store(t, DS_TEST_KERNEL, DS_TEST_USER);
@@ -478,7 +505,7 @@ static void ds_test_full(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
-	t->ip = DS_TEST_IP;
+	t->nmi = true;
 	ds_test_store_nr(t, DS_TEST_SLOTS - 3);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_store_nr(t, 9);
@@ -584,6 +611,7 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_return_thunk),
 	KUNIT_CASE(ds_test_nmi_tail),
 	KUNIT_CASE(ds_test_nmi_wrong),
+	KUNIT_CASE(ds_test_nmi_no_entry),
 	KUNIT_CASE(ds_test_nmi_user),
 	KUNIT_CASE(ds_test_nmi_head),
 	KUNIT_CASE(ds_test_nmi_head_own),

@@ -18,13 +18,19 @@
  * section, so their records are known by place: they lead out of the section at the
  * beginning of a batch, and into it at the end. From there code may return by way of a
  * return thunk, whose branch follows one that is own. Where an NMI drains, its entry and
- * exit are own as well: from the branch at the interrupted instruction, and up to the
- * branch back to it, each within DS_NMI_RECORDS. Where that branch is not found, the
- * records are shown, and counted as unsure. It is not looked for in a full buffer: the
- * NMI may have begun after the last record.
+ * exit are own as well: from the last branch to the kernel's entry for NMIs, and up to the
+ * branch back to the interrupted instruction, each within DS_NMI_RECORDS. If that branch is
+ * not found, the records are shown, and counted as unsure. The entry's own origin may be
+ * wrong (AAJ122). The entry is not looked for in a full buffer: the NMI may have begun
+ * after the last record.
  */
 
+#include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/ptrace.h>
+
+#include <asm/fred.h>
+#include <asm/idtentry.h>
 
 #include "ds_internal.h"
 
@@ -177,17 +183,39 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 	return head;
 }
 
+/* Where NMIs enter the kernel, also those that end the run of a guest; with FRED all events. */
+static const unsigned long ds_nmi_entries[] = {
+	(unsigned long)asm_exc_nmi,
+#if IS_ENABLED(CONFIG_KVM_INTEL)
+	(unsigned long)asm_exc_nmi_kvm_vmx,
+#endif
+#ifdef CONFIG_X86_FRED
+	(unsigned long)asm_fred_entrypoint_user,
+	(unsigned long)asm_fred_entrypoint_kernel,
+	(unsigned long)asm_fred_entry_from_kvm,
+#endif
+};
+
+static bool ds_is_nmi_entry(u64 addr)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ds_nmi_entries); i++) {
+		if (addr == ds_nmi_entries[i])
+			return true;
+	}
+	return false;
+}
+
 /* Where the entry of the NMI that drains begins, or @nr. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
-				unsigned long ip, unsigned int head, unsigned int nr)
+				unsigned int head, unsigned int nr)
 {
 	unsigned int window = ds_nmi_window(c, nr - head);
-	const struct ds_bts_record *rec;
 	unsigned int i;
 
 	for (i = nr; !batch->full && i > nr - window; i--) {
-		rec = ds_rec(batch, i - 1);
-		if (rec->from == ip && !ds_is_user(rec->to))
+		if (ds_is_nmi_entry(ds_rec(batch, i - 1)->to))
 			return i - 1;
 	}
 	batch->unsure += c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 0 : window;
@@ -196,13 +224,13 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 
 /* Where the way into this drain begins. Only an NMI can have come after the branch. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
-				unsigned long ip, unsigned int head)
+				bool nmi, unsigned int head)
 {
 	unsigned int tail = ds_bts_nr(batch);
 	unsigned int i;
 
-	if (ip != DS_NOWHERE)
-		tail = ds_nmi_tail(batch, c, ip, head, tail);
+	if (nmi)
+		tail = ds_nmi_tail(batch, c, head, tail);
 	for (i = tail; i > head; i--) {
 		if (ds_is_own(ds_rec(batch, i - 1)))
 			tail = i - 1;
@@ -216,14 +244,14 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * ds_cut_own - leave the driver's own records out of a batch
  * @batch:	the batch; @own and @unsure are added to
  * @c:		the CPU's: how the driver has left the last drain, and come to this one
- * @ip:		what the NMI that drains has interrupted, or DS_NOWHERE
+ * @nmi:	an NMI drains, which has switched BTS off at its entry
  *
  * Goes over DS_NMI_RECORDS records at each end, at most.
  */
-void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip)
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {
 	unsigned int head = ds_own_head(batch, c);
-	unsigned int tail = ds_own_tail(batch, c, ip, head);
+	unsigned int tail = ds_own_tail(batch, c, nmi, head);
 	unsigned int end = ds_bts_nr(batch) - tail;
 	struct ds_bts_slice *slice = batch->slice;
 	unsigned int skip = min(head, slice[0].nr);
@@ -235,7 +263,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
 	/* What a full buffer had no room for are own branches as well. */
-	if (end && ip == DS_NOWHERE)
+	if (end && !nmi)
 		batch->full = false;
 }
 
