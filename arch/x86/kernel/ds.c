@@ -330,6 +330,9 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
+	/* The buffers are mapped in each process, KPTI or not. */
+	if (boot_cpu_has_bug(X86_BUG_CPU_MELTDOWN))
+		pr_warn_once("this CPU has Meltdown: any process may read the branches in the buffers\n");
 	return 0;
 
 err_online:
