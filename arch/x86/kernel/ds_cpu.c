@@ -37,8 +37,12 @@
  * It switches BTS off if the interrupted drain has not done so yet: else all branches of
  * the NMI would be stored.
  *
- * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own; what a
+ * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own, and the host
+ * from a VM exit, which clears DEBUGCTL, until KVM restores it; an SGX enclave; what a
  * full buffer has no room for, which is reported, though it cannot be counted.
+ *
+ * While KVM has lent the PMU to a guest (mediated vPMU), LVTPC has the guest's vector, and
+ * a PMI of BTS is lost: as beside perf, the next drain finds the buffer.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save
  * Area", "Writing the DS Interrupt Service Routine".
