@@ -219,18 +219,6 @@ static int ds_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* Is there a CPU that was not left out? */
-static bool ds_any_cpu(void)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		if (READ_ONCE(per_cpu(ds_bts_cpu, cpu).ds))
-			return true;
-	}
-	return false;
-}
-
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
 
 /* Context: on @cpu, interrupts off. */
@@ -284,6 +272,36 @@ static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	{ }
 };
 
+static void ds_stop_all(void)
+{
+	cpuhp_remove_state_nocalls(ds_online_state);
+	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
+	ds_online_state = 0;
+}
+
+/* Return: 0; -EIO if each CPU is left out; another error. On error nothing is left on. */
+static int ds_start_all(void)
+{
+	int cpu, ret;
+
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_X86_DS_STARTING, "x86/ds:starting", NULL,
+					ds_cpu_dying);
+	if (ret)
+		return ret;
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/ds:online", ds_cpu_online, NULL);
+	if (ret < 0) {
+		cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
+		return ret;
+	}
+	ds_online_state = ret;
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(per_cpu(ds_bts_cpu, cpu).ds))
+			return 0;
+	}
+	ds_stop_all();
+	return -EIO;
+}
+
 /* Can ds_bts_claim() succeed? Context: any, after early_initcall(). */
 bool ds_bts_available(void)
 {
@@ -315,17 +333,9 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 	if (ret)
 		goto err_claim;
 	static_branch_enable(&ds_bts_key);
-	ret = cpuhp_setup_state_nocalls(CPUHP_AP_X86_DS_STARTING, "x86/ds:starting", NULL,
-					ds_cpu_dying);
+	ret = ds_start_all();
 	if (ret)
 		goto err_handler;
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/ds:online", ds_cpu_online, NULL);
-	if (ret < 0)
-		goto err_cpus;
-	ds_online_state = ret;
-	ret = -EIO;
-	if (!ds_any_cpu())
-		goto err_online;
 
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
@@ -335,11 +345,6 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 		pr_warn_once("this CPU has Meltdown: any process may read the branches in the buffers\n");
 	return 0;
 
-err_online:
-	cpuhp_remove_state_nocalls(ds_online_state);
-	ds_online_state = 0;
-err_cpus:
-	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
 err_handler:
 	static_branch_disable(&ds_bts_key);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
@@ -359,9 +364,7 @@ err_claim:
 void ds_bts_release(void)
 {
 	unregister_syscore(&ds_syscore);
-	cpuhp_remove_state_nocalls(ds_online_state);
-	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
-	ds_online_state = 0;
+	ds_stop_all();
 	static_branch_disable(&ds_bts_key);
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 	ds_set_client(&ds_no_client);

@@ -67,9 +67,9 @@
 DEFINE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu) = { .back = DS_NOWHERE };
 DEFINE_STATIC_KEY_FALSE(ds_bts_key);
 
-DEFINE_STATIC_CALL_NULL(ds_client_records, DS_CLIENT(records));
-DEFINE_STATIC_CALL_RET0(ds_client_turn, DS_CLIENT(turn));
-DEFINE_STATIC_CALL_RET0(ds_client_pending, DS_CLIENT(pending));
+DEFINE_STATIC_CALL_NULL(ds_client_records, *((struct ds_bts_ops *)NULL)->records);
+DEFINE_STATIC_CALL_RET0(ds_client_turn, *((struct ds_bts_ops *)NULL)->turn);
+DEFINE_STATIC_CALL_RET0(ds_client_pending, *((struct ds_bts_ops *)NULL)->pending);
 
 static __always_inline bool ds_over(const struct debug_store *ds)
 {
@@ -174,18 +174,10 @@ __ds_text void ds_bts_on(void)
 	}
 }
 
-/* The NMI drains, or interrupts a drain, which may not have switched BTS off yet. */
-static __ds_text void ds_nmi_off(struct ds_bts_cpu *c)
-{
-	if (ds_bts_off())
-		WRITE_ONCE(c->busy, DS_BUSY_NMI);
-	else
-		ds_switch_off();
-}
-
 /*
- * Not in .text..ds, which is entered only where BTS goes off: an own record amid others is
- * not found. Context: NMI, RCU does not watch yet.
+ * An NMI that drains, or interrupts a drain, which may not have switched BTS off yet. Not in
+ * .text..ds, which is entered only where BTS goes off: an own record amid others is not
+ * found. Context: NMI, RCU does not watch yet.
  */
 noinstr void __ds_bts_nmi_enter(void)
 {
@@ -194,7 +186,10 @@ noinstr void __ds_bts_nmi_enter(void)
 	if (!c->busy && !READ_ONCE(c->crash) && !READ_ONCE(c->pmi) &&
 	    !(c->ds && ds_over(c->ds)))
 		return;
-	ds_nmi_off(c);
+	if (ds_bts_off())
+		WRITE_ONCE(c->busy, DS_BUSY_NMI);
+	else
+		ds_switch_off();
 }
 
 /*
@@ -367,16 +362,8 @@ void ds_bts_ask(struct task_struct *task)
 }
 
 /*
- * Does the CPU store branches, while no drain has switched BTS off? If not, an index above the
- * threshold is old, and an NMI comes from elsewhere. Something else may have set TR.
- */
-static bool ds_is_storing(const struct ds_bts_cpu *c)
-{
-	return c->ds && (c->ctl || (c->busy && (c->debugctl & DEBUGCTLMSR_TR)));
-}
-
-/*
- * The PMI is one of several sources of an NMI. @pmi is how a drain and an NMI in its
+ * The PMI is one of several sources of an NMI, and only a CPU that stores branches raises it;
+ * something else may have set TR. @pmi is how a drain and an NMI in its
  * midst agree on it: the first of the two to come sets it, the second takes it back.
  * The branches of another NMI were recorded, and may have reached the threshold. Perf may
  * unmask the PMI's entry late: an interrupt that fell due before is lost.
@@ -386,7 +373,8 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
-	bool over = ds_is_storing(c) && ds_over(c->ds);
+	bool stores = c->ctl || (c->busy && (c->debugctl & DEBUGCTLMSR_TR));
+	bool over = c->ds && stores && ds_over(c->ds);
 	bool crash = xchg(&c->crash_nmi, false);
 	bool due = !crash && READ_ONCE(c->pmi) == DS_PMI_DUE;
 

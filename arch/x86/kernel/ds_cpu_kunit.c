@@ -271,8 +271,8 @@ static void ds_test_claim(struct kunit *test)
 static void ds_test_hold(void *over)
 {
 	ds_bts_off();
-	smp_store_release((bool *)over, false);
-	while (!smp_load_acquire((bool *)over))
+	WRITE_ONCE(*(bool *)over, false);
+	while (!READ_ONCE(*(bool *)over))
 		cpu_relax();
 	ds_bts_on();
 }
@@ -290,7 +290,7 @@ static void ds_test_crash(struct kunit *test)
 	migrate_disable();
 	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
 	smp_call_function_single(other, ds_test_hold, &over, false);
-	while (smp_load_acquire(&over))
+	while (READ_ONCE(over))
 		cpu_relax();
 	local_irq_save(flags);
 	ds_bts_off();
@@ -298,7 +298,7 @@ static void ds_test_crash(struct kunit *test)
 	ds_bts_crash();
 	waited = ktime_get_ns() - waited;
 	ds_bts_on();
-	smp_store_release(&over, true);
+	WRITE_ONCE(over, true);
 	local_irq_restore(flags);
 	migrate_enable();
 	/* Each CPU has left its drain. */

@@ -89,11 +89,10 @@ struct ds_job {
 
 extern char __return_thunk_start[], __return_thunk_end[];
 
-/* The client's functions, or none of them. */
-#define DS_CLIENT(func)	(*((struct ds_bts_ops *)NULL)->func)
-DECLARE_STATIC_CALL(ds_client_records, DS_CLIENT(records));
-DECLARE_STATIC_CALL(ds_client_turn, DS_CLIENT(turn));
-DECLARE_STATIC_CALL(ds_client_pending, DS_CLIENT(pending));
+/* The client's functions, while BTS is claimed. */
+DECLARE_STATIC_CALL(ds_client_records, *((struct ds_bts_ops *)NULL)->records);
+DECLARE_STATIC_CALL(ds_client_turn, *((struct ds_bts_ops *)NULL)->turn);
+DECLARE_STATIC_CALL(ds_client_pending, *((struct ds_bts_ops *)NULL)->pending);
 
 /* ds_records.c: arithmetic on records */
 bool ds_in_section(u64 addr);

@@ -25,7 +25,6 @@
  * after the last record.
  */
 
-#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/ptrace.h>
 
@@ -96,15 +95,6 @@ unsigned int ds_late(const struct ds_bts_cpu *c)
 	return ds_is_circular(c) ? late + ds_slots(c->ds) : 0;
 }
 
-/* Has perf put the index back while TR was set? The slot at the index is filled. */
-static bool ds_was_put_back(const struct ds_bts_cpu *c)
-{
-	u64 index = READ_ONCE(c->ds->bts_index);
-
-	return index >= c->end && ds_has_wrapped(c->ds) &&
-	       index + sizeof(struct ds_bts_record) <= c->ds->bts_absolute_maximum;
-}
-
 /* Is anything in the buffer? */
 bool ds_has_records(const struct debug_store *ds)
 {
@@ -127,7 +117,9 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		batch->wrapped = !circular && ds_was_put_back(c);
+		/* A filled slot there: perf has put the index back while TR was set. */
+		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
+				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
 	}
 	batch->wrapped = true;
@@ -183,28 +175,20 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 	return head;
 }
 
-/* Where NMIs enter the kernel, also those that end the run of a guest; with FRED all events. */
-static const unsigned long ds_nmi_entries[] = {
-	(unsigned long)asm_exc_nmi,
-#if IS_ENABLED(CONFIG_KVM_INTEL)
-	(unsigned long)asm_exc_nmi_kvm_vmx,
-#endif
-#ifdef CONFIG_X86_FRED
-	(unsigned long)asm_fred_entrypoint_user,
-	(unsigned long)asm_fred_entrypoint_kernel,
-	(unsigned long)asm_fred_entry_from_kvm,
-#endif
-};
-
+/* Do NMIs enter the kernel there, also those that end the run of a guest? */
 static bool ds_is_nmi_entry(u64 addr)
 {
-	int i;
+	bool entry = addr == (unsigned long)asm_exc_nmi;
 
-	for (i = 0; i < ARRAY_SIZE(ds_nmi_entries); i++) {
-		if (addr == ds_nmi_entries[i])
-			return true;
-	}
-	return false;
+#if IS_ENABLED(CONFIG_KVM_INTEL)
+	entry |= addr == (unsigned long)asm_exc_nmi_kvm_vmx;
+#endif
+#ifdef CONFIG_X86_FRED
+	entry |= addr == (unsigned long)asm_fred_entrypoint_user ||
+		 addr == (unsigned long)asm_fred_entrypoint_kernel ||
+		 addr == (unsigned long)asm_fred_entry_from_kvm;
+#endif
+	return entry;
 }
 
 /* Where the entry of the NMI that drains begins, or @nr. */

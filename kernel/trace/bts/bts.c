@@ -67,9 +67,9 @@
  * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
  * are a ring buffer with no room, or that is paused; a full DS buffer; a DS buffer
  * that has wrapped (bts-circular), where the number of lost branches is not known; and
- * records that nobody has drained before BTS went on. See loss.c. With "overwrite" the ring buffer drops its oldest entries and
- * reports that itself. With bts-block the tasks wait for the reader: see
- * block.c.
+ * records that nobody has drained before BTS went on. See loss.c. With "overwrite" the
+ * ring buffer drops its oldest entries and reports that itself. With bts-block the tasks
+ * wait for the reader: see block.c.
  *
  * ds_cpu.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
  */
