@@ -10,4 +10,4 @@ cd /sys/kernel/tracing || exit
 [ "$(cat current_tracer)" = nop ] || exit 5
 mkdir instances/other || exit 6
 [ -z "$(find . -name events -prune -o -name "bts[-_]*" -print)" ] || exit 6
-[ "$(dmesg | grep -ci "erratum AAJ122")" -eq 0 ] || exit 7
+[ "$(dmesg | grep -c "x86/ds:")" -eq 0 ] || exit 7

@@ -58,6 +58,7 @@ online() {
 	check "a program on it is traced exactly" exact_on 0
 	# The emulated CPU model has it.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
+	check "and so is Meltdown" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]
