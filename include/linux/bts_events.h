@@ -60,8 +60,8 @@ struct bts_map {
 DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
-/* The current task must call __bts_resume_user(). */
-DECLARE_PER_CPU(bool, bts_resume_asked);
+/* The current task must call __bts_resume_user(). Written by map.c alone. */
+DECLARE_PER_CPU(bool, bts_maps_due);
 
 void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
@@ -101,7 +101,7 @@ static __always_inline void bts_resume_user(void)
 	if (static_branch_unlikely(&bts_block_key))
 		bts_block_task();
 	if (static_branch_unlikely(&bts_resume_key) &&
-	    unlikely(this_cpu_read(bts_resume_asked)))
+	    unlikely(this_cpu_read(bts_maps_due)))
 		bts_resume_maps();
 }
 

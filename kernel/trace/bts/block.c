@@ -52,6 +52,9 @@
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
+/* Where tasks wait until backlogs are empty. */
+static DECLARE_WAIT_QUEUE_HEAD(bts_room);
+
 /* The interrupt does nothing: its return to user mode reads TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
@@ -61,12 +64,12 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 	IRQ_WORK_INIT_HARD(bts_pass_by);
 
 /**
- * bts_hold_task - make a task check whether it must wait, before it is in user mode
+ * bts_check_task - make a task check whether it must wait, before it is in user mode
  * @task: the current task of this CPU, or the next one
  *
  * Context: interrupts off, up to NMI.
  */
-void bts_hold_task(struct task_struct *task)
+void bts_check_task(struct task_struct *task)
 {
 	if (task->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return;
@@ -132,8 +135,8 @@ static void bts_count_wait(struct bts_instance *holder, u64 ns)
 	for_each_bts_instance(b) {
 		if (b != holder)
 			continue;
-		bts_count(&this_cpu_ptr(b->cpu)->blocked, 1);
-		bts_count(&this_cpu_ptr(b->cpu)->blocked_ns, ns);
+		bts_count(&this_cpu_ptr(b->cpu)->counts.blocked, 1);
+		bts_count(&this_cpu_ptr(b->cpu)->counts.blocked_ns, ns);
 	}
 }
 
@@ -172,6 +175,24 @@ void bts_block_task(void)
 	if (ret < 0)
 		set_thread_flag(TIF_NOTIFY_RESUME);
 	bts_count_wait(holder, ktime_get_ns() - start);
+}
+
+static void bts_wake_all(struct irq_work *work)
+{
+	wake_up_all(&bts_room);
+}
+
+static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
+	IRQ_WORK_INIT_HARD(bts_wake_all);
+
+/**
+ * bts_wake - have waiting tasks check again: a backlog is empty
+ *
+ * Context: interrupts off, up to NMI.
+ */
+void bts_wake(void)
+{
+	irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
 /* @pid is the reader's, or NULL. It is only compared. */

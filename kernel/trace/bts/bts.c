@@ -90,6 +90,8 @@
 
 static struct tracer bts_tracer;
 
+LIST_HEAD(bts_instances);
+
 /*
  * The task that the CPU's records belong to. At a task switch that is the next task
  * some time before it is current. A long NMI of perf's in between may end with a drain.
@@ -148,18 +150,23 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* An instance turns to @task: writes its rows for the switch, then decides what it wants. */
-static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
+/* An instance decides what it wants of @task. If the CPU switches to it, rows come first. */
+static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
+			      bool switches)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	unsigned int mode = bts_mode_of(b, task);
 
-	if (task != current && ((c->mode | mode) & BTS_OPT_SCHED))
-		bts_sched_rows(b, c, task, mode);
-	bts_map_turn(b, task, mode);
+	if (switches) {
+		if ((c->mode | mode) & BTS_OPT_SCHED)
+			bts_sched_rows(b, c, task, mode);
+		bts_map_switch(b, task);
+	}
+	if (bts_has(mode, BTS_OPT_MAP))
+		bts_map_request(b, task);
 	WRITE_ONCE(c->mode, mode);
 	if ((mode & BTS_SIDES) && bts_any_held(b))
-		bts_hold_task(task);
+		bts_check_task(task);
 }
 
 /*
@@ -169,22 +176,22 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task)
  */
 static unsigned int bts_turn(struct task_struct *task)
 {
+	bool switches = task != current;
 	struct bts_instance *b;
 	unsigned int mode;
 
 	this_cpu_write(bts_pid, task->pid);
-	/* The next task is asked again, see bts_hold_task(). */
-	this_cpu_write(bts_resume_asked, false);
+	bts_map_turn();
 	for_each_bts_instance(b)
-		bts_turn_instance(b, task);
+		bts_turn_instance(b, task, switches);
 	mode = bts_mode();
 	this_cpu_write(bts_unwanted, mode == DS_BTS_OFF);
 	return mode;
 }
 
 /* The losses after the branches of a batch. */
-static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
-			    const struct ds_bts_batch *batch, pid_t pid)
+static void bts_lose_batch(struct bts_instance *b, struct bts_cpu *c,
+			   const struct ds_bts_batch *batch, pid_t pid)
 {
 	if (batch->full)
 		bts_lose(c, BTS_LOST_DS_BUFFER, 0, pid);
@@ -197,7 +204,7 @@ static void bts_take_losses(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /* Gives a batch to an instance, if the instance wants it. Context: as bts_records(). */
-static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
+static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	pid_t pid = this_cpu_read(bts_pid);
@@ -208,31 +215,48 @@ static void bts_take(struct bts_instance *b, const struct ds_bts_batch *batch)
 	bts_begin(b, c);
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
-		bts_count(&c->drains[batch->cause], 1);
-	bts_count(&c->records, nr + batch->own + batch->discarded);
-	bts_count(&c->own, batch->own);
+		bts_count(&c->counts.drains[batch->cause], 1);
+	bts_count(&c->counts.records, nr + batch->own + batch->discarded);
+	bts_count(&c->counts.own, batch->own);
 
 	if (wanted && batch->discarded)
 		bts_lose(c, BTS_LOST_LATE, batch->discarded, pid);
 	if (wanted && batch->wrapped)
 		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
-	if (batch->dead && !c->loss[BTS_LOST_DEAD].total)
+	if (batch->dead && !c->loss.cause[BTS_LOST_DEAD].total)
 		bts_lose(c, BTS_LOST_DEAD, 0, pid);
 	bts_show_losses(b, c, false);
 	if (!wanted) {
-		bts_count(&c->filtered, nr + batch->discarded);
+		bts_count(&c->counts.filtered, nr + batch->discarded);
 		return;
 	}
-	bts_count(&c->unsure, batch->unsure);
+	bts_count(&c->counts.unsure, batch->unsure);
 
-	tracing_generic_entry_update(&c->ent, TRACE_BTS, tracing_gen_ctx());
-	c->ent.pid = pid;
+	tracing_generic_entry_update(&c->write.ent, TRACE_BTS, tracing_gen_ctx());
+	c->write.ent.pid = pid;
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
-		bts_take_slice(b, c, &batch->slice[i]);
+		bts_filter_slice(b, c, &batch->slice[i]);
 	bts_end_pack(b, c);
-	bts_take_losses(b, c, batch, pid);
+	bts_lose_batch(b, c, batch, pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
-		bts_hold_task(current);
+		bts_check_task(current);
+}
+
+/*
+ * Does a CPU have losses to show, or entries that wait for room? Called by the driver.
+ * Context: preemption off.
+ */
+static bool bts_pending(int cpu)
+{
+	struct bts_instance *b;
+
+	for_each_bts_instance(b) {
+		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+		if (bts_held(c) || READ_ONCE(c->loss.pending))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -259,7 +283,7 @@ static void bts_records(const struct ds_bts_batch *batch)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		bts_take(b, batch);
+		bts_deliver_batch(b, batch);
 	bts_save_name();
 }
 
@@ -310,7 +334,7 @@ static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
 }
 
 /* Context: as bts_probe_exec_pid(), BTS off. */
-static noinline void bts_take_pid(pid_t old)
+static noinline void bts_change_pid(pid_t old)
 {
 	struct bts_instance *b;
 
@@ -330,7 +354,7 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
 					 pid_t old_pid)
 {
 	if (ds_bts_pause()) {
-		bts_take_pid(old_pid);
+		bts_change_pid(old_pid);
 		ds_bts_resume();
 	}
 }
@@ -483,8 +507,8 @@ static void bts_prepare(struct trace_array *tr)
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
 		*c = (struct bts_cpu){
-			.backlog	= c->backlog,
-			.oldest		= BTS_NONE_HELD,
+			.hold.backlog	= c->hold.backlog,
+			.hold.oldest	= BTS_NONE_HELD,
 		};
 	}
 	bts_map_forget(b);

@@ -96,10 +96,8 @@ struct bts_readers {
 };
 
 /**
- * struct bts_cpu - an instance's part of a CPU: what it wants there now, and its
- *		    counters since it chose the tracer; they count records unless
- *		    their line says otherwise
- * @mode:		DS_BTS_*, what the instance wants of the task on the CPU
+ * struct bts_counts - the counters of bts_stats, since the instance chose the tracer;
+ *		       they count records unless their line says otherwise
  * @records:		read out of the DS buffer, for any instance
  * @delivered:		written into the instance's ring buffer
  * @filtered:		left out because of bts-user, bts-kernel or the event filter,
@@ -108,65 +106,98 @@ struct bts_readers {
  * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
  * @unsure:		delivered or filtered records that may be the tracer's own: the
  *			end of its way through an NMI was not found
- * @loss:		other losses, by cause, of branches that the instance wanted
- * @losses:		there are losses that the trace does not show yet
- * @loss_pid:		the task that took the last lost branch
  * @drains:		drains of the DS buffer, by cause
  * @packs:		with bts-pack, the packs that were written,
  * @pack_bytes:		and their size in the ring buffer
- * @ent:		the header of a batch's entries
- * @seq:		the number of branches, lost ones included, of all entries that were
- *			written or held since the ring buffer was cleared
- * @gone:		entries that had been read or overwritten before the last batch
- * @cleared:		the ring buffer was cleared since; set by bts_sync()
- * @buffer:		the ring buffer of the batch
- * @refusals:		rows for which that had no room, when last read
- * @turn:		the batch's turn, if the instance blocks
- * @wait:		the batch waits for what other CPUs hold
- * @blocked:		the number of times that a task has waited for room
- * @blocked_ns:		the time of these waits
- * @backlog:		entries for which the ring buffer had no room yet: branches, and
- *			losses among them; allocated when it is first needed
- * @backlog_nr:		the number of entries in it
- * @held:		the number of branches in it
- * @oldest:		the turn of its first entry, or BTS_NONE_HELD
- * @newest:		the turn of its last entry
- * @readers:		of this CPU's part of the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
  * @rows_lost:		those for which the ring buffer had no room
+ * @blocked:		the number of times that a task has waited for room
+ * @blocked_ns:		the time of these waits
+ */
+struct bts_counts {
+	u64	records;
+	u64	delivered;
+	u64	filtered;
+	u64	own;
+	u64	dropped_off;
+	u64	unsure;
+	u64	drains[DS_DRAIN_CAUSES];
+	u64	packs;
+	u64	pack_bytes;
+	u64	rows;
+	u64	rows_lost;
+	u64	blocked;
+	u64	blocked_ns;
+};
+
+/**
+ * struct bts_losses - loss.c: the losses of branches that the instance wanted
+ * @cause:	by their causes
+ * @pending:	there are losses that the trace does not show yet
+ * @pid:	the task that took the last lost branch
+ * @refusals:	rows for which the ring buffer had no room, when last read
+ */
+struct bts_losses {
+	struct bts_loss	cause[BTS_LOST_CAUSES];
+	bool		pending;
+	pid_t		pid;
+	unsigned long	refusals;
+};
+
+/**
+ * struct bts_writer - write.c: the way into the ring buffer
+ * @ent:	the header of a batch's entries
+ * @buffer:	the ring buffer of the batch
+ * @seq:	the number of branches, lost ones included, of all entries that were written
+ *		or held since the ring buffer was cleared
+ * @gone:	entries that had been read or overwritten before the last batch
+ * @cleared:	the ring buffer was cleared since; set by bts_clear()
+ */
+struct bts_writer {
+	struct trace_entry	ent;
+	struct trace_buffer	*buffer;
+	u64			seq;
+	unsigned long		gone;
+	bool			cleared;
+};
+
+/**
+ * struct bts_hold - hold.c: entries for which the ring buffer had no room yet
+ * @backlog:	the entries, branches and losses among them; allocated when it is first
+ *		needed
+ * @nr:		the number of entries
+ * @branches:	the number of branches in them
+ * @oldest:	the turn of the first entry, or BTS_NONE_HELD
+ * @newest:	the turn of the last entry
+ * @turn:	the batch's turn, if the instance blocks
+ * @wait:	the batch waits for the entries that other CPUs hold
+ */
+struct bts_hold {
+	struct kfifo_rec_ptr_2	backlog;
+	unsigned int		nr;
+	u64			branches;
+	u64			oldest;
+	u64			newest;
+	u64			turn;
+	bool			wait;
+};
+
+/**
+ * struct bts_cpu - an instance's part of a CPU
+ * @mode:	DS_BTS_*, what the instance wants of the task on the CPU
+ * @counts:	its counters
+ * @loss:	its losses
+ * @write:	its ring buffer
+ * @hold:	its backlog
+ * @readers:	of this CPU's part of the ring buffer
  */
 struct bts_cpu {
-	unsigned int	mode;
-	u64		records;
-	u64		delivered;
-	u64		filtered;
-	u64		own;
-	u64		dropped_off;
-	u64		unsure;
-	struct bts_loss	loss[BTS_LOST_CAUSES];
-	bool		losses;
-	pid_t		loss_pid;
-	u64		drains[DS_DRAIN_CAUSES];
-	u64		packs;
-	u64		pack_bytes;
-	struct trace_entry ent;
-	u64		seq;
-	unsigned long	gone;
-	bool		cleared;
-	struct trace_buffer *buffer;
-	unsigned long	refusals;
-	u64		turn;
-	bool		wait;
-	u64		blocked;
-	u64		blocked_ns;
-	struct kfifo_rec_ptr_2 backlog;
-	unsigned int	backlog_nr;
-	u64		held;
-	u64		oldest;
-	u64		newest;
-	struct bts_readers readers;
-	u64		rows;
-	u64		rows_lost;
+	unsigned int		mode;
+	struct bts_counts	counts;
+	struct bts_losses	loss;
+	struct bts_writer	write;
+	struct bts_hold		hold;
+	struct bts_readers	readers;
 };
 
 /**
@@ -220,13 +251,14 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* The instances that have chosen bts. Under trace_types_lock and RCU, see bts.c. */
+/* bts.c: the instances that have chosen bts; for for_each_bts_instance() alone. */
 extern struct list_head bts_instances;
 
-/* Context: preemption off, up to NMI. */
+/* Context: preemption off, up to NMI; or trace_types_lock held. */
 #define for_each_bts_instance(b)					\
 	list_for_each_entry_rcu(b, &bts_instances, list,		\
-				rcu_read_lock_sched_held())
+				rcu_read_lock_sched_held() ||		\
+				lockdep_is_held(&trace_types_lock))
 
 /* User space is the lower half of the address space. */
 static inline bool bts_is_user(unsigned long addr)
@@ -276,7 +308,7 @@ static inline void bts_set_seq(union bts_entry *entry, u64 seq)
 /* The number of entries that wait for room. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
-	return READ_ONCE(c->backlog_nr);
+	return READ_ONCE(c->hold.nr);
 }
 
 /* Has the user switched off the ring buffer, or its part of @cpu? */
@@ -305,13 +337,11 @@ void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
-bool bts_pending(int cpu);
 
 /* hold.c */
-extern struct wait_queue_head bts_room;
 bool bts_may_hold(struct bts_instance *b, int cpu);
 bool bts_any_held(struct bts_instance *b);
-void bts_take_turn(struct bts_instance *b, struct bts_cpu *c);
+void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c);
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      union bts_entry *entry, unsigned int size);
 void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
@@ -320,6 +350,7 @@ int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
 /* write.c */
+void bts_clear(struct bts_cpu *c);
 void bts_begin(struct bts_instance *b, struct bts_cpu *c);
 bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
@@ -341,21 +372,24 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 /* map.c */
 int bts_map_attach(void);
 void bts_map_detach(void);
-void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode);
+void bts_map_turn(void);
+void bts_map_request(struct bts_instance *b, struct task_struct *task);
+void bts_map_switch(struct bts_instance *b, struct task_struct *task);
 void bts_map_forget(struct bts_instance *b);
 void bts_map_free(struct bts_instance *b);
 
 /* filter.c */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);
 bool bts_is_unwanted(struct task_struct *task);
-void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
-		    const struct ds_bts_slice *slice);
+void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
+		      const struct ds_bts_slice *slice);
 
 /* block.c */
-void bts_hold_task(struct task_struct *task);
+void bts_check_task(struct task_struct *task);
 void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_look_again(void);
+void bts_wake(void);
 
 /* sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);

@@ -109,11 +109,11 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 }
 
 /* Does the filter let the branch pass? Context: as bts_records(). */
-static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
-			     const struct ds_bts_record *rec)
+static bool bts_filter_matches(struct event_filter *filter, struct bts_cpu *c,
+			       const struct ds_bts_record *rec)
 {
 	struct bts_branch_entry entry = {
-		.ent	= c->ent,
+		.ent	= c->write.ent,
 		.from	= rec->from,
 		.to	= rec->to,
 	};
@@ -121,16 +121,16 @@ static bool bts_filter_takes(struct event_filter *filter, struct bts_cpu *c,
 	return filter_match_preds(filter, &entry);
 }
 
-static __always_inline bool bts_takes(struct event_filter *filter, struct bts_cpu *c,
-				      unsigned int mode, const struct ds_bts_record *rec)
+static __always_inline bool bts_passes(struct event_filter *filter, struct bts_cpu *c,
+				       unsigned int mode, const struct ds_bts_record *rec)
 {
-	return bts_wanted(mode, rec) && (!filter || bts_filter_takes(filter, c, rec));
+	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
 /* Deliver the wanted records, each unbroken run of them at once. */
-static __always_inline void bts_take_runs(struct bts_instance *b, struct bts_cpu *c,
-					  struct event_filter *filter, unsigned int mode,
-					  const struct ds_bts_slice *slice)
+static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
+					     struct event_filter *filter, unsigned int mode,
+					     const struct ds_bts_slice *slice)
 {
 	const struct ds_bts_record *rec = slice->rec;
 	const struct ds_bts_record *end = rec + slice->nr;
@@ -139,28 +139,28 @@ static __always_inline void bts_take_runs(struct bts_instance *b, struct bts_cpu
 
 	while (rec < end) {
 		start = rec;
-		while (rec < end && bts_takes(filter, c, mode, rec))
+		while (rec < end && bts_passes(filter, c, mode, rec))
 			rec++;
 		if (rec > start)
 			bts_deliver(b, c, start, rec - start);
 		start = rec;
-		while (rec < end && !bts_takes(filter, c, mode, rec))
+		while (rec < end && !bts_passes(filter, c, mode, rec))
 			rec++;
 		filtered += rec - start;
 	}
-	bts_count(&c->filtered, filtered);
+	bts_count(&c->counts.filtered, filtered);
 }
 
 /**
- * bts_take_slice - deliver those of a batch's records that an instance wants
+ * bts_filter_slice - deliver those of a batch's records that an instance wants
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
  * @slice:	the records
  *
  * Context: as bts_records().
  */
-void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
-		    const struct ds_bts_slice *slice)
+void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
+		      const struct ds_bts_slice *slice)
 {
 	struct event_filter *filter = bts_filter(b);
 	unsigned int mode = c->mode & BTS_SIDES;
@@ -169,11 +169,11 @@ void bts_take_slice(struct bts_instance *b, struct bts_cpu *c,
 		return;
 	/* A loop is compiled for each case, because it handles each record. */
 	if (filter)
-		bts_take_runs(b, c, filter, mode, slice);
+		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)
 		bts_deliver(b, c, slice->rec, slice->nr);
 	else if (mode == DS_BTS_USER)
-		bts_take_runs(b, c, NULL, DS_BTS_USER, slice);
+		bts_deliver_runs(b, c, NULL, DS_BTS_USER, slice);
 	else
-		bts_take_runs(b, c, NULL, DS_BTS_KERNEL, slice);
+		bts_deliver_runs(b, c, NULL, DS_BTS_KERNEL, slice);
 }

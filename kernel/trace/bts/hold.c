@@ -26,9 +26,7 @@
  *	- The last entry that leaves a backlog wakes all tasks that wait.
  */
 
-#include <linux/irq_work.h>
 #include <linux/mm.h>
-#include <linux/wait.h>
 
 #include "bts.h"
 
@@ -37,9 +35,6 @@
 
 /* An entry and its turn take at most so many bytes of a backlog. */
 #define BTS_HELD_WORST	(PAGE_SIZE + 64)
-
-/* Where tasks wait until backlogs are empty. */
-DECLARE_WAIT_QUEUE_HEAD(bts_room);
 
 /**
  * bts_may_hold - may entries of a CPU wait for room?
@@ -67,7 +62,7 @@ static u64 bts_oldest(struct bts_instance *b, int except)
 
 	for_each_online_cpu(cpu) {
 		if (cpu != except)
-			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->oldest));
+			oldest = min(oldest, READ_ONCE(per_cpu_ptr(b->cpu, cpu)->hold.oldest));
 	}
 	return oldest;
 }
@@ -84,19 +79,19 @@ bool bts_any_held(struct bts_instance *b)
 }
 
 /**
- * bts_take_turn - give a batch its turn, and decide whether it waits for another CPU
+ * bts_begin_holding - give a batch its turn, and decide whether it waits for another CPU
  * @b:	the instance
  * @c:	its part of this CPU
  *
  * Context: as bts_records().
  */
-void bts_take_turn(struct bts_instance *b, struct bts_cpu *c)
+void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c)
 {
-	c->wait = false;
+	c->hold.wait = false;
 	if (!READ_ONCE(b->blocking))
 		return;
-	c->turn = atomic64_inc_return(&b->turn);
-	c->wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
+	c->hold.turn = atomic64_inc_return(&b->turn);
+	c->hold.wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
 /* Takes a turn out of the backlog, if one is next: it is that of the entries after it. */
@@ -104,53 +99,45 @@ static void bts_next_turn(struct bts_cpu *c)
 {
 	u64 turn;
 
-	if (bts_held(c) && kfifo_peek_len(&c->backlog) == sizeof(turn) &&
-	    kfifo_out(&c->backlog, &turn, sizeof(turn)))
-		WRITE_ONCE(c->oldest, turn);
+	if (bts_held(c) && kfifo_peek_len(&c->hold.backlog) == sizeof(turn) &&
+	    kfifo_out(&c->hold.backlog, &turn, sizeof(turn)))
+		WRITE_ONCE(c->hold.oldest, turn);
 }
 
 /* An entry has left the backlog. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
-	WRITE_ONCE(c->held, c->held - bts_branches(entry));
-	WRITE_ONCE(c->backlog_nr, c->backlog_nr - 1);
+	WRITE_ONCE(c->hold.branches, c->hold.branches - bts_branches(entry));
+	WRITE_ONCE(c->hold.nr, c->hold.nr - 1);
 	if (!bts_held(c))
-		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
+		WRITE_ONCE(c->hold.oldest, BTS_NONE_HELD);
 	bts_next_turn(c);
 }
 
 /* Moves the first held entry to the ring buffer, if there is room. */
 static bool bts_write_first_held(struct bts_cpu *c)
 {
-	unsigned int size = kfifo_peek_len(&c->backlog);
+	unsigned int size = kfifo_peek_len(&c->hold.backlog);
 	struct ring_buffer_event *event;
 	union bts_entry *entry;
 
-	event = ring_buffer_lock_reserve(c->buffer, size);
+	event = ring_buffer_lock_reserve(c->write.buffer, size);
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
-	size = kfifo_out(&c->backlog, entry, size);
+	size = kfifo_out(&c->hold.backlog, entry, size);
 	bts_next_held(c, entry);
 	bts_count_written(c, entry, size);
-	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
 	return true;
 }
 
 /* Moves the held entries with turns before @until, while there is room. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
-	while (bts_held(c) && c->oldest < until && bts_write_first_held(c))
+	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
 		;
 }
-
-static void bts_wake_all(struct irq_work *work)
-{
-	wake_up_all(&bts_room);
-}
-
-static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
-	IRQ_WORK_INIT_HARD(bts_wake_all);
 
 /* Drops all held entries: their branches become losses, their losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
@@ -161,14 +148,14 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 
 	while (bts_held(c)) {
 		/* A pack without its code. */
-		if (!kfifo_out(&c->backlog, &held, sizeof(held)))
+		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
 			bts_pend(c, held.lost.cause, held.lost.count, held.ent.pid);
 		else
 			pid = held.ent.pid;
 		n += bts_branches(&held);
-		c->seq -= bts_span(&held);
+		c->write.seq -= bts_span(&held);
 		bts_next_held(c, &held);
 	}
 	if (n)
@@ -180,17 +167,17 @@ static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 {
 	bts_write_held(c, BTS_NONE_HELD);
 	bts_drop_held(b, c);
-	irq_work_queue(this_cpu_ptr(&bts_wake_work));
+	bts_wake();
 }
 
 /* Puts the turn of the next entry into the backlog, if it differs from the last one. */
 static void bts_hold_turn(struct bts_cpu *c)
 {
 	if (!bts_held(c))
-		WRITE_ONCE(c->oldest, c->turn);
-	else if (c->newest != c->turn)
-		kfifo_in(&c->backlog, &c->turn, sizeof(c->turn));
-	c->newest = c->turn;
+		WRITE_ONCE(c->hold.oldest, c->hold.turn);
+	else if (c->hold.newest != c->hold.turn)
+		kfifo_in(&c->hold.backlog, &c->hold.turn, sizeof(c->hold.turn));
+	c->hold.newest = c->hold.turn;
 }
 
 /**
@@ -207,23 +194,23 @@ static void bts_hold_turn(struct bts_cpu *c)
 bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	      union bts_entry *entry, unsigned int size)
 {
-	if (!kfifo_initialized(&c->backlog))
+	if (!kfifo_initialized(&c->hold.backlog))
 		return false;
 	if (!bts_may_hold(b, smp_processor_id())) {
 		if (bts_held(c))
 			bts_end_holding(b, c);
 		return false;
 	}
-	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
+	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
 		bts_write_held(c, BTS_NONE_HELD);
-	if (kfifo_avail(&c->backlog) < BTS_HELD_WORST)
+	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
 		return false;
 	bts_hold_turn(c);
-	bts_set_seq(entry, c->seq);
-	kfifo_in(&c->backlog, entry, size);
-	WRITE_ONCE(c->backlog_nr, c->backlog_nr + 1);
-	bts_count(&c->held, bts_branches(entry));
-	c->seq += bts_span(entry);
+	bts_set_seq(entry, c->write.seq);
+	kfifo_in(&c->hold.backlog, entry, size);
+	WRITE_ONCE(c->hold.nr, c->hold.nr + 1);
+	bts_count(&c->hold.branches, bts_branches(entry));
+	c->write.seq += bts_span(entry);
 	return true;
 }
 
@@ -249,7 +236,7 @@ void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
 	}
 	bts_write_held(c, bts_oldest(b, cpu));
 	if (!bts_held(c))
-		irq_work_queue(this_cpu_ptr(&bts_wake_work));
+		bts_wake();
 }
 
 /**
@@ -263,11 +250,11 @@ void bts_drop_offline(struct bts_instance *b)
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
-		bts_count(&c->dropped_off, c->held);
-		WRITE_ONCE(c->held, 0);
-		WRITE_ONCE(c->backlog_nr, 0);
-		WRITE_ONCE(c->oldest, BTS_NONE_HELD);
-		kfifo_reset(&c->backlog);
+		bts_count(&c->counts.dropped_off, c->hold.branches);
+		WRITE_ONCE(c->hold.branches, 0);
+		WRITE_ONCE(c->hold.nr, 0);
+		WRITE_ONCE(c->hold.oldest, BTS_NONE_HELD);
+		kfifo_reset(&c->hold.backlog);
 	}
 }
 
@@ -286,9 +273,9 @@ int bts_alloc_backlogs(struct bts_instance *b)
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 		int ret;
 
-		if (kfifo_initialized(&c->backlog))
+		if (kfifo_initialized(&c->hold.backlog))
 			continue;
-		ret = kfifo_alloc(&c->backlog, BTS_BACKLOG, GFP_KERNEL);
+		ret = kfifo_alloc(&c->hold.backlog, BTS_BACKLOG, GFP_KERNEL);
 		if (ret)
 			return ret;
 	}
@@ -304,5 +291,5 @@ void bts_free_backlogs(struct bts_instance *b)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		kfifo_free(&per_cpu_ptr(b->cpu, cpu)->backlog);
+		kfifo_free(&per_cpu_ptr(b->cpu, cpu)->hold.backlog);
 }

@@ -20,8 +20,6 @@
 
 #include "bts.h"
 
-LIST_HEAD(bts_instances);
-
 const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_RING_BUFFER]	= { "ring buffer full", "dropped_ring_buffer" },
 	[BTS_LOST_DS_BUFFER]	= { "DS buffer full", "buffer_full" },
@@ -47,10 +45,10 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 /* After a refusal: was it for want of room? A reset lowers the number. */
 static bool bts_was_full(struct bts_cpu *c)
 {
-	unsigned long before = c->refusals;
+	unsigned long before = c->loss.refusals;
 
-	c->refusals = bts_refusals(c->buffer);
-	return c->refusals > before;
+	c->loss.refusals = bts_refusals(c->write.buffer);
+	return c->loss.refusals > before;
 }
 
 /**
@@ -62,8 +60,8 @@ static bool bts_was_full(struct bts_cpu *c)
  */
 void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 {
-	c->buffer = buffer;
-	c->refusals = bts_refusals(buffer);
+	c->write.buffer = buffer;
+	c->loss.refusals = bts_refusals(buffer);
 }
 
 /**
@@ -77,10 +75,10 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
 		       unsigned int size)
 {
-	bts_count(&c->delivered, bts_branches(entry));
+	bts_count(&c->counts.delivered, bts_branches(entry));
 	if (entry->ent.type == TRACE_BTS_PACK) {
-		bts_count(&c->packs, 1);
-		bts_count(&c->pack_bytes, size);
+		bts_count(&c->counts.packs, 1);
+		bts_count(&c->counts.pack_bytes, size);
 	}
 }
 
@@ -95,10 +93,10 @@ void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
  */
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 {
-	c->loss[cause].count += n;
-	c->loss[cause].unknown |= !n;
-	c->loss_pid = pid;
-	WRITE_ONCE(c->losses, true);
+	c->loss.cause[cause].count += n;
+	c->loss.cause[cause].unknown |= !n;
+	c->loss.pid = pid;
+	WRITE_ONCE(c->loss.pending, true);
 }
 
 /**
@@ -112,7 +110,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
  */
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 {
-	bts_count(&c->loss[cause].total, n ?: 1);
+	bts_count(&c->loss.cause[cause].total, n ?: 1);
 	bts_pend(c, cause, n, pid);
 }
 
@@ -130,24 +128,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 	if (bts_was_full(c))
 		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
 	else if (bts_is_off(b->tr, smp_processor_id()))
-		bts_count(&c->dropped_off, n);
+		bts_count(&c->counts.dropped_off, n);
 	else
 		bts_lose(c, BTS_LOST_PAUSED, n, pid);
-}
-
-/*
- * Does a CPU have losses to show, or entries that wait for room? Called by the driver.
- * Context: preemption off.
- */
-bool bts_pending(int cpu)
-{
-	struct bts_instance *b;
-
-	for_each_bts_instance(b) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		if (bts_held(c) || READ_ONCE(c->losses))
-			return true;
-	}
-	return false;
 }

@@ -8,9 +8,9 @@
  * writes the same entries itself for the processes that it traces, also for the
  * mappings that a process has when its first task is traced:
  *
- *	bts_map_turn()		the scheduler turns to a traced task of a process
+ *	bts_map_request()	the scheduler turns to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
- *	    v			bts_resume_asked and TIF_NOTIFY_RESUME
+ *	    v			bts_maps_due and TIF_NOTIFY_RESUME
  *	__bts_resume_user()	before the task is in user space again: a row for
  *	    |			each of its mappings; the process is in .mapped
  *	    v
@@ -61,7 +61,7 @@
 #include "bts.h"
 
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
-DEFINE_PER_CPU(bool, bts_resume_asked);
+DEFINE_PER_CPU(bool, bts_maps_due);
 
 /* An entry with a path of this length fits into a page of the ring buffer. */
 #define BTS_PATH_MAX	3072
@@ -189,33 +189,45 @@ static void bts_pids_free(struct bts_pids *pids)
 		free_page((unsigned long)pids->bits[i]);
 }
 
-/* A traced task's process is not known yet: the task must call __bts_resume_user(). */
-static void bts_map_ask(struct bts_instance *b, struct task_struct *task)
+/**
+ * bts_map_turn - the CPU turns to a task, for which bts_map_request() may follow
+ *
+ * Context: bts_turn().
+ */
+void bts_map_turn(void)
+{
+	this_cpu_write(bts_maps_due, false);
+}
+
+/**
+ * bts_map_request - have a traced task show its mappings, if its process is not known yet
+ * @b:		an instance
+ * @task:	the task
+ *
+ * Context: bts_turn().
+ */
+void bts_map_request(struct bts_instance *b, struct task_struct *task)
 {
 	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
 	/* The task runs on this CPU, or is the next one, and is not in user mode. */
-	this_cpu_write(bts_resume_asked, true);
+	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
 
 /**
- * bts_map_turn - the CPU turns to a task, or to another mode
+ * bts_map_switch - the CPU switches to a task: a new process may have an old PID
  * @b:		an instance
  * @task:	the task
- * @mode:	what the instance wants of it
  *
  * Context: bts_turn().
  */
-void bts_map_turn(struct bts_instance *b, struct task_struct *task, unsigned int mode)
+void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 {
-	/* A new process may have an old PID. */
-	if (task != current && bts_is_newborn(task) && thread_group_leader(task))
+	if (bts_is_newborn(task) && thread_group_leader(task))
 		bts_pids_remove(&b->mapped, task->tgid);
-	if (bts_has(mode, BTS_OPT_MAP))
-		bts_map_ask(b, task);
 }
 
 /**
@@ -388,7 +400,7 @@ static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
 	if (!again)
-		this_cpu_write(bts_resume_asked, false);
+		bts_map_turn();
 }
 
 /* Context: as bts_probe_mmap_exec(), BTS off. */

@@ -20,30 +20,30 @@ struct bts_stat {
 
 /* What was done with the records; bts_causes[] has the losses. */
 static const struct bts_stat bts_record_stats[] = {
-	{ "records",		offsetof(struct bts_cpu, records) },
-	{ "delivered",		offsetof(struct bts_cpu, delivered) },
-	{ "filtered",		offsetof(struct bts_cpu, filtered) },
-	{ "own",		offsetof(struct bts_cpu, own) },
-	{ "held",		offsetof(struct bts_cpu, held) },
-	{ "dropped_off",	offsetof(struct bts_cpu, dropped_off) },
+	{ "records",		offsetof(struct bts_cpu, counts.records) },
+	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
+	{ "filtered",		offsetof(struct bts_cpu, counts.filtered) },
+	{ "own",		offsetof(struct bts_cpu, counts.own) },
+	{ "held",		offsetof(struct bts_cpu, hold.branches) },
+	{ "dropped_off",	offsetof(struct bts_cpu, counts.dropped_off) },
 };
 
 static const struct bts_stat bts_other_stats[] = {
-	{ "unsure",		offsetof(struct bts_cpu, unsure) },
-	{ "packs",		offsetof(struct bts_cpu, packs) },
-	{ "pack_bytes",		offsetof(struct bts_cpu, pack_bytes) },
-	{ "rows",		offsetof(struct bts_cpu, rows) },
-	{ "rows_lost",		offsetof(struct bts_cpu, rows_lost) },
+	{ "unsure",		offsetof(struct bts_cpu, counts.unsure) },
+	{ "packs",		offsetof(struct bts_cpu, counts.packs) },
+	{ "pack_bytes",		offsetof(struct bts_cpu, counts.pack_bytes) },
+	{ "rows",		offsetof(struct bts_cpu, counts.rows) },
+	{ "rows_lost",		offsetof(struct bts_cpu, counts.rows_lost) },
 	{ "interrupts",
-	  offsetof(struct bts_cpu, drains[DS_DRAIN_INTERRUPT]) },
-	{ "drains_switch",	offsetof(struct bts_cpu, drains[DS_DRAIN_SWITCH]) },
-	{ "drains_flush",	offsetof(struct bts_cpu, drains[DS_DRAIN_FLUSH]) },
-	{ "drains_stop",	offsetof(struct bts_cpu, drains[DS_DRAIN_STOP]) },
+	  offsetof(struct bts_cpu, counts.drains[DS_DRAIN_INTERRUPT]) },
+	{ "drains_switch",	offsetof(struct bts_cpu, counts.drains[DS_DRAIN_SWITCH]) },
+	{ "drains_flush",	offsetof(struct bts_cpu, counts.drains[DS_DRAIN_FLUSH]) },
+	{ "drains_stop",	offsetof(struct bts_cpu, counts.drains[DS_DRAIN_STOP]) },
 	{ "drains_offline",
-	  offsetof(struct bts_cpu, drains[DS_DRAIN_OFFLINE]) },
-	{ "drains_crash",	offsetof(struct bts_cpu, drains[DS_DRAIN_CRASH]) },
-	{ "blocked",		offsetof(struct bts_cpu, blocked) },
-	{ "blocked_ns",		offsetof(struct bts_cpu, blocked_ns) },
+	  offsetof(struct bts_cpu, counts.drains[DS_DRAIN_OFFLINE]) },
+	{ "drains_crash",	offsetof(struct bts_cpu, counts.drains[DS_DRAIN_CRASH]) },
+	{ "blocked",		offsetof(struct bts_cpu, counts.blocked) },
+	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
 /* Nothing is counted in an instance that has never chosen the tracer. */
@@ -86,7 +86,7 @@ static struct bts_stat bts_cause_stat(unsigned int cause)
 {
 	return (struct bts_stat){
 		.name	= bts_causes[cause].stat,
-		.offset	= offsetof(struct bts_cpu, loss[cause].total),
+		.offset	= offsetof(struct bts_cpu, loss.cause[cause].total),
 	};
 }
 

@@ -85,7 +85,7 @@ static void bts_poll_again(struct work_struct *work)
 
 	guard(mutex)(&trace_types_lock);
 
-	list_for_each_entry(b, &bts_instances, list) {
+	for_each_bts_instance(b) {
 		if (!bts_is_read(b))
 			WRITE_ONCE(b->polled, false);
 		any |= READ_ONCE(b->polled);
@@ -217,7 +217,7 @@ static void bts_sync_clear(struct bts_instance *b, int cleared)
 
 	for_each_possible_cpu(cpu) {
 		if (cleared == RING_BUFFER_ALL_CPUS || cleared == cpu)
-			WRITE_ONCE(per_cpu_ptr(b->cpu, cpu)->cleared, true);
+			bts_clear(per_cpu_ptr(b->cpu, cpu));
 	}
 	ds_bts_flush_all();
 }

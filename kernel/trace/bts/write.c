@@ -51,12 +51,23 @@ static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
 	/* data_race: as above */
 	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
 	gone += ring_buffer_overrun_cpu(buffer, cpu);
-	if (buffer != c->buffer || gone < c->gone || !(entries + gone) ||
-	    READ_ONCE(c->cleared))
-		c->seq = c->held;
-	WRITE_ONCE(c->cleared, false);
-	c->gone = gone;
+	if (buffer != c->write.buffer || gone < c->write.gone || !(entries + gone) ||
+	    READ_ONCE(c->write.cleared))
+		c->write.seq = c->hold.branches;
+	WRITE_ONCE(c->write.cleared, false);
+	c->write.gone = gone;
 	bts_use_buffer(c, buffer);
+}
+
+/**
+ * bts_clear - the ring buffer of a CPU was cleared: its branches are numbered from 0 again
+ * @c: an instance's part of the CPU
+ *
+ * Context: any, on any CPU.
+ */
+void bts_clear(struct bts_cpu *c)
+{
+	WRITE_ONCE(c->write.cleared, true);
 }
 
 /**
@@ -71,7 +82,7 @@ void bts_begin(struct bts_instance *b, struct bts_cpu *c)
 	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
 	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_release_held(b, c);
-	bts_take_turn(b, c);
+	bts_begin_holding(b, c);
 }
 
 /* Return: false if the ring buffer does not take it. */
@@ -79,13 +90,13 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 {
 	struct ring_buffer_event *event;
 
-	event = ring_buffer_lock_reserve(c->buffer, size);
+	event = ring_buffer_lock_reserve(c->write.buffer, size);
 	if (!event)
 		return false;
-	bts_set_seq(entry, c->seq);
+	bts_set_seq(entry, c->write.seq);
 	memcpy(ring_buffer_event_data(event), entry, size);
-	trace_buffer_unlock_commit_nostack(c->buffer, event);
-	c->seq += bts_span(entry);
+	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
+	c->write.seq += bts_span(entry);
 	bts_count_written(c, entry, size);
 	return true;
 }
@@ -97,7 +108,7 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
 		      union bts_entry *entry, unsigned int size, bool hold)
 {
-	if (c->wait || bts_held(c)) {
+	if (c->hold.wait || bts_held(c)) {
 		if (hold && bts_hold(b, c, entry, size))
 			return true;
 		if (!hold || bts_held(c))
@@ -110,7 +121,7 @@ static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
 static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
 			  struct bts_lost_entry *row, bool hold)
 {
-	struct bts_loss *loss = &c->loss[row->cause];
+	struct bts_loss *loss = &c->loss.cause[row->cause];
 	union bts_entry *entry = (union bts_entry *)row;
 
 	if (loss->count) {
@@ -142,15 +153,15 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
 	union bts_entry row;
 	unsigned int *cause = &row.lost.cause;
 
-	if (!c->losses)
+	if (!c->loss.pending)
 		return true;
 	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
-	row.ent.pid = c->loss_pid;
+	row.ent.pid = c->loss.pid;
 	for (*cause = 0; *cause < BTS_LOST_CAUSES; (*cause)++) {
 		if (!bts_show_loss(b, c, &row.lost, hold))
 			return false;
 	}
-	WRITE_ONCE(c->losses, false);
+	WRITE_ONCE(c->loss.pending, false);
 	return true;
 }
 
@@ -180,9 +191,9 @@ bool bts_row_may(struct bts_instance *b, struct bts_cpu *c)
 void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written)
 {
 	if (written)
-		bts_count(&c->rows, 1);
+		bts_count(&c->counts.rows, 1);
 	else if (!bts_is_off(b->tr, smp_processor_id()))
-		bts_count(&c->rows_lost, 1);
+		bts_count(&c->counts.rows_lost, 1);
 }
 
 /*
@@ -201,12 +212,12 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 				   unsigned int nr)
 {
 	const unsigned int stride = ring_buffer_event_stride(sizeof(struct bts_branch_entry));
-	const struct trace_entry ent = c->ent;
+	const struct trace_entry ent = c->write.ent;
 	struct ring_buffer_event *event;
 	struct bts_branch_entry *entry;
 	unsigned int i;
 
-	event = ring_buffer_lock_reserve_events(c->buffer, sizeof(*entry), &nr);
+	event = ring_buffer_lock_reserve_events(c->write.buffer, sizeof(*entry), &nr);
 	if (!event)
 		return 0;
 	entry = ring_buffer_event_data(event);
@@ -216,7 +227,7 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 		entry->to = rec[i].to;
 		entry = (void *)entry + stride;
 	}
-	trace_buffer_unlock_commit_nostack(c->buffer, event);
+	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
 	return nr;
 }
 
@@ -228,14 +239,14 @@ static unsigned int bts_write_branches(struct bts_cpu *c,
 	unsigned int done = 0;
 	unsigned int some;
 
-	if (c->losses || c->wait || bts_held(c))
+	if (c->loss.pending || c->hold.wait || bts_held(c))
 		return 0;
 	do {
 		some = bts_write_some(c, rec + done, nr - done);
 		done += some;
 	} while (some && done < nr);
-	c->seq += done;
-	bts_count(&c->delivered, done);
+	c->write.seq += done;
+	bts_count(&c->counts.delivered, done);
 	return done;
 }
 
@@ -243,7 +254,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 			     const struct ds_bts_record *rec, unsigned int nr)
 {
 	const struct ds_bts_record *end = rec + nr;
-	union bts_entry entry = { .ent = c->ent };
+	union bts_entry entry = { .ent = c->write.ent };
 
 	for (;;) {
 		rec += bts_write_branches(c, rec, end - rec);
@@ -290,10 +301,10 @@ int bts_alloc_packers(void)
 /* As large as a sub-buffer takes. */
 static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 {
-	size_t room = min(sizeof(p->room), ring_buffer_max_event_size(c->buffer));
+	size_t room = min(sizeof(p->room), ring_buffer_max_event_size(c->write.buffer));
 
 	p->open = true;
-	p->entry.ent = c->ent;
+	p->entry.ent = c->write.ent;
 	p->entry.ent.type = TRACE_BTS_PACK;
 	bts_coder_begin(&p->coder, p->entry.pack.code, room - BTS_PACK_HEAD);
 }
@@ -343,7 +354,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
  * bts_deliver - branches go to an instance
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
- * @rec:	the branches, of the task and in the context that @c->ent says
+ * @rec:	the branches, of the task and in the context that @c->write.ent says
  * @nr:		how many there are
  *
  * With bts-pack they are written by bts_end_pack() at the latest.
