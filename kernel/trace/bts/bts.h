@@ -168,7 +168,6 @@ struct bts_writer {
  * @nr:		the number of entries
  * @branches:	the number of branches in them
  * @oldest:	the turn of the first entry, or BTS_NONE_HELD
- * @newest:	the turn of the last entry
  * @turn:	the batch's turn, if the instance blocks
  * @wait:	the batch waits for the entries that other CPUs hold
  */
@@ -177,7 +176,6 @@ struct bts_hold {
 	unsigned int		nr;
 	u64			branches;
 	u64			oldest;
-	u64			newest;
 	u64			turn;
 	bool			wait;
 };

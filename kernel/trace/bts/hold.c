@@ -4,8 +4,8 @@
  *
  * When the ring buffer of a CPU has no room, an instance that blocks keeps the entries
  * of that CPU, branches and the losses among them, in a backlog of bytes: a kfifo whose
- * records are entries, and between them the turns of batches. The entries go into the
- * ring buffer, in order, when there is room.
+ * records are entries, each but the first with the turn of its batch before it. The
+ * entries go into the ring buffer, in order, when there is room.
  *
  * Each batch has a number, its turn. No CPU writes a batch while another CPU holds
  * entries of a lower turn: so when a task moves to another CPU, its earlier branches
@@ -94,24 +94,16 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c)
 	c->hold.wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
-/* Takes a turn out of the backlog, if one is next: it is that of the entries after it. */
-static void bts_next_turn(struct bts_cpu *c)
+/* An entry has left the backlog. The next one's turn precedes it there. */
+static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
 
-	if (bts_held(c) && kfifo_peek_len(&c->hold.backlog) == sizeof(turn) &&
-	    kfifo_out(&c->hold.backlog, &turn, sizeof(turn)))
-		WRITE_ONCE(c->hold.oldest, turn);
-}
-
-/* An entry has left the backlog. */
-static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
-{
 	WRITE_ONCE(c->hold.branches, c->hold.branches - bts_branches(entry));
 	WRITE_ONCE(c->hold.nr, c->hold.nr - 1);
-	if (!bts_held(c))
-		WRITE_ONCE(c->hold.oldest, BTS_NONE_HELD);
-	bts_next_turn(c);
+	if (!kfifo_out(&c->hold.backlog, &turn, sizeof(turn)))
+		turn = BTS_NONE_HELD;
+	WRITE_ONCE(c->hold.oldest, turn);
 }
 
 /* Moves the first held entry to the ring buffer, if there is room. */
@@ -170,16 +162,6 @@ static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
 	bts_wake();
 }
 
-/* Puts the turn of the next entry into the backlog, if it differs from the last one. */
-static void bts_hold_turn(struct bts_cpu *c)
-{
-	if (!bts_held(c))
-		WRITE_ONCE(c->hold.oldest, c->hold.turn);
-	else if (c->hold.newest != c->hold.turn)
-		kfifo_in(&c->hold.backlog, &c->hold.turn, sizeof(c->hold.turn));
-	c->hold.newest = c->hold.turn;
-}
-
 /**
  * bts_hold - keep an entry for which the ring buffer has no room
  * @b:	the instance
@@ -205,7 +187,10 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 		bts_write_held(c, BTS_NONE_HELD);
 	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
 		return false;
-	bts_hold_turn(c);
+	if (bts_held(c))
+		kfifo_in(&c->hold.backlog, &c->hold.turn, sizeof(c->hold.turn));
+	else
+		WRITE_ONCE(c->hold.oldest, c->hold.turn);
 	bts_set_seq(entry, c->write.seq);
 	kfifo_in(&c->hold.backlog, entry, size);
 	WRITE_ONCE(c->hold.nr, c->hold.nr + 1);
