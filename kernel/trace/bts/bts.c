@@ -200,7 +200,7 @@ static void bts_lose_batch(struct bts_instance *b, struct bts_cpu *c,
 	if (batch->stopped)
 		bts_lose(c, BTS_LOST_STOPPED, 0, pid);
 	if (batch->full || batch->cleared || batch->stopped)
-		bts_show_losses(b, c, false);
+		bts_show_losses(b, c);
 }
 
 /* Gives a batch to an instance, if the instance wants it. Context: as bts_records(). */
@@ -225,7 +225,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
 	if (batch->dead && !c->loss.cause[BTS_LOST_DEAD].total)
 		bts_lose(c, BTS_LOST_DEAD, 0, pid);
-	bts_show_losses(b, c, false);
+	bts_show_losses(b, c);
 	if (!wanted) {
 		bts_count(&c->counts.filtered, nr + batch->discarded);
 		return;

@@ -15,8 +15,8 @@
 #include "../trace.h"
 
 /*
- * Why branches are missing from the trace: the cause of a bts_lost entry, or of a loss that
- * only the reader finds. Traces have the numbers: new causes are appended.
+ * Why branches or rows are missing from the trace: the cause of a bts_lost entry, or of a
+ * loss that only the reader finds. Traces contain the numbers: new causes are appended.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER,	/* the ring buffer had no room */
@@ -29,6 +29,7 @@ enum bts_lost_cause {
 	BTS_GONE_OVERWRITTEN,	/* the ring buffer has overwritten them */
 	BTS_GONE_DAMAGED,	/* the pack cannot be decoded */
 	BTS_LOST_LATE,		/* found in the hardware's buffer when BTS went on */
+	BTS_LOST_ROWS,		/* the ring buffer had no room for non-branch rows */
 	BTS_LOST_CAUSES
 };
 
@@ -38,6 +39,8 @@ enum bts_lost_cause {
  * @branch:	TRACE_BTS
  * @pack:	TRACE_BTS_PACK, with its code after it
  * @lost:	TRACE_BTS_LOST
+ *
+ * A non-branch row has the type of its event.
  */
 union bts_entry {
 	struct trace_entry	ent;
@@ -60,8 +63,8 @@ struct bts_cause {
 
 /**
  * struct bts_loss - the losses of an instance on a CPU, for one cause
- * @total:	since the instance chose the tracer: branches, or, if their number is not
- *		known, losses
+ * @total:	since the instance chose the tracer: branches or rows, or, if their number
+ *		is not known, losses
  * @count:	lost branches that the trace does not show yet
  * @unknown:	losses that the trace does not show yet, whose number is not known
  */
@@ -110,7 +113,6 @@ struct bts_readers {
  * @packs:		with bts-pack, the packs that were written,
  * @pack_bytes:		and their size in the ring buffer
  * @rows:		rows written that are not branches: bts-sched's and bts-map's
- * @rows_lost:		those for which the ring buffer had no room
  * @blocked:		the number of times that a task has waited for room
  * @blocked_ns:		the time of these waits
  */
@@ -125,16 +127,15 @@ struct bts_counts {
 	u64	packs;
 	u64	pack_bytes;
 	u64	rows;
-	u64	rows_lost;
 	u64	blocked;
 	u64	blocked_ns;
 };
 
 /**
- * struct bts_losses - loss.c: the losses of branches that the instance wanted
+ * struct bts_losses - loss.c: the losses of branches and rows that the instance wanted
  * @cause:	by their causes
  * @pending:	there are losses that the trace does not show yet
- * @pid:	the task that took the last lost branch
+ * @pid:	the task of the last lost branch or row
  * @refusals:	rows for which the ring buffer had no room, when last read
  */
 struct bts_losses {
@@ -163,10 +164,10 @@ struct bts_writer {
 
 /**
  * struct bts_hold - hold.c: entries for which the ring buffer had no room yet
- * @backlog:	the entries, branches and losses among them; allocated when it is first
- *		needed
+ * @backlog:	the entries; allocated when it is first needed
  * @nr:		the number of entries
- * @branches:	the number of branches in them
+ * @branches:	the number of branches in them,
+ * @rows:	and of non-branch rows
  * @oldest:	the turn of the first entry, or BTS_NONE_HELD
  * @turn:	the batch's turn, if the instance blocks
  * @wait:	the batch waits for the entries that other CPUs hold
@@ -175,6 +176,7 @@ struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
 	unsigned int		nr;
 	u64			branches;
+	u64			rows;
 	u64			oldest;
 	u64			turn;
 	bool			wait;
@@ -275,17 +277,23 @@ static inline bool bts_is_loss(const union bts_entry *entry)
 	return entry->ent.type == TRACE_BTS_LOST;
 }
 
-/* The number of branches in an entry; 0 for a loss. */
+/* The number of branches in an entry; 0 for a loss or another row. */
 static inline unsigned int bts_branches(const union bts_entry *entry)
 {
 	switch (entry->ent.type) {
 	case TRACE_BTS_PACK:
 		return entry->pack.nr;
-	case TRACE_BTS_LOST:
-		return 0;
-	default:
+	case TRACE_BTS:
 		return 1;
+	default:
+		return 0;
 	}
+}
+
+/* Is an entry neither branches nor a loss? */
+static inline bool bts_is_row(const union bts_entry *entry)
+{
+	return !bts_branches(entry) && !bts_is_loss(entry);
 }
 
 /* The number of branches in an entry, or of those that it reports as lost. */
@@ -335,6 +343,7 @@ void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
+void bts_drop_rows(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 
 /* hold.c */
 bool bts_may_hold(struct bts_instance *b, int cpu);
@@ -350,13 +359,13 @@ void bts_free_backlogs(struct bts_instance *b);
 /* write.c */
 void bts_clear(struct bts_cpu *c);
 void bts_begin(struct bts_instance *b, struct bts_cpu *c);
-bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold);
+bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr);
 void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);
 int bts_alloc_packers(void);
-bool bts_row_may(struct bts_instance *b, struct bts_cpu *c);
-void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written);
+bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
+		     struct task_struct *task, void *row, unsigned int size);
 
 /* event.c */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,

@@ -100,6 +100,7 @@ static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 	u64 turn;
 
 	WRITE_ONCE(c->hold.branches, c->hold.branches - bts_branches(entry));
+	WRITE_ONCE(c->hold.rows, c->hold.rows - bts_is_row(entry));
 	WRITE_ONCE(c->hold.nr, c->hold.nr - 1);
 	if (!kfifo_out(&c->hold.backlog, &turn, sizeof(turn)))
 		turn = BTS_NONE_HELD;
@@ -131,12 +132,11 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 		;
 }
 
-/* Drops all held entries: their branches become losses, their losses are pending again. */
+/* Drops all held entries: branches and rows become losses, losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
+	unsigned int branches = 0, rows = 0;
 	union bts_entry held;
-	unsigned int n = 0;
-	pid_t pid = 0;
 
 	while (bts_held(c)) {
 		/* A pack without its code. */
@@ -144,14 +144,15 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 			return;
 		if (bts_is_loss(&held))
 			bts_pend(c, held.lost.cause, held.lost.count, held.ent.pid);
-		else
-			pid = held.ent.pid;
-		n += bts_branches(&held);
+		rows += bts_is_row(&held);
+		branches += bts_branches(&held);
 		c->write.seq -= bts_span(&held);
 		bts_next_held(c, &held);
 	}
-	if (n)
-		bts_drop(b, c, n, pid);
+	if (branches)
+		bts_drop(b, c, branches, held.ent.pid);
+	if (rows)
+		bts_drop_rows(b, c, rows, held.ent.pid);
 }
 
 /* The end of holding: writes entries without waiting for turns, and drops the rest. */
@@ -195,6 +196,7 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	kfifo_in(&c->hold.backlog, entry, size);
 	WRITE_ONCE(c->hold.nr, c->hold.nr + 1);
 	bts_count(&c->hold.branches, bts_branches(entry));
+	bts_count(&c->hold.rows, bts_is_row(entry));
 	c->write.seq += bts_span(entry);
 	return true;
 }
@@ -237,6 +239,7 @@ void bts_drop_offline(struct bts_instance *b)
 
 		bts_count(&c->counts.dropped_off, c->hold.branches);
 		WRITE_ONCE(c->hold.branches, 0);
+		WRITE_ONCE(c->hold.rows, 0);
 		WRITE_ONCE(c->hold.nr, 0);
 		WRITE_ONCE(c->hold.oldest, BTS_NONE_HELD);
 		kfifo_reset(&c->hold.backlog);

@@ -31,6 +31,7 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_GONE_OVERWRITTEN]	= { "ring buffer overwritten" },
 	[BTS_GONE_DAMAGED]	= { "pack cannot be read" },
 	[BTS_LOST_LATE]		= { "found when switched on", "dropped_late" },
+	[BTS_LOST_ROWS]		= { "ring buffer full", "rows_lost" },
 };
 
 /* How many rows the ring buffer has had no room for on this CPU. */
@@ -80,6 +81,8 @@ void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
 		bts_count(&c->counts.packs, 1);
 		bts_count(&c->counts.pack_bytes, size);
 	}
+	if (bts_is_row(entry))
+		bts_count(&c->counts.rows, 1);
 }
 
 /**
@@ -131,4 +134,23 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 		bts_count(&c->counts.dropped_off, n);
 	else
 		bts_lose(c, BTS_LOST_PAUSED, n, pid);
+}
+
+/**
+ * bts_drop_rows - the ring buffer has refused non-branch rows
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @n:		the number of rows
+ * @pid:	the task of the last row
+ *
+ * They are shown as a loss without a number: numbers are those of branches.
+ *
+ * Context: as bts_records().
+ */
+void bts_drop_rows(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
+{
+	if (bts_is_off(b->tr, smp_processor_id()))
+		return;
+	bts_count(&c->loss.cause[BTS_LOST_ROWS].total, n);
+	bts_pend(c, BTS_LOST_ROWS, 0, pid);
 }

@@ -72,8 +72,18 @@ DEFINE_PER_CPU(bool, bts_maps_due);
  */
 #define BTS_VMAS	64
 
+/**
+ * struct bts_path - where a CPU makes a row
+ * @buf:	the path
+ * @row:	the event's entry,
+ * @room:	with the path after it
+ */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
+	union {
+		struct trace_event_raw_bts_map row;
+		u8	room[sizeof(struct trace_event_raw_bts_map) + BTS_PATH_MAX];
+	};
 };
 
 /*
@@ -97,35 +107,30 @@ static struct bts_path *bts_path_here(void)
 
 /* The rows of bts-map. */
 
-/* Writes the event's entry. Return: false if there is no room. */
-static bool bts_write_map(struct trace_buffer *buffer, unsigned int ctx,
-			  struct task_struct *p, const struct bts_map *m)
+/* Fills in the event's entry. Return: its size. */
+static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
+				 const struct bts_map *m)
 {
 	unsigned int len = strlen(m->path) + 1;
-	struct trace_event_raw_bts_map *entry;
-	struct ring_buffer_event *event;
 
-	event = trace_buffer_lock_reserve(buffer, event_bts_map.event.type,
-					  sizeof(*entry) + len, ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->pid = p->pid;
-	entry->tgid = p->tgid;
-	entry->addr = m->addr;
-	entry->len = m->len;
-	entry->offset = m->offset;
-	entry->inode = m->ino;
-	entry->maj = m->maj;
-	entry->min = m->min;
-	entry->build_id_size = m->build_id_size;
-	memcpy(entry->build_id, m->build_id, BUILD_ID_SIZE_MAX);
-	/* Length and offset, as in stage 5 of the event's definition. */
-	entry->__data_loc_path = len << 16 |
-		offsetof(struct trace_event_raw_bts_map, __data);
-	memcpy(entry->__data, m->path, len);
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
+	*row = (struct trace_event_raw_bts_map){
+		.ent.type	= event_bts_map.event.type,
+		.pid		= p->pid,
+		.tgid		= p->tgid,
+		.addr		= m->addr,
+		.len		= m->len,
+		.offset		= m->offset,
+		.inode		= m->ino,
+		.maj		= m->maj,
+		.min		= m->min,
+		.build_id_size	= m->build_id_size,
+		/* Length and offset, as in stage 5 of the event's definition. */
+		.__data_loc_path = len << 16 |
+			offsetof(struct trace_event_raw_bts_map, __data),
+	};
+	memcpy(row->build_id, m->build_id, BUILD_ID_SIZE_MAX);
+	memcpy(row->__data, m->path, len);
+	return sizeof(*row) + len;
 }
 
 /*
@@ -304,16 +309,13 @@ static void bts_map_end(void)
  * mappings again when it is next traced.
  * Context: interrupts and the hardware off.
  */
-static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
+static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
+			    struct bts_path *path)
 {
-	struct bts_cpu *c = this_cpu_ptr(b->cpu);
-	unsigned int ctx = tracing_gen_ctx();
-	bool written;
+	unsigned int size = bts_fill_map(&path->row, current, m);
 
-	written = bts_row_may(b, c) &&
-		  bts_write_map(b->tr->array_buffer.buffer, ctx, current, m);
-	bts_count_row(b, c, written);
-	if (!written && bts_is_off(b->tr, smp_processor_id())) {
+	if (!bts_deliver_row(b, this_cpu_ptr(b->cpu), current, &path->row, size) &&
+	    bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->maps_missed, true);
 		bts_pids_remove(&b->showing, current->pid);
 		bts_pids_remove(&b->mapped, current->tgid);
@@ -324,13 +326,13 @@ static void bts_map_write(struct bts_instance *b, const struct bts_map *m)
  * A mapping that the current task has already.
  * Context: interrupts off, between bts_map_begin() and bts_map_end().
  */
-static void bts_map_existing_row(const struct bts_map *m)
+static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 {
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
 		if (bts_pids_has(&b->showing, current->pid))
-			bts_map_write(b, m);
+			bts_deliver_map(b, m, path);
 	}
 }
 
@@ -339,7 +341,7 @@ static void bts_map_existing_row(const struct bts_map *m)
  * process, even if they do not trace this task: other threads may execute the mapping.
  * Context: interrupts off, the hardware paused.
  */
-static void bts_map_row(const struct bts_map *m)
+static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 {
 	struct bts_instance *b;
 
@@ -347,7 +349,7 @@ static void bts_map_row(const struct bts_map *m)
 		if (READ_ONCE(b->tracing) &&
 		    (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
 		    bts_pids_has(&b->mapped, current->tgid))
-			bts_map_write(b, m);
+			bts_deliver_map(b, m, path);
 	}
 }
 
@@ -417,7 +419,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 		bts_map_of(&m, vma, path);
 		if (trace_bts_map_enabled())
 			trace_bts_map(current, &m);
-		bts_map_row(&m);
+		bts_map_row(&m, path);
 	}
 
 	bts_map_leave(true);
@@ -454,7 +456,7 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		bts_map_of(&m, vma, path);
-		bts_map_existing_row(&m);
+		bts_map_existing_row(&m, path);
 	}
 	return BTS_MAPS_SHOWN;
 }
@@ -511,7 +513,8 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 /**
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
  *
- * Other tasks may have the CPU and mmap_lock first. A trace of the kernel shows the
+ * With bts-block the rows so far get out first: there may be more of them than there is
+ * room for beside the ring buffer. Other tasks may have the CPU and mmap_lock first. A trace of the kernel shows the
  * branches of this function, as the task's.
  *
  * Context: Process context, may sleep.
@@ -519,6 +522,8 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  */
 int bts_resume_lock(void)
 {
+	if (static_branch_unlikely(&bts_block_key))
+		bts_block_task();
 	cond_resched();
 	return mmap_read_lock_killable(current->mm);
 }

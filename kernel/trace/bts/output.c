@@ -297,11 +297,6 @@ static struct bts_row bts_row(struct trace_iterator *iter)
 	}
 }
 
-static const char *bts_cause_text(unsigned int cause)
-{
-	return cause < BTS_LOST_CAUSES ? bts_causes[cause].text : "unknown cause";
-}
-
 static void bts_print_branch(struct trace_iterator *iter, int flags,
 			     const struct bts_pair *branch)
 {
@@ -325,6 +320,8 @@ static enum print_line_t bts_print(struct trace_iterator *iter, int flags,
 {
 	struct bts_row row = bts_row(iter);
 	struct trace_seq *s = &iter->seq;
+	const char *text = row.cause < BTS_LOST_CAUSES ? bts_causes[row.cause].text :
+							 "unknown cause";
 
 	if (!row.lost) {
 		bts_print_branch(iter, flags, &row.branch);
@@ -333,7 +330,8 @@ static enum print_line_t bts_print(struct trace_iterator *iter, int flags,
 	trace_seq_puts(s, "LOST ");
 	if (row.branch.to)
 		trace_seq_printf(s, "%llu ", row.branch.to);
-	trace_seq_printf(s, "branches (%s)\n", bts_cause_text(row.cause));
+	trace_seq_printf(s, "%s (%s)\n", row.cause == BTS_LOST_ROWS ? "rows" : "branches",
+			 text);
 	return trace_handle_return(s);
 }
 

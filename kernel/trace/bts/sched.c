@@ -264,48 +264,35 @@ core_initcall(bts_sched_init);
 
 /* The rows of bts-sched. */
 
-/* Writes the event's entry. Return: false if there is no room. */
-static bool bts_write_departs(struct trace_buffer *buffer, unsigned int ctx,
-			      struct task_struct *p, const struct bts_departs *d)
+static void bts_deliver_departs(struct bts_instance *b, struct bts_cpu *c,
+				struct task_struct *p, const struct bts_departs *d)
 {
-	struct trace_event_raw_bts_departs *entry;
-	struct ring_buffer_event *event;
+	struct trace_event_raw_bts_departs row = {
+		.ent.type	= event_bts_departs.event.type,
+		.pid		= p->pid,
+		.tgid		= p->tgid,
+		.user_ip	= d->user_ip,
+		.kernel_ip	= d->kernel_ip,
+		.state		= d->state,
+		.voluntary	= d->voluntary,
+	};
 
-	event = trace_buffer_lock_reserve(buffer, event_bts_departs.event.type,
-					  sizeof(*entry), ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	memcpy(entry->comm, p->comm, TASK_COMM_LEN);
-	entry->pid = p->pid;
-	entry->tgid = p->tgid;
-	entry->user_ip = d->user_ip;
-	entry->kernel_ip = d->kernel_ip;
-	entry->state = d->state;
-	entry->voluntary = d->voluntary;
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
+	memcpy(row.comm, p->comm, TASK_COMM_LEN);
+	bts_deliver_row(b, c, p, &row, sizeof(row));
 }
 
-/* The same. The task may not be current yet: the row has its PID. */
-static bool bts_write_arrives(struct trace_buffer *buffer, unsigned int ctx,
-			      struct task_struct *p)
+static void bts_deliver_arrives(struct bts_instance *b, struct bts_cpu *c,
+				struct task_struct *p)
 {
-	struct trace_event_raw_bts_arrives *entry;
-	struct ring_buffer_event *event;
+	struct trace_event_raw_bts_arrives row = {
+		.ent.type	= event_bts_arrives.event.type,
+		.pid		= p->pid,
+		.tgid		= p->tgid,
+		.user_ip	= bts_user_ip(p),
+	};
 
-	event = trace_buffer_lock_reserve(buffer, event_bts_arrives.event.type,
-					  sizeof(*entry), ctx);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	entry->ent.pid = p->pid;
-	memcpy(entry->comm, p->comm, TASK_COMM_LEN);
-	entry->pid = p->pid;
-	entry->tgid = p->tgid;
-	entry->user_ip = bts_user_ip(p);
-	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
+	memcpy(row.comm, p->comm, TASK_COMM_LEN);
+	bts_deliver_row(b, c, p, &row, sizeof(row));
 }
 
 /**
@@ -362,14 +349,8 @@ static const struct bts_departs *bts_departure(void)
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)
 {
-	struct trace_buffer *buffer = b->tr->array_buffer.buffer;
-	unsigned int ctx = tracing_gen_ctx();
-
 	if (bts_has(c->mode, BTS_OPT_SCHED))
-		bts_count_row(b, c, bts_row_may(b, c) &&
-			      bts_write_departs(buffer, ctx, current,
-						bts_departure()));
+		bts_deliver_departs(b, c, current, bts_departure());
 	if (bts_has(mode, BTS_OPT_SCHED))
-		bts_count_row(b, c, bts_row_may(b, c) &&
-			      bts_write_arrives(buffer, ctx, next));
+		bts_deliver_arrives(b, c, next);
 }

@@ -33,7 +33,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "packs",		offsetof(struct bts_cpu, counts.packs) },
 	{ "pack_bytes",		offsetof(struct bts_cpu, counts.pack_bytes) },
 	{ "rows",		offsetof(struct bts_cpu, counts.rows) },
-	{ "rows_lost",		offsetof(struct bts_cpu, counts.rows_lost) },
+	{ "rows_held",		offsetof(struct bts_cpu, hold.rows) },
 	{ "interrupts",
 	  offsetof(struct bts_cpu, counts.drains[DS_DRAIN_INTERRUPT]) },
 	{ "drains_switch",	offsetof(struct bts_cpu, counts.drains[DS_DRAIN_SWITCH]) },

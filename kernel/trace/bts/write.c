@@ -11,19 +11,15 @@
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
+ *	bts_deliver_row(): bts-sched's and bts-map's ----------------------+
  *	                                                                   |
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
- * Rows that are no branches (bts-sched, bts-map) are written by their own files, between
- * bts_row_may() and bts_count_row(): only what their instances lose is counted
- * (rows_lost), and a row that would stand before branches that are held is lost too.
- *
  * Pending losses are written before the next row that finds room, be it a branch or
  * a row of bts-sched and bts-map, and at the latest by a drain after the reader has made
- * room: bts_pending() has a CPU drained for them. With bts-block they are held before
- * the first branch that is held after them, but no task waits for them alone. A
- * branch that cannot be written because of them is lost itself.
+ * room: bts_pending() has a CPU drained for them. With bts-block they are held like
+ * branches. A branch or a row that cannot be written because of them is lost itself.
  */
 
 #include <linux/percpu.h>
@@ -71,7 +67,7 @@ void bts_clear(struct bts_cpu *c)
 }
 
 /**
- * bts_begin - a batch, or a row that is no branch, is about to be written
+ * bts_begin - a batch, or a non-branch row, is about to be written
  * @b:	the instance
  * @c:	its part of this CPU
  *
@@ -106,33 +102,33 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
  * others are there already, or if those of other CPUs come first.
  */
 static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
-		      union bts_entry *entry, unsigned int size, bool hold)
+		      union bts_entry *entry, unsigned int size)
 {
 	if (c->hold.wait || bts_held(c)) {
-		if (hold && bts_hold(b, c, entry, size))
+		if (bts_hold(b, c, entry, size))
 			return true;
-		if (!hold || bts_held(c))
+		if (bts_held(c))
 			return false;
 	}
-	return bts_write(c, entry, size) || (hold && bts_hold(b, c, entry, size));
+	return bts_write(c, entry, size) || bts_hold(b, c, entry, size);
 }
 
 /* A cause's branches whose number is known, then the others. */
 static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
-			  struct bts_lost_entry *row, bool hold)
+			  struct bts_lost_entry *row)
 {
 	struct bts_loss *loss = &c->loss.cause[row->cause];
 	union bts_entry *entry = (union bts_entry *)row;
 
 	if (loss->count) {
 		row->count = loss->count;
-		if (!bts_place(b, c, entry, sizeof(*row), hold))
+		if (!bts_place(b, c, entry, sizeof(*row)))
 			return false;
 		loss->count = 0;
 	}
 	if (loss->unknown) {
 		row->count = 0;
-		if (!bts_place(b, c, entry, sizeof(*row), hold))
+		if (!bts_place(b, c, entry, sizeof(*row)))
 			return false;
 		loss->unknown = false;
 	}
@@ -143,12 +139,11 @@ static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
  * bts_show_losses - write what was lost, before what comes next
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
- * @hold:	a branch comes next: losses may be held, as it may
  *
  * Context: as bts_records().
  * Return: false if some of them still are pending.
  */
-bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
+bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c)
 {
 	union bts_entry row;
 	unsigned int *cause = &row.lost.cause;
@@ -158,7 +153,7 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
 	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
 	row.ent.pid = c->loss.pid;
 	for (*cause = 0; *cause < BTS_LOST_CAUSES; (*cause)++) {
-		if (!bts_show_loss(b, c, &row.lost, hold))
+		if (!bts_show_loss(b, c, &row.lost))
 			return false;
 	}
 	WRITE_ONCE(c->loss.pending, false);
@@ -166,34 +161,28 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c, bool hold)
 }
 
 /**
- * bts_row_may - may a row that is no branch be written now?
- * @b:	the instance
- * @c:	its part of this CPU
- *
- * Not before losses that came earlier, nor before branches that wait for room.
- *
- * Context: as bts_records().
- */
-bool bts_row_may(struct bts_instance *b, struct bts_cpu *c)
-{
-	bts_begin(b, c);
-	return bts_show_losses(b, c, false) && !bts_held(c);
-}
-
-/**
- * bts_count_row - count a row that is no branch
+ * bts_deliver_row - a non-branch row goes to an instance
  * @b:		the instance
  * @c:		its part of this CPU
- * @written:	the ring buffer has taken it
+ * @task:	the task of the row
+ * @row:	the event's entry, whose header is filled in here but for the type
+ * @size:	its size
  *
  * Context: as bts_records().
+ * Return: false if it is lost.
  */
-void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written)
+bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
+		     struct task_struct *task, void *row, unsigned int size)
 {
-	if (written)
-		bts_count(&c->counts.rows, 1);
-	else if (!bts_is_off(b->tr, smp_processor_id()))
-		bts_count(&c->counts.rows_lost, 1);
+	union bts_entry *entry = row;
+
+	bts_begin(b, c);
+	tracing_generic_entry_update(&entry->ent, entry->ent.type, tracing_gen_ctx());
+	entry->ent.pid = task->pid;
+	if (bts_show_losses(b, c) && bts_place(b, c, entry, size))
+		return true;
+	bts_drop_rows(b, c, 1, task->pid);
+	return false;
 }
 
 /*
@@ -203,7 +192,7 @@ void bts_count_row(struct bts_instance *b, struct bts_cpu *c, bool written)
 static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 			      union bts_entry *entry, unsigned int size)
 {
-	if (!bts_show_losses(b, c, true) || !bts_place(b, c, entry, size, true))
+	if (!bts_show_losses(b, c) || !bts_place(b, c, entry, size))
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 

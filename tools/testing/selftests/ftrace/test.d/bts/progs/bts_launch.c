@@ -10,7 +10,7 @@
  * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
  * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
  * exec together. When the last has ended, and bts_stats says that none of their
- * branches is held, tracing_on is cleared. The PIDs go to stdout, in order. The
+ * branches and rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The
  * status is 0 if each program's is.
  *
  * TRACEFS is the working directory by default, as for ftracetest; more than one are
@@ -145,6 +145,14 @@ static int wait_all(void)
 	return result;
 }
 
+/* Is a counter there, and not 0? */
+static bool some(const char *text, const char *counter)
+{
+	const char *at = strstr(text, counter);
+
+	return at && at[strlen(counter)] != '0';
+}
+
 /*
  * With bts-block, what a program did last may wait for the reader after the
  * program's end. Tracing must not be off before, or it is dropped. Who reads
@@ -165,7 +173,7 @@ static void wait_held(int dir)
 		if (n < 0)
 			die("bts_stats");
 		text[n] = 0;
-		if (!strstr(text, "\nheld: ") || strstr(text, "\nheld: 0\n"))
+		if (!some(text, "\nheld: ") && !some(text, "\nrows_held: "))
 			return;
 		usleep(10000);
 	}

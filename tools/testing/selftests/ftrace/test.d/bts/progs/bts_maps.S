@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Has more mappings than are looked at in a row, a hundred of them executable with
- * others in between so that none can be merged, and then branches until it is killed.
+ * Has more mappings than are looked at in a row, every second of them executable so that
+ * none can be merged, and then branches until it is killed; or ends (ENDS).
  */
 #include "prog.h"
 
+#ifndef PAGES
 #define PAGES		200
+#endif
 
 #define PROT_R		1
 #define MAP_ANON	0x32		/* private, anonymous, fixed */
@@ -27,5 +29,8 @@ map:	mov	%ebx, %edi
 	cmp	$(PLACE + PAGES * PAGE), %ebx
 j_map:	jb	map
 
+#ifdef ENDS
+	EXIT	0 s_exit
+#endif
 spin:	nop
 j_spin:	jmp	spin
