@@ -203,14 +203,14 @@ static void bts_set_reader(struct bts_readers *readers, struct pid *pid)
 
 /**
  * bts_reader - a consuming reader opens, reads or closes the ring buffer
- * @tr:		the trace array
- * @cpu:	the CPU of the file, or RING_BUFFER_ALL_CPUS
+ * @iter:	the file's iterator
  * @event:	which of the three
  */
-void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
+void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 {
-	struct bts_instance *b = tr->bts;
+	struct bts_instance *b = iter->tr->bts;
 	struct bts_readers *readers = &b->readers;
+	int cpu = iter->cpu_file;
 
 	if (cpu != RING_BUFFER_ALL_CPUS)
 		readers = &per_cpu_ptr(b->cpu, cpu)->readers;
@@ -231,6 +231,8 @@ void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event)
 		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
 			bts_set_reader(readers, NULL);
 		break;
+	default:
+		return;
 	}
 	if (bts_any_held(b))
 		ds_bts_flush_all();

@@ -393,7 +393,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 /* block.c */
 void bts_check_task(struct task_struct *task);
-void bts_reader(struct trace_array *tr, int cpu, enum trace_reader_event event);
+void bts_reader(struct trace_iterator *iter, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
 void bts_look_again(void);
 void bts_wake(void);
