@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch tracer: the tasks that read the trace, and so make room
+ *
+ * A task is a reader from its first read(), splice(), poll() or ioctl() on trace_pipe or
+ * trace_pipe_raw, at entry, until it dies or closes its last descriptor of the file. The
+ * task that opens the file stands in for a reader until a task has read. An inherited
+ * descriptor alone makes no reader: a dead reader's child will not read.
+ *
+ * With bts-block, tasks wait only while a reader lives, and no reader waits, whichever
+ * instance it reads: see bts_can_wait().
+ *
+ * Concurrency: The list is changed under its lock, and read under RCU, in NMI too, where
+ * interrupts off stand for the read lock.
+ */
+
+#include <linux/fdtable.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "bts.h"
+
+/**
+ * struct bts_reader - a task that reads a file
+ * @list:	in bts_readers
+ * @rcu:	frees it
+ * @iter:	the file's iterator; only compared
+ * @tr:		the file's trace array; only compared
+ * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
+ * @task:	the task; dead tasks stay until the file is closed
+ * @reads:	the task has read; if not, it has opened the file
+ */
+struct bts_reader {
+	struct list_head		list;
+	struct rcu_head			rcu;
+	const struct trace_iterator	*iter;
+	const struct trace_array	*tr;
+	int				cpu;
+	struct task_struct		*task;
+	bool				reads;
+};
+
+static LIST_HEAD(bts_readers);
+static DEFINE_SPINLOCK(bts_readers_lock);
+
+/* Context: preemption off, up to NMI. */
+#define for_each_bts_reader(r)						\
+	list_for_each_entry_rcu(r, &bts_readers, list,			\
+				rcu_read_lock_sched_held())
+
+static bool bts_is_reader(const struct task_struct *task)
+{
+	struct bts_reader *r;
+
+	for_each_bts_reader(r) {
+		if (r->task == task)
+			return true;
+	}
+	return false;
+}
+
+/* Does a living reader make room on @cpu, or for RING_BUFFER_ALL_CPUS on any? */
+static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
+{
+	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
+		return false;
+	return r->cpu == cpu || r->cpu == RING_BUFFER_ALL_CPUS ||
+	       cpu == RING_BUFFER_ALL_CPUS;
+}
+
+/**
+ * bts_is_read - report whether a reader lives
+ * @tr:		the trace array
+ * @cpu:	the CPU for which the reader makes room, or RING_BUFFER_ALL_CPUS for any
+ *
+ * Context: any.
+ */
+bool bts_is_read(const struct trace_array *tr, int cpu)
+{
+	struct bts_reader *r;
+
+	guard(preempt_notrace)();
+	for_each_bts_reader(r) {
+		if (bts_reads(r, tr, cpu))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * bts_can_wait - report whether a task can wait for a reader
+ * @task: the current task, or at a task switch the next one
+ *
+ * Kernel threads and workers do not return to user mode. A dying task does not wait
+ * there. A reader must not wait for itself, nor for a reader that waits for it.
+ *
+ * Context: preemption off, up to NMI.
+ */
+bool bts_can_wait(struct task_struct *task)
+{
+	return !(task->flags & (PF_KTHREAD | PF_USER_WORKER)) &&
+	       !fatal_signal_pending(task) && !bts_is_reader(task);
+}
+
+/**
+ * bts_show_readers - name the living readers
+ * @m:		bts_stats
+ * @tr:		the trace array
+ * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS for all
+ */
+void bts_show_readers(struct seq_file *m, const struct trace_array *tr, int cpu)
+{
+	const char *none = " none";
+	struct bts_reader *r;
+
+	seq_puts(m, "reader:");
+	guard(preempt)();
+	for_each_bts_reader(r) {
+		if (!bts_reads(r, tr, cpu))
+			continue;
+		seq_printf(m, " %d", r->task->pid);
+		none = "";
+	}
+	seq_printf(m, "%s\n", none);
+}
+
+static void bts_free_reader(struct rcu_head *rcu)
+{
+	struct bts_reader *r = container_of(rcu, struct bts_reader, rcu);
+
+	put_task_struct(r->task);
+	kfree(r);
+}
+
+/* Without memory the task is no reader. Return: false then. */
+static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
+{
+	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return false;
+	*r = (struct bts_reader){
+		.iter	= iter,
+		.tr	= iter->tr,
+		.cpu	= iter->cpu_file,
+		.task	= get_task_struct(current),
+		.reads	= reads,
+	};
+	guard(spinlock)(&bts_readers_lock);
+	list_add_rcu(&r->list, &bts_readers);
+	return true;
+}
+
+/* @task is one of the file's readers, or NULL for all of them. */
+static void bts_remove_readers(const struct trace_iterator *iter,
+			       const struct task_struct *task, bool openers)
+{
+	struct bts_reader *r, *next;
+
+	guard(spinlock)(&bts_readers_lock);
+	list_for_each_entry_safe(r, next, &bts_readers, list) {
+		if (r->iter != iter || (task && r->task != task) || (openers && r->reads))
+			continue;
+		list_del_rcu(&r->list);
+		call_rcu(&r->rcu, bts_free_reader);
+	}
+}
+
+static bool bts_reads_already(const struct trace_iterator *iter)
+{
+	struct bts_reader *r;
+
+	guard(preempt)();
+	for_each_bts_reader(r) {
+		if (r->iter == iter && r->task == current && r->reads)
+			return true;
+	}
+	return false;
+}
+
+/* The iterator is what the file's private_data points to. */
+static int bts_is_file_of(const void *iter, struct file *file, unsigned int fd)
+{
+	return file->private_data == iter;
+}
+
+/**
+ * bts_update_readers - a consuming reader opens, reads or closes a file
+ * @iter:	the file's iterator
+ * @event:	which of them the current task does
+ *
+ * Context: process context.
+ */
+void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event event)
+{
+	switch (event) {
+	case TRACE_READER_OPEN:
+		bts_add_reader(iter, false);
+		break;
+	case TRACE_READER_BEGIN:
+		if (!bts_reads_already(iter) && bts_add_reader(iter, true))
+			bts_remove_readers(iter, NULL, true);
+		break;
+	case TRACE_READER_READ:
+		break;
+	case TRACE_READER_LEAVE:
+		/* A shell's redirection opens a descriptor, and moves it. */
+		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
+			bts_remove_readers(iter, current, false);
+		break;
+	case TRACE_READER_CLOSE:
+		bts_remove_readers(iter, NULL, false);
+		break;
+	}
+}
