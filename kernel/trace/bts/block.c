@@ -18,9 +18,9 @@
  * until its next interrupt, wait in the backlog of that CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits: the reader may
- * need any task of the system to make room. The reader itself does not wait either.
- * Kernel threads do not return to user mode: the kernel's own branches are held while
- * the backlog has room, and are dropped and counted after that. Signals come first: a
+ * need any task of the system to make room. What a task takes that cannot wait, see
+ * bts_can_wait(), is never held. Others' branches in the kernel are held while the
+ * backlog has room, and are dropped and counted after that. Signals come first: a
  * waiting task can be killed, stopped, traced and frozen.
  *
  * Concurrency:
@@ -35,7 +35,6 @@
  *	  check again. They also poll, and make the CPUs check: switching the ring
  *	  buffer off by a trigger, resizing or unpausing it wakes no task. And a CPU
  *	  that waited for another CPU's turn may have nothing more to record.
- *	- Readers come and go under trace_types_lock.
  */
 
 #include <linux/freezer.h>
@@ -79,26 +78,11 @@ void bts_check_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Is the current task a reader, which makes room? It must not wait for itself. */
-static bool bts_is_reader(struct bts_instance *b)
-{
-	const struct pid *pid = task_pid(current);
-	int cpu;
-
-	if (READ_ONCE(b->readers.pid) == pid)
-		return true;
-	for_each_online_cpu(cpu) {
-		if (READ_ONCE(per_cpu_ptr(b->cpu, cpu)->readers.pid) == pid)
-			return true;
-	}
-	return false;
-}
-
 /* Do tasks like the current one wait? */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
-	       rcu_access_pointer(b->tr->function_pids) && !bts_is_reader(b);
+	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
 /* Does a CPU hold entries that it will write, not drop? */
@@ -195,46 +179,15 @@ void bts_wake(void)
 	irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
-/* @pid is the reader's, or NULL. It is only compared. */
-static void bts_set_reader(struct bts_readers *readers, struct pid *pid)
-{
-	put_pid(xchg(&readers->pid, get_pid(pid)));
-}
-
 /**
- * bts_reader - a consuming reader opens, reads or closes the ring buffer
+ * bts_reader - a consuming reader opens, reads or closes a file: there may be room now
  * @iter:	the file's iterator
- * @event:	which of the three
+ * @event:	which of them the current task does
  */
 void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 {
-	struct bts_instance *b = iter->tr->bts;
-	struct bts_readers *readers = &b->readers;
-	int cpu = iter->cpu_file;
-
-	if (cpu != RING_BUFFER_ALL_CPUS)
-		readers = &per_cpu_ptr(b->cpu, cpu)->readers;
-
-	switch (event) {
-	case TRACE_READER_OPEN:
-		WRITE_ONCE(readers->nr, readers->nr + 1);
-		/* Another reader may go on. */
-		if (!READ_ONCE(readers->pid))
-			bts_set_reader(readers, task_pid(current));
-		break;
-	case TRACE_READER_READ:
-		bts_set_reader(readers, task_pid(current));
-		break;
-	case TRACE_READER_CLOSE:
-		WRITE_ONCE(readers->nr, readers->nr - 1);
-		/* Another task that has the file open may go on. */
-		if (!readers->nr || READ_ONCE(readers->pid) == task_pid(current))
-			bts_set_reader(readers, NULL);
-		break;
-	default:
-		return;
-	}
-	if (bts_any_held(b))
+	bts_update_readers(iter, event);
+	if (event != TRACE_READER_BEGIN && bts_any_held(iter->tr->bts))
 		ds_bts_flush_all();
 }
 
@@ -265,11 +218,12 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		if (ret)
 			return ret;
 		static_branch_inc(&bts_block_key);
-		b->blocking = true;
+		/* Pairs with bts_may_hold(). */
+		smp_store_release(&b->blocking, true);
 		return 0;
 	}
 	static_branch_dec(&bts_block_key);
-	b->blocking = false;
+	WRITE_ONCE(b->blocking, false);
 	/* It cannot be set while blocking, so it need not be cleared here. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

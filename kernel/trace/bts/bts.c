@@ -190,8 +190,8 @@ static unsigned int bts_turn(struct task_struct *task)
 }
 
 /* The losses after the branches of a batch. */
-static void bts_lose_batch(struct bts_instance *b, struct bts_cpu *c,
-			   const struct ds_bts_batch *batch, pid_t pid)
+static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
+			   pid_t pid)
 {
 	if (batch->full)
 		bts_lose(c, BTS_LOST_DS_BUFFER, 0, pid);
@@ -200,7 +200,7 @@ static void bts_lose_batch(struct bts_instance *b, struct bts_cpu *c,
 	if (batch->stopped)
 		bts_lose(c, BTS_LOST_STOPPED, 0, pid);
 	if (batch->full || batch->cleared || batch->stopped)
-		bts_show_losses(b, c);
+		bts_show_losses(c, false);
 }
 
 /* Gives a batch to an instance, if the instance wants it. Context: as bts_records(). */
@@ -212,7 +212,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	bool wanted = c->mode & BTS_SIDES;
 	unsigned int i;
 
-	bts_begin(b, c);
+	bts_begin(b, c, current);
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->counts.drains[batch->cause], 1);
@@ -225,7 +225,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 		bts_lose(c, BTS_LOST_OVERWRITTEN, 0, pid);
 	if (batch->dead && !c->loss.cause[BTS_LOST_DEAD].total)
 		bts_lose(c, BTS_LOST_DEAD, 0, pid);
-	bts_show_losses(b, c);
+	bts_show_losses(c, false);
 	if (!wanted) {
 		bts_count(&c->counts.filtered, nr + batch->discarded);
 		return;
@@ -237,7 +237,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
 		bts_filter_slice(b, c, &batch->slice[i]);
 	bts_end_pack(b, c);
-	bts_lose_batch(b, c, batch, pid);
+	bts_lose_batch(c, batch, pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
 		bts_check_task(current);
 }

@@ -30,6 +30,7 @@ enum bts_lost_cause {
 	BTS_GONE_DAMAGED,	/* the pack cannot be decoded */
 	BTS_LOST_LATE,		/* found in the hardware's buffer when BTS went on */
 	BTS_LOST_ROWS,		/* the ring buffer had no room for non-branch rows */
+	BTS_LOST_CANNOT_WAIT,	/* nor for the branches of a task that cannot wait */
 	BTS_LOST_CAUSES
 };
 
@@ -87,16 +88,6 @@ struct bts_pids {
 
 /* A turn that never comes. */
 #define BTS_NONE_HELD	U64_MAX
-
-/**
- * struct bts_readers - the readers that make room in a ring buffer
- * @nr:		the number of open files trace_pipe and trace_pipe_raw
- * @pid:	the task that opened or read one last; it is only compared
- */
-struct bts_readers {
-	unsigned int	nr;
-	struct pid	*pid;
-};
 
 /**
  * struct bts_counts - the counters of bts_stats, since the instance chose the tracer;
@@ -169,8 +160,10 @@ struct bts_writer {
  * @branches:	the number of branches in them,
  * @rows:	and of non-branch rows
  * @oldest:	the turn of the first entry, or BTS_NONE_HELD
- * @turn:	the batch's turn, if the instance blocks
- * @wait:	the batch waits for the entries that other CPUs hold
+ * @turn:	the batch's turn, if it may be held
+ * @may:	the batch may be held
+ * @refused:	the batch may not be held, only because its task cannot wait
+ * @wait:	entries are held, on this CPU or on others, that precede the batch
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -179,7 +172,9 @@ struct bts_hold {
 	u64			rows;
 	u64			oldest;
 	u64			turn;
+	bool			may;
 	bool			wait;
+	bool			refused;
 };
 
 /**
@@ -189,7 +184,6 @@ struct bts_hold {
  * @loss:	its losses
  * @write:	its ring buffer
  * @hold:	its backlog
- * @readers:	of this CPU's part of the ring buffer
  */
 struct bts_cpu {
 	unsigned int		mode;
@@ -197,7 +191,6 @@ struct bts_cpu {
 	struct bts_losses	loss;
 	struct bts_writer	write;
 	struct bts_hold		hold;
-	struct bts_readers	readers;
 };
 
 /**
@@ -212,7 +205,6 @@ struct bts_cpu {
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
  * @turn:	the turn of the latest batch. Batches of lower turns, on any CPU, are
  *		older
- * @readers:	of the ring buffer of all CPUs
  * @mapped:	PIDs of the processes whose mappings were shown,
  * @showing:	and of the tasks that are showing theirs
  * @maps_missed: a mapping found the ring buffer off
@@ -229,7 +221,6 @@ struct bts_instance {
 	bool				blocking;
 	bool				overwrite;
 	atomic64_t			turn;
-	struct bts_readers		readers;
 	struct bts_pids			mapped;
 	struct bts_pids			showing;
 	bool				maps_missed;
@@ -345,21 +336,26 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 void bts_drop_rows(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 
+/* reader.c */
+bool bts_is_read(const struct trace_array *tr, int cpu);
+bool bts_can_wait(struct task_struct *task);
+void bts_show_readers(struct seq_file *m, const struct trace_array *tr, int cpu);
+void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event event);
+
 /* hold.c */
 bool bts_may_hold(struct bts_instance *b, int cpu);
 bool bts_any_held(struct bts_instance *b);
-void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c);
-bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      union bts_entry *entry, unsigned int size);
-void bts_release_held(struct bts_instance *b, struct bts_cpu *c);
+void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
+		       struct task_struct *task);
+bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
 void bts_drop_offline(struct bts_instance *b);
 int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
 /* write.c */
 void bts_clear(struct bts_cpu *c);
-void bts_begin(struct bts_instance *b, struct bts_cpu *c);
-bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c);
+void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task);
+bool bts_show_losses(struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr);
 void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);

@@ -13,8 +13,9 @@
  * their own PID, in order. If a backlog is full and the ring buffer has room, the
  * turns are ignored: out of order is better than lost.
  *
- * Entries are held only while a reader has trace_pipe or trace_pipe_raw open for the
- * CPU, tracing is on and bts-block is set. Otherwise an entry that finds no room is
+ * Entries are held only while a reader lives, tracing is on and bts-block is set, and only
+ * those of a task that can wait: the entries of others would have all targets wait for
+ * as long as the others go on. An entry that finds no room and may not be held is
  * dropped, and counted. block.c makes the tasks wait.
  *
  * Concurrency:
@@ -45,13 +46,10 @@
  */
 bool bts_may_hold(struct bts_instance *b, int cpu)
 {
-	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-	if (!(READ_ONCE(b->flags->val) & BTS_OPT_BLOCK) || !READ_ONCE(b->tracing))
+	/* Pairs with bts_set_blocking(): the backlogs are there. */
+	if (!smp_load_acquire(&b->blocking) || !READ_ONCE(b->tracing))
 		return false;
-	if (!READ_ONCE(b->readers.nr) && !READ_ONCE(c->readers.nr))
-		return false;
-	return !bts_is_off(b->tr, cpu);
+	return !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
 /* The oldest turn of all online CPUs but @except. Context: any. */
@@ -76,22 +74,6 @@ static u64 bts_oldest(struct bts_instance *b, int except)
 bool bts_any_held(struct bts_instance *b)
 {
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
-}
-
-/**
- * bts_begin_holding - give a batch its turn, and decide whether it waits for another CPU
- * @b:	the instance
- * @c:	its part of this CPU
- *
- * Context: as bts_records().
- */
-void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c)
-{
-	c->hold.wait = false;
-	if (!READ_ONCE(b->blocking))
-		return;
-	c->hold.turn = atomic64_inc_return(&b->turn);
-	c->hold.wait = bts_may_hold(b, smp_processor_id()) && bts_any_held(b);
 }
 
 /* An entry has left the backlog. The next one's turn precedes it there. */
@@ -155,35 +137,53 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_drop_rows(b, c, rows, held.ent.pid);
 }
 
-/* The end of holding: writes entries without waiting for turns, and drops the rest. */
-static void bts_end_holding(struct bts_instance *b, struct bts_cpu *c)
+/* Moves held entries to the ring buffer while there is room; if no more may be held, all. */
+static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
-	bts_write_held(c, BTS_NONE_HELD);
-	bts_drop_held(b, c);
-	bts_wake();
+	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
+	if (!may)
+		bts_drop_held(b, c);
+	if (!bts_held(c))
+		bts_wake();
+}
+
+/**
+ * bts_begin_holding - write held entries, and decide whether a batch may be held
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @task:	the task of the batch
+ *
+ * Context: as bts_records().
+ */
+void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
+		       struct task_struct *task)
+{
+	bool may = bts_may_hold(b, smp_processor_id());
+
+	c->hold.refused = false;
+	if (bts_held(c))
+		bts_release_held(b, c, may);
+	c->hold.may = may && bts_can_wait(task);
+	c->hold.refused = may && !c->hold.may;
+	c->hold.wait = may && bts_any_held(b);
+	if (c->hold.may)
+		c->hold.turn = atomic64_inc_return(&b->turn);
 }
 
 /**
  * bts_hold - keep an entry for which the ring buffer has no room
- * @b:	the instance
- * @c:	its part of this CPU
+ * @c:	an instance's part of this CPU
  * @entry: the entry
  * @size: its size
  *
  * Context: as bts_records().
- * Return: false if it cannot be kept. Then the ring buffer has just refused the first
- *	   held entry, or nothing is held any more.
+ * Return: false if it may not be kept, or the backlog is full. Then the ring buffer has
+ *	   just refused the first held entry, or nothing is held any more.
  */
-bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
-	      union bts_entry *entry, unsigned int size)
+bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
-	if (!kfifo_initialized(&c->hold.backlog))
+	if (!c->hold.may)
 		return false;
-	if (!bts_may_hold(b, smp_processor_id())) {
-		if (bts_held(c))
-			bts_end_holding(b, c);
-		return false;
-	}
 	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
 		bts_write_held(c, BTS_NONE_HELD);
 	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
@@ -199,31 +199,6 @@ bool bts_hold(struct bts_instance *b, struct bts_cpu *c,
 	bts_count(&c->hold.rows, bts_is_row(entry));
 	c->write.seq += bts_span(entry);
 	return true;
-}
-
-/**
- * bts_release_held - move held entries to the ring buffer, while there is room
- * @b:	the instance
- * @c:	its part of this CPU
- *
- * If nothing may be held any more, entries are written without waiting for turns, and
- * those that find no room are dropped.
- *
- * Context: as bts_records().
- */
-void bts_release_held(struct bts_instance *b, struct bts_cpu *c)
-{
-	int cpu = smp_processor_id();
-
-	if (!bts_held(c))
-		return;
-	if (!bts_may_hold(b, cpu)) {
-		bts_end_holding(b, c);
-		return;
-	}
-	bts_write_held(c, bts_oldest(b, cpu));
-	if (!bts_held(c))
-		bts_wake();
 }
 
 /**

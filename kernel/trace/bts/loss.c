@@ -32,6 +32,7 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_GONE_DAMAGED]	= { "pack cannot be read" },
 	[BTS_LOST_LATE]		= { "found when switched on", "dropped_late" },
 	[BTS_LOST_ROWS]		= { "ring buffer full", "rows_lost" },
+	[BTS_LOST_CANNOT_WAIT]	= { "task cannot wait", "dropped_cannot_wait" },
 };
 
 /* How many rows the ring buffer has had no room for on this CPU. */
@@ -128,7 +129,9 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
  */
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
 {
-	if (bts_was_full(c))
+	if (c->hold.refused)
+		bts_lose(c, BTS_LOST_CANNOT_WAIT, n, pid);
+	else if (bts_was_full(c))
 		bts_lose(c, BTS_LOST_RING_BUFFER, n, pid);
 	else if (bts_is_off(b->tr, smp_processor_id()))
 		bts_count(&c->counts.dropped_off, n);

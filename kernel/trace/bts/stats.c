@@ -154,6 +154,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_left_out(m, cpu);
+	bts_show_readers(m, tr, cpu);
 	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
 		bts_show_stat(m, b, cpu, bts_record_stats[i]);

@@ -61,19 +61,6 @@ static void bts_sync_event(struct bts_instance *b, bool may_end)
 		ds_bts_flush_cpu();
 }
 
-static bool bts_is_read(struct bts_instance *b)
-{
-	int cpu;
-
-	if (READ_ONCE(b->readers.nr))
-		return true;
-	for_each_possible_cpu(cpu) {
-		if (READ_ONCE(per_cpu_ptr(b->cpu, cpu)->readers.nr))
-			return true;
-	}
-	return false;
-}
-
 static void bts_poll_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(bts_poll_work, bts_poll_again);
 
@@ -86,7 +73,7 @@ static void bts_poll_again(struct work_struct *work)
 	guard(mutex)(&trace_types_lock);
 
 	for_each_bts_instance(b) {
-		if (!bts_is_read(b))
+		if (!bts_is_read(b->tr, RING_BUFFER_ALL_CPUS))
 			WRITE_ONCE(b->polled, false);
 		any |= READ_ONCE(b->polled);
 	}

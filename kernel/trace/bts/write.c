@@ -18,8 +18,9 @@
  *
  * Pending losses are written before the next row that finds room, be it a branch or
  * a row of bts-sched and bts-map, and at the latest by a drain after the reader has made
- * room: bts_pending() has a CPU drained for them. With bts-block they are held like
- * branches. A branch or a row that cannot be written because of them is lost itself.
+ * room: bts_pending() has a CPU drained for them. With bts-block they are held before
+ * the first branch or row that is held after them, but no task waits for them alone. A
+ * branch or a row that cannot be written because of them is lost itself.
  */
 
 #include <linux/percpu.h>
@@ -68,17 +69,17 @@ void bts_clear(struct bts_cpu *c)
 
 /**
  * bts_begin - a batch, or a non-branch row, is about to be written
- * @b:	the instance
- * @c:	its part of this CPU
+ * @b:		the instance
+ * @c:		its part of this CPU
+ * @task:	the task of the batch or the row
  *
  * Context: as bts_records().
  */
-void bts_begin(struct bts_instance *b, struct bts_cpu *c)
+void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
 	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
 	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
-	bts_release_held(b, c);
-	bts_begin_holding(b, c);
+	bts_begin_holding(b, c, task);
 }
 
 /* Return: false if the ring buffer does not take it. */
@@ -99,36 +100,37 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 
 /*
  * To the ring buffer; or, if it may be held, to the backlog: if there is no room, if
- * others are there already, or if those of other CPUs come first.
+ * others are there already, or if those of other CPUs come first. What a task takes that
+ * cannot wait is dropped then: the room, and the reader's time, are for the tasks that
+ * wait.
  */
-static bool bts_place(struct bts_instance *b, struct bts_cpu *c,
-		      union bts_entry *entry, unsigned int size)
+static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
+		      bool hold)
 {
 	if (c->hold.wait || bts_held(c)) {
-		if (bts_hold(b, c, entry, size))
+		if (hold && bts_hold(c, entry, size))
 			return true;
-		if (bts_held(c))
+		if (!hold || bts_held(c) || c->hold.refused)
 			return false;
 	}
-	return bts_write(c, entry, size) || bts_hold(b, c, entry, size);
+	return bts_write(c, entry, size) || (hold && bts_hold(c, entry, size));
 }
 
 /* A cause's branches whose number is known, then the others. */
-static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
-			  struct bts_lost_entry *row)
+static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool hold)
 {
 	struct bts_loss *loss = &c->loss.cause[row->cause];
 	union bts_entry *entry = (union bts_entry *)row;
 
 	if (loss->count) {
 		row->count = loss->count;
-		if (!bts_place(b, c, entry, sizeof(*row)))
+		if (!bts_place(c, entry, sizeof(*row), hold))
 			return false;
 		loss->count = 0;
 	}
 	if (loss->unknown) {
 		row->count = 0;
-		if (!bts_place(b, c, entry, sizeof(*row)))
+		if (!bts_place(c, entry, sizeof(*row), hold))
 			return false;
 		loss->unknown = false;
 	}
@@ -137,13 +139,13 @@ static bool bts_show_loss(struct bts_instance *b, struct bts_cpu *c,
 
 /**
  * bts_show_losses - write what was lost, before what comes next
- * @b:		the instance
- * @c:		its part of this CPU, after bts_begin()
+ * @c:		an instance's part of this CPU, after bts_begin()
+ * @hold:	a branch or a row comes next: losses may be held, as it may
  *
  * Context: as bts_records().
  * Return: false if some of them still are pending.
  */
-bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c)
+bool bts_show_losses(struct bts_cpu *c, bool hold)
 {
 	union bts_entry row;
 	unsigned int *cause = &row.lost.cause;
@@ -153,7 +155,7 @@ bool bts_show_losses(struct bts_instance *b, struct bts_cpu *c)
 	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
 	row.ent.pid = c->loss.pid;
 	for (*cause = 0; *cause < BTS_LOST_CAUSES; (*cause)++) {
-		if (!bts_show_loss(b, c, &row.lost))
+		if (!bts_show_loss(c, &row.lost, hold))
 			return false;
 	}
 	WRITE_ONCE(c->loss.pending, false);
@@ -176,10 +178,10 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 {
 	union bts_entry *entry = row;
 
-	bts_begin(b, c);
+	bts_begin(b, c, task);
 	tracing_generic_entry_update(&entry->ent, entry->ent.type, tracing_gen_ctx());
 	entry->ent.pid = task->pid;
-	if (bts_show_losses(b, c) && bts_place(b, c, entry, size))
+	if (bts_show_losses(c, true) && bts_place(c, entry, size, true))
 		return true;
 	bts_drop_rows(b, c, 1, task->pid);
 	return false;
@@ -192,7 +194,7 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 			      union bts_entry *entry, unsigned int size)
 {
-	if (!bts_show_losses(b, c) || !bts_place(b, c, entry, size))
+	if (!bts_show_losses(c, true) || !bts_place(c, entry, size, true))
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
@@ -353,7 +355,9 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr)
 {
-	if (c->mode & BTS_OPT_PACK)
+	if (c->hold.wait && c->hold.refused)
+		bts_drop(b, c, nr, c->write.ent.pid);
+	else if (c->mode & BTS_OPT_PACK)
 		bts_pack(b, c, rec, nr);
 	else
 		bts_deliver_each(b, c, rec, nr);
