@@ -221,11 +221,12 @@ static void wait_for_held(const struct record *rec)
 		char *stats = instance_read(rec->inst, "bts_stats");
 		unsigned long long delivered = text_find_number(stats, "delivered");
 		unsigned long long held = text_find_number(stats, "held");
+		unsigned long long rows = text_find_number(stats, "rows_held");
 
 		free(stats);
 		if (!until)
 			until = delivered + held;
-		if (!held || delivered >= until)
+		if (!(held + rows) || delivered >= until)
 			return;
 		usleep(HELD_POLL_US);
 	}

@@ -70,7 +70,7 @@ static int lost(struct pipe_private *v, struct task *t, const struct batch *b)
 {
 	struct row row = {
 		.type = ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
-		.cause = b->cause < LOSS_MISSED ? b->cause : LOSS_MISSED,
+		.cause = b->cause < LOSS_CAUSES ? b->cause : LOSS_MISSED,
 	};
 
 	v->loss_seq++;

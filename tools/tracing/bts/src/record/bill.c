@@ -27,6 +27,8 @@ static const struct cause {
 	{ "buffer_cleared",		"BTS switched off",		false,	false },
 	{ "stopped",			"recording stopped",		false,	false },
 	{ "dead",			"BTS does not work",		false,	false },
+	{ "dropped_cannot_wait",	"task cannot wait",		true,	false },
+	{ "rows_lost",			"rows of switches and mappings", true,	false },
 };
 
 static void print_losses(FILE *out, const struct bill *bill)
