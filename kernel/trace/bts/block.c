@@ -31,10 +31,11 @@
  *	  also raises an interrupt, whose return reads the flag again. It does so only
  *	  if the flag was not set: with a kernel's checkers that interrupt may be so
  *	  long that it brings the next NMI, and so on for ever.
- *	- The last entry that leaves a backlog wakes the waiting tasks, which then
- *	  check again. They also poll, and make the CPUs check: switching the ring
- *	  buffer off by a trigger, resizing or unpausing it wakes no task. And a CPU
- *	  that waited for another CPU's turn may have nothing more to record.
+ *	- The last entry that leaves an instance's backlogs wakes the tasks that wait for
+ *	  that instance: see bts_wake(). While entries are held, a worker has the CPUs
+ *	  check again: switching the ring buffer off by a trigger, resizing or unpausing
+ *	  it wakes no task. And a CPU that waited for another CPU's turn may have nothing
+ *	  more to record. Other tasks sleep on, so that their waiting leaves no branches.
  */
 
 #include <linux/freezer.h>
@@ -42,17 +43,15 @@
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
-#include <linux/wait.h>
+#include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 
 #include "bts.h"
 
-/* The period with which waiting tasks poll. */
-#define BTS_LOOK_AGAIN	(HZ / 10)
+/* The time between drains while a task waits, or the reader of a flight recorder. */
+#define BTS_POLL_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
-
-/* Where tasks wait until backlogs are empty. */
-static DECLARE_WAIT_QUEUE_HEAD(bts_room);
 
 /* The interrupt does nothing: its return to user mode reads TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
@@ -124,16 +123,38 @@ static void bts_count_wait(struct bts_instance *holder, u64 ns)
 	}
 }
 
+static void bts_poll_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(bts_poll_work, bts_poll_again);
+
 /* Context: process context. */
-static void bts_flush_held(struct work_struct *work)
+static void bts_poll_again(struct work_struct *work)
 {
+	struct bts_instance *b;
+	bool any = false;
+
 	guard(mutex)(&trace_types_lock);
 
-	if (!list_empty(&bts_instances))
-		ds_bts_flush_all();
+	for_each_bts_instance(b) {
+		if (!bts_is_read(b->tr, RING_BUFFER_ALL_CPUS))
+			WRITE_ONCE(b->polled, false);
+		any |= READ_ONCE(b->polled) || bts_any_held(b);
+	}
+	if (!any)
+		return;
+	ds_bts_flush_all();
+	bts_poll();
 }
 
-static DECLARE_WORK(bts_flush_work, bts_flush_held);
+/**
+ * bts_poll - have the CPUs drained again and again, while entries are held or a reader of a
+ *	      flight recorder may sleep
+ *
+ * Context: any but NMI.
+ */
+void bts_poll(void)
+{
+	schedule_delayed_work(&bts_poll_work, BTS_POLL_AGAIN);
+}
 
 /**
  * bts_block_task - wait for the reader, if need be
@@ -142,41 +163,23 @@ static DECLARE_WORK(bts_flush_work, bts_flush_held);
  */
 void bts_block_task(void)
 {
-	struct bts_instance *holder = bts_holder();
-	u64 start = ktime_get_ns();
+	struct bts_instance *b;
+	u64 start;
 	long ret;
 
-	if (!holder)
-		return;
-	for (;;) {
-		ret = wait_event_freezable_timeout(bts_room, !bts_holder(),
-						   BTS_LOOK_AGAIN);
-		if (ret)
-			break;
-		schedule_work(&bts_flush_work);
+	while ((b = bts_holder())) {
+		start = ktime_get_ns();
+		bts_poll();
+		ret = ___wait_var_event(b, bts_holder() != b,
+					(TASK_INTERRUPTIBLE | TASK_FREEZABLE), 0, 0,
+					schedule());
+		bts_count_wait(b, ktime_get_ns() - start);
+		if (ret) {
+			/* The task handles its signal first, then comes back. */
+			set_thread_flag(TIF_NOTIFY_RESUME);
+			return;
+		}
 	}
-	/* The task handles its signal first, then comes back. */
-	if (ret < 0)
-		set_thread_flag(TIF_NOTIFY_RESUME);
-	bts_count_wait(holder, ktime_get_ns() - start);
-}
-
-static void bts_wake_all(struct irq_work *work)
-{
-	wake_up_all(&bts_room);
-}
-
-static DEFINE_PER_CPU(struct irq_work, bts_wake_work) =
-	IRQ_WORK_INIT_HARD(bts_wake_all);
-
-/**
- * bts_wake - have waiting tasks check again: a backlog is empty
- *
- * Context: interrupts off, up to NMI.
- */
-void bts_wake(void)
-{
-	irq_work_queue(this_cpu_ptr(&bts_wake_work));
 }
 
 /**
@@ -226,14 +229,4 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	WRITE_ONCE(b->blocking, false);
 	/* It cannot be set while blocking, so it need not be cleared here. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
-}
-
-/**
- * bts_look_again - wake waiting tasks: the targets or the options have changed
- *
- * Context: any but NMI.
- */
-void bts_look_again(void)
-{
-	wake_up_all(&bts_room);
 }

@@ -388,6 +388,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	WRITE_ONCE(tr->current_trace_flags->val, set ? old_flags | bit : old_flags & ~bit);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	ds_bts_flush_all();
+	bts_wake(tr->bts);
 	return 0;
 }
 
@@ -454,6 +455,7 @@ static void bts_log_faults(struct trace_array *tr)
 
 static void bts_free(struct bts_instance *b)
 {
+	irq_work_sync(&b->wake);
 	bts_map_free(b);
 	free_percpu(b->cpu);
 	kfree(b);
@@ -466,6 +468,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	if (!b)
 		return NULL;
 	b->tr = tr;
+	bts_init_wake(b);
 	b->cpu = alloc_percpu(struct bts_cpu);
 	if (b->cpu)
 		return b;

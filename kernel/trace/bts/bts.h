@@ -5,6 +5,7 @@
 /* Shared by the files of the branch tracer; bts.c describes how it works. */
 
 #include <linux/bts_events.h>
+#include <linux/irq_work.h>
 #include <linux/kfifo.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
@@ -208,6 +209,7 @@ struct bts_cpu {
  * @mapped:	PIDs of the processes whose mappings were shown,
  * @showing:	and of the tasks that are showing theirs
  * @maps_missed: a mapping found the ring buffer off
+ * @wake:	wakes the tasks that wait for room
  * @polled:	a reader has found nothing and did not sleep in read(); see
  *		bts_sync_poll()
  */
@@ -224,6 +226,7 @@ struct bts_instance {
 	struct bts_pids			mapped;
 	struct bts_pids			showing;
 	bool				maps_missed;
+	struct irq_work			wake;
 	bool				polled;
 };
 
@@ -349,6 +352,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 		       struct task_struct *task);
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
 void bts_drop_offline(struct bts_instance *b);
+void bts_init_wake(struct bts_instance *b);
+void bts_wake(struct bts_instance *b);
 int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
@@ -391,8 +396,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 void bts_check_task(struct task_struct *task);
 void bts_reader(struct trace_iterator *iter, enum trace_reader_event event);
 int bts_set_blocking(struct bts_instance *b, bool on);
-void bts_look_again(void);
-void bts_wake(void);
+void bts_poll(void);
 
 /* sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);

@@ -24,10 +24,11 @@
  *	  Other CPUs read the backlog's oldest turn. If they read an old value, they
  *	  go on at their next batch. ds_bts_flush_all() empties backlogs: it reaches
  *	  each CPU for which bts_pending() returns true.
- *	- The last entry that leaves a backlog wakes all tasks that wait.
+ *	- The last entry that leaves the backlogs wakes the tasks that wait.
  */
 
 #include <linux/mm.h>
+#include <linux/wait_bit.h>
 
 #include "bts.h"
 
@@ -137,14 +138,46 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_drop_rows(b, c, rows, held.ent.pid);
 }
 
+/* Not from a hard interrupt where that must not sleep: PREEMPT_RT. */
+static void bts_wake_tasks(struct irq_work *work)
+{
+	struct bts_instance *b = container_of(work, struct bts_instance, wake);
+
+	/* Pairs with the barrier in ___wait_var_event(). */
+	smp_mb();
+	wake_up_var(b);
+}
+
+/**
+ * bts_init_wake - prepare an instance for bts_wake()
+ * @b: the instance
+ */
+void bts_init_wake(struct bts_instance *b)
+{
+	init_irq_work(&b->wake, bts_wake_tasks);
+}
+
+/**
+ * bts_wake - have the tasks that wait for room of an instance check again
+ * @b: the instance: nothing is held any more, or its targets or options have changed
+ *
+ * Context: any.
+ */
+void bts_wake(struct bts_instance *b)
+{
+	irq_work_queue(&b->wake);
+}
+
 /* Moves held entries to the ring buffer while there is room; if no more may be held, all. */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	if (!bts_held(c))
-		bts_wake();
+	/* Of two CPUs that empty their backlogs, at least one finds the other's empty. */
+	smp_mb();
+	if (!bts_any_held(b))
+		bts_wake(b);
 }
 
 /**

@@ -37,9 +37,6 @@
 
 #include "bts.h"
 
-/* The time between drains for a waiting reader of a flight recorder. */
-#define BTS_POLL_AGAIN	(HZ / 10)
-
 /* Context: preemption off. */
 static __always_inline bool bts_wants_event(struct bts_instance *b, bool may_end)
 {
@@ -61,28 +58,6 @@ static void bts_sync_event(struct bts_instance *b, bool may_end)
 		ds_bts_flush_cpu();
 }
 
-static void bts_poll_again(struct work_struct *work);
-static DECLARE_DELAYED_WORK(bts_poll_work, bts_poll_again);
-
-/* Context: process context. */
-static void bts_poll_again(struct work_struct *work)
-{
-	struct bts_instance *b;
-	bool any = false;
-
-	guard(mutex)(&trace_types_lock);
-
-	for_each_bts_instance(b) {
-		if (!bts_is_read(b->tr, RING_BUFFER_ALL_CPUS))
-			WRITE_ONCE(b->polled, false);
-		any |= READ_ONCE(b->polled);
-	}
-	if (!any)
-		return;
-	ds_bts_flush_all();
-	schedule_delayed_work(&bts_poll_work, BTS_POLL_AGAIN);
-}
-
 /*
  * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(),
  * which polls the file only once. A flight recorder has no interrupts, so from now on
@@ -95,7 +70,7 @@ static void bts_sync_poll(struct bts_instance *b)
 	if (!(READ_ONCE(b->flags->val) & BTS_OPT_CIRCULAR))
 		return;
 	WRITE_ONCE(b->polled, true);
-	schedule_delayed_work(&bts_poll_work, BTS_POLL_AGAIN);
+	bts_poll();
 }
 
 /* The other CPUs, after bts_sync_on(). Context: process context. */
@@ -218,7 +193,7 @@ static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 		break;
 	case TRACER_SYNC_TARGETS:
 		ds_bts_update_all(DS_DRAIN_FLUSH);
-		bts_look_again();
+		bts_wake(b);
 		break;
 	case TRACER_SYNC_ON:
 		bts_start(b);
