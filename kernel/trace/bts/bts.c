@@ -76,6 +76,7 @@
 
 #define pr_fmt(fmt) "bts: " fmt
 
+#include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -613,7 +614,6 @@ static void bts_reset(struct trace_array *tr)
 	list_del_rcu(&tr->bts->list);
 	WRITE_ONCE(tr->bts->chosen, false);
 	bts_release();
-	bts_drop_offline(tr->bts);
 	bts_free_backlogs(tr->bts);
 }
 
@@ -654,6 +654,10 @@ static int __init bts_register(void)
 		return 0;
 	}
 
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "trace/bts:online", NULL,
+					bts_cpu_offline);
+	if (ret < 0)
+		return ret;
 	ret = register_tracer(&bts_tracer);
 	if (ret)
 		pr_warn("cannot register the tracer: %d\n", ret);

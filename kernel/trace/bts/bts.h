@@ -351,7 +351,6 @@ bool bts_any_held(struct bts_instance *b);
 void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 		       struct task_struct *task);
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
-void bts_drop_offline(struct bts_instance *b);
 void bts_init_wake(struct bts_instance *b);
 void bts_wake(struct bts_instance *b);
 int bts_alloc_backlogs(struct bts_instance *b);
@@ -401,6 +400,7 @@ void bts_poll(void);
 /* sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
 void bts_stop(struct bts_instance *b);
+int bts_cpu_offline(unsigned int cpu);
 
 /* output.c */
 int bts_prepare_dump(void);

@@ -27,6 +27,7 @@
  *	- The last entry that leaves the backlogs wakes the tasks that wait.
  */
 
+#include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/wait_bit.h>
 
@@ -50,7 +51,8 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	/* Pairs with bts_set_blocking(): the backlogs are there. */
 	if (!smp_load_acquire(&b->blocking) || !READ_ONCE(b->tracing))
 		return false;
-	return !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
+	/* A CPU that goes offline writes entries, or drops them, while it still can. */
+	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
 /* The oldest turn of all online CPUs but @except. Context: any. */
@@ -232,26 +234,6 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 	bts_count(&c->hold.rows, bts_is_row(entry));
 	c->write.seq += bts_span(entry);
 	return true;
-}
-
-/**
- * bts_drop_offline - drop the entries of offline CPUs, which cannot write them
- * @b: the instance, which has left the tracer
- */
-void bts_drop_offline(struct bts_instance *b)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-
-		bts_count(&c->counts.dropped_off, c->hold.branches);
-		WRITE_ONCE(c->hold.branches, 0);
-		WRITE_ONCE(c->hold.rows, 0);
-		WRITE_ONCE(c->hold.nr, 0);
-		WRITE_ONCE(c->hold.oldest, BTS_NONE_HELD);
-		kfifo_reset(&c->hold.backlog);
-	}
 }
 
 /**

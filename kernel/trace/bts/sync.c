@@ -146,6 +146,19 @@ void bts_stop(struct bts_instance *b)
 	bts_map_forget(b);
 }
 
+/**
+ * bts_cpu_offline - a CPU goes offline: it holds nothing any more, see bts_may_hold()
+ * @cpu: the CPU, which runs only this by now
+ *
+ * Context: on @cpu, process context.
+ * Return: 0.
+ */
+int bts_cpu_offline(unsigned int cpu)
+{
+	bts_drain_cpu();
+	return 0;
+}
+
 /*
  * An oops or a panic: the records of all CPUs go into the ring buffers, which are then
  * switched off. This only walks the list of instances that have bts, and takes no lock.
