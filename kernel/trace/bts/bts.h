@@ -53,6 +53,12 @@ union bts_entry {
 
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
+/*
+ * No entry is larger, so that each fits the smallest sub-buffer, a page with its header:
+ * sub-buffers may become smaller while entries are held.
+ */
+#define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
+
 /**
  * struct bts_cause - the names of a cause of losses
  * @text:	its text in the trace

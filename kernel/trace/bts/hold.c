@@ -36,8 +36,8 @@
 /* Bytes, a power of two: one batch always fits, as branches or in packs. */
 #define BTS_BACKLOG	SZ_128K
 
-/* An entry and its turn take at most so many bytes of a backlog. */
-#define BTS_HELD_WORST	(PAGE_SIZE + 64)
+/* An entry and its turn, and their lengths, take at most so many bytes of a backlog. */
+#define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
  * bts_may_hold - may entries of a CPU wait for room?

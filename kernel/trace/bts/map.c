@@ -63,7 +63,7 @@
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_maps_due);
 
-/* An entry with a path of this length fits into a page of the ring buffer. */
+/* An entry with a path of this length is no larger than BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
 /*
@@ -82,7 +82,7 @@ struct bts_path {
 	char	buf[BTS_PATH_MAX];
 	union {
 		struct trace_event_raw_bts_map row;
-		u8	room[sizeof(struct trace_event_raw_bts_map) + BTS_PATH_MAX];
+		u8	room[BTS_ENTRY_MAX];
 	};
 };
 

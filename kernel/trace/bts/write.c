@@ -270,7 +270,7 @@ struct bts_packer {
 	bool			open;
 	union {
 		union bts_entry	entry;
-		u8		room[PAGE_SIZE];
+		u8		room[BTS_ENTRY_MAX];
 	};
 };
 
@@ -289,15 +289,12 @@ int bts_alloc_packers(void)
 	return bts_packers ? 0 : -ENOMEM;
 }
 
-/* As large as a sub-buffer takes. */
 static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 {
-	size_t room = min(sizeof(p->room), ring_buffer_max_event_size(c->write.buffer));
-
 	p->open = true;
 	p->entry.ent = c->write.ent;
 	p->entry.ent.type = TRACE_BTS_PACK;
-	bts_coder_begin(&p->coder, p->entry.pack.code, room - BTS_PACK_HEAD);
+	bts_coder_begin(&p->coder, p->entry.pack.code, sizeof(p->room) - BTS_PACK_HEAD);
 }
 
 /**
