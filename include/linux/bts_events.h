@@ -13,6 +13,7 @@
  * tracer's hook on the way to user mode.
  */
 
+struct pt_regs;
 struct task_struct;
 
 /**
@@ -92,12 +93,15 @@ static __always_inline void bts_resume_maps(void)
 
 /*
  * A traced task may first have to show its mappings, and to wait until its trace has
- * been read.
+ * been read. Not without @regs: KVM's loop and io_uring then hold locks, and do not return
+ * to user mode yet. The next drain asks again.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
- * no lock held, interrupts on.
+ * interrupts on; with @regs, no lock held.
  */
-static __always_inline void bts_resume_user(void)
+static __always_inline void bts_resume_user(struct pt_regs *regs)
 {
+	if (!regs)
+		return;
 	if (static_branch_unlikely(&bts_block_key))
 		bts_block_task();
 	if (static_branch_unlikely(&bts_resume_key) &&
@@ -107,7 +111,7 @@ static __always_inline void bts_resume_user(void)
 
 #else /* CONFIG_BTS_TRACER */
 
-static inline void bts_resume_user(void)
+static inline void bts_resume_user(struct pt_regs *regs)
 {
 }
 
