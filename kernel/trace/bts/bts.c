@@ -285,6 +285,8 @@ static void bts_records(const struct ds_bts_batch *batch)
 
 	for_each_bts_instance(b)
 		bts_deliver_batch(b, batch);
+	if (batch->cause != DS_DRAIN_SWITCH)
+		bts_map_remind();
 	bts_save_name();
 }
 

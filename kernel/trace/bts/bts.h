@@ -386,6 +386,7 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 int bts_map_attach(void);
 void bts_map_detach(void);
 void bts_map_turn(void);
+void bts_map_remind(void);
 void bts_map_request(struct bts_instance *b, struct task_struct *task);
 void bts_map_switch(struct bts_instance *b, struct task_struct *task);
 void bts_map_forget(struct bts_instance *b);

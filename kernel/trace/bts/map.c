@@ -223,6 +223,19 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
+ * bts_map_remind - make the current task call __bts_resume_user(), if it still must
+ *
+ * TIF_NOTIFY_RESUME may have been cleared where the task could not: in KVM's loop.
+ *
+ * Context: as bts_records().
+ */
+void bts_map_remind(void)
+{
+	if (this_cpu_read(bts_maps_due))
+		bts_check_task(current);
+}
+
+/**
  * bts_map_switch - the CPU switches to a task: a new process may have an old PID
  * @b:		an instance
  * @task:	the task
@@ -485,6 +498,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
 	/* lockdep does not know of the caller's raw_local_irq_disable(). */
 	trace_hardirqs_off();
+	bts_map_turn();
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	at = bts_map_go(at, locked);
 	bts_map_leave(at != BTS_MAPS_NONE);
