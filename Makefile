@@ -61,6 +61,7 @@ bench: all
 	@$(MACHINE)/bench/disk
 	@$(MACHINE)/bench/pack
 	@$(MACHINE)/bench/switch
+	@$(MACHINE)/bench/drain
 	@$(MACHINE)/bench/store
 	@$(MACHINE)/bench/tool
 	@$(MACHINE)/bench/patches

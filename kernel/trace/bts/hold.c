@@ -183,7 +183,8 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 }
 
 /**
- * bts_begin_holding - write held entries, and decide whether a batch may be held
+ * bts_begin_holding - write held entries, but not in an NMI, and decide whether a batch
+ *		       may be held
  * @b:		the instance
  * @c:		its part of this CPU
  * @task:	the task of the batch
@@ -196,7 +197,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	bool may = bts_may_hold(b, smp_processor_id());
 
 	c->hold.refused = false;
-	if (bts_held(c))
+	/* A full backlog is a million instructions: too long for an NMI. */
+	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task);
 	c->hold.refused = may && !c->hold.may;
@@ -219,10 +221,10 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
 	if (!c->hold.may)
 		return false;
-	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
-		bts_write_held(c, BTS_NONE_HELD);
-	if (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST)
-		return false;
+	while (kfifo_avail(&c->hold.backlog) < BTS_HELD_WORST) {
+		if (!bts_write_first_held(c))
+			return false;
+	}
 	if (bts_held(c))
 		kfifo_in(&c->hold.backlog, &c->hold.turn, sizeof(c->hold.turn));
 	else

@@ -136,7 +136,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 	else if (bts_is_off(b->tr, smp_processor_id()))
 		bts_count(&c->counts.dropped_off, n);
 	else
-		bts_lose(c, BTS_LOST_PAUSED, n, pid);
+		bts_lose(c, bts_held(c) ? BTS_LOST_RING_BUFFER : BTS_LOST_PAUSED, n, pid);
 }
 
 /**
