@@ -155,7 +155,7 @@ void bts_stop(struct bts_instance *b)
  */
 int bts_cpu_offline(unsigned int cpu)
 {
-	bts_drain_cpu();
+	ds_bts_flush_cpu();
 	return 0;
 }
 

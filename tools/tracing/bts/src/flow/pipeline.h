@@ -140,7 +140,7 @@ enum row_type {
 	ROW_EVENT,
 };
 
-#define LOSS_CAUSES	11
+#define LOSS_CAUSES	12
 #define LOSS_MISSED	7	/* overwritten in the ring buffer */
 
 extern const char *const loss_cause_names[LOSS_CAUSES];

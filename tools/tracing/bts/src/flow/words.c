@@ -25,7 +25,8 @@ const char *const branch_kind_names[BRANCH_KINDS] = {
 const char *const loss_cause_names[LOSS_CAUSES] = {
 	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
 	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
-	"pack cannot be read", "rows of switches and mappings", "task cannot wait",
+	"pack cannot be read", "found when switched on", "rows of switches and mappings",
+	"task cannot wait",
 };
 
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr)
