@@ -528,8 +528,8 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
  *
  * With bts-block the rows so far get out first: there may be more of them than there is
- * room for beside the ring buffer. Other tasks may have the CPU and mmap_lock first. A trace of the kernel shows the
- * branches of this function, as the task's.
+ * room for beside the ring buffer. Other tasks may have the CPU and mmap_lock first. A
+ * trace of the kernel shows the branches of this function, as the task's.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task must die.
