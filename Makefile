@@ -58,7 +58,6 @@ mutants: all
 
 bench: all
 	@$(MACHINE)/bench/branch
-	@$(MACHINE)/bench/disk
 	@$(MACHINE)/bench/pack
 	@$(MACHINE)/bench/switch
 	@$(MACHINE)/bench/drain
