@@ -1,113 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The emulator's process: its arguments, its start and its end.
+ * The emulator: its process, its monitor, and the file with the guest's console.
+ *
+ * The sockets have no path and no port number, so machines that run side by side cannot
+ * collide, and there is nothing to remove. The monitor speaks QMP: a JSON object in each line.
+ * It says little, so all that it has said is searched each time. Nothing writes the console's
+ * file any more when the emulator has stopped.
  */
 #define _GNU_SOURCE
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <regex.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "wire.h"
 #include "host.h"
 
-static pid_t emulator_pid;
+/* The emulator has its end of sockets[N] at this descriptor plus N: run tells it so. */
+#define FIRST_FD	100
+#define TAIL_SIZE	4096
 
-static const char * const port_names[NR_PORTS] = {
-	[CONTROL] = "control", [STDIN] = "stdin", [STDOUT] = "stdout", [STDERR] = "stderr",
-	[MONITOR] = "monitor",
-};
+int sockets[SOCKETS];
 
-static const int port_numbers[NR_PORTS] = {
-	[CONTROL] = WIRE_CONTROL, [STDIN] = WIRE_STDIN, [STDOUT] = WIRE_STDOUT,
-	[STDERR] = WIRE_STDERR,
-};
+static pid_t emulator;
+static char said[256 * 1024];
+static size_t said_len;
 
-struct argv {
-	char	**arg;
-	int	nr;
-};
-
-static void __attribute__((format(printf, 2, 3))) add_arg(struct argv *argv, const char *fmt, ...)
+static void monitor_say(const char *command)
 {
-	va_list args;
-	char *s;
-
-	va_start(args, fmt);
-	if (vasprintf(&s, fmt, args) < 0)
-		die("arguments");
-	va_end(args);
-	argv->arg = realloc(argv->arg, (argv->nr + 2) * sizeof(*argv->arg));
-	if (!argv->arg)
-		die("arguments");
-	argv->arg[argv->nr++] = s;
-	argv->arg[argv->nr] = NULL;
+	if (send(sockets[MONITOR], command, strlen(command), MSG_NOSIGNAL) < 0)
+		warn("the emulator's monitor");
 }
 
-/* A comma in an option's value is written twice. */
-static char *double_commas(const char *s)
+static void monitor_read(void)
 {
-	char *copy = malloc(2 * strlen(s) + 1);
-	char *to = copy;
+	ssize_t n;
 
-	if (!copy)
-		die("%s", s);
-	for (; *s; s++) {
-		*to++ = *s;
-		if (*s == ',')
-			*to++ = ',';
-	}
-	*to = '\0';
-	return copy;
-}
-
-static char **emulator_args(const int *theirs)
-{
-	struct argv argv = { 0 };
-	char **arg;
-	int i;
-
-	for (arg = opt.emulator; *arg; arg++)
-		add_arg(&argv, "%s", *arg);
-	/* Append, because the emulator's standard error goes to the same file. */
-	add_arg(&argv, "-chardev");
-	add_arg(&argv, "file,id=console,append=on,path=%s", double_commas(opt.console));
-	add_arg(&argv, "-serial");
-	add_arg(&argv, "chardev:console");
-	add_arg(&argv, "-device");
-	add_arg(&argv, "virtio-serial-pci,id=wire");
-	for (i = 0; i < NR_PORTS; i++) {
-		add_arg(&argv, "-chardev");
-		add_arg(&argv, "socket,id=%s,fd=%d", port_names[i], theirs[i]);
-		if (i == MONITOR)
-			continue;
-		add_arg(&argv, "-device");
-		add_arg(&argv, "virtserialport,bus=wire.0,nr=%d,chardev=%s", port_numbers[i],
-			port_names[i]);
-	}
-	add_arg(&argv, "-mon");
-	add_arg(&argv, "chardev=monitor,mode=control");
-	/* A machine that ends by itself stays paused, for `info bts`. */
-	add_arg(&argv, "-no-reboot");
-	add_arg(&argv, "-no-shutdown");
-	add_arg(&argv, "-action");
-	add_arg(&argv, "panic=pause");
-	return argv.arg;
+	if (said_len == sizeof(said) - 1)
+		said_len = 0;
+	n = recv(sockets[MONITOR], said + said_len, sizeof(said) - 1 - said_len, MSG_DONTWAIT);
+	if (n > 0)
+		said_len += n;
+	said[said_len] = '\0';
 }
 
 /*
- * In a process group of its own, so that Ctrl-C reaches only this program; it dies with its
- * parent.
+ * In a process group of its own, so that Ctrl-C reaches only this program. The kernel kills
+ * the emulator when this program dies.
  */
-static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent)
+static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent, int console)
 {
-	int console, null;
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -116,11 +68,7 @@ static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent)
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	console = open(opt.console, O_WRONLY | O_APPEND);
-	null = open("/dev/null", O_RDWR);
-	if (console < 0 || null < 0)
-		_exit(STATUS_LOST);
-	dup2(null, STDIN_FILENO);
+	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
 	dup2(console, STDOUT_FILENO);
 	dup2(console, STDERR_FILENO);
 	execvp(argv[0], argv);
@@ -128,51 +76,130 @@ static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent)
 	_exit(STATUS_LOST);
 }
 
-void start_emulator(void)
+void emulator_start(char **argv, const char *console)
 {
-	int theirs[NR_PORTS], pair[2], fd, i;
+	int log = open(console, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	int theirs[SOCKETS], pair[2], i;
 	pid_t self = getpid();
-	char **argv;
 
-	fd = open(opt.console, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		die("%s", opt.console);
-	close(fd);
-	for (i = 0; i < NR_PORTS; i++) {
-		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
-			die("socketpair");
-		ports[i] = pair[0];
-		theirs[i] = pair[1];
-		if (fcntl(ports[i], F_SETFD, FD_CLOEXEC))
-			die("fcntl");
+	if (log < 0)
+		err(STATUS_LOST, "%s", console);
+	for (i = 0; i < SOCKETS; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+			err(STATUS_LOST, "socketpair");
+		sockets[i] = pair[0];
+		/* Above the descriptors of the emulator, so that dup2() closes none of these. */
+		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS);
+		if (theirs[i] < 0)
+			err(STATUS_LOST, "socketpair");
+		close(pair[1]);
 	}
-	argv = emulator_args(theirs);
-	emulator_pid = fork();
-	if (emulator_pid < 0)
-		die("fork");
-	if (!emulator_pid)
-		become_emulator(argv, self);
-	for (i = 0; i < NR_PORTS; i++)
+	emulator = fork();
+	if (emulator < 0)
+		err(STATUS_LOST, "fork");
+	if (!emulator) {
+		for (i = 0; i < SOCKETS; i++)
+			dup2(theirs[i], FIRST_FD + i);
+		become_emulator(argv, self, log);
+	}
+	for (i = 0; i < SOCKETS; i++)
 		close(theirs[i]);
+	close(log);
+	/* The monitor reports nothing before this command. */
+	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-void kill_emulator(void)
+/* Has the machine shut down, reset or panicked? It is paused then, so the monitor answers. */
+bool emulator_lost(void)
 {
-	if (emulator_pid > 0)
-		kill(emulator_pid, SIGKILL);
+	monitor_read();
+	return strstr(said, "\"event\": \"SHUTDOWN\"");
 }
 
-void stop_emulator(void)
+/* The text of a JSON string, whose lines end with \r\n, up to its closing quote. */
+static void write_text(const char *path, const char *text)
 {
-	int tries;
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		err(STATUS_LOST, "%s", path);
+	for (; *text != '"'; text++) {
+		if (strncmp(text, "\\r\\n", 4)) {
+			fputc(*text, f);
+			continue;
+		}
+		fputc('\n', f);
+		text += 3;
+	}
+	if (fclose(f))
+		err(STATUS_LOST, "%s", path);
+}
+
+/* Writes the monitor's `info bts` into a file. */
+void emulator_info(const char *path)
+{
+	static const char key[] = "\"return\": \"";
+	struct pollfd fd = { .fd = sockets[MONITOR], .events = POLLIN };
+
+	said_len = 0;
+	monitor_say("{\"execute\": \"human-monitor-command\", \"id\": \"info\", "
+		    "\"arguments\": {\"command-line\": \"info bts\"}}\n");
+	while (!(fd.revents & POLLHUP) && poll(&fd, 1, 5000) > 0) {
+		monitor_read();
+		if (!strstr(said, "\"id\": \"info\"") || !strstr(said, key))
+			continue;
+		write_text(path, strstr(said, key) + sizeof(key) - 1);
+		return;
+	}
+	warnx("%s: no answer from the emulator", path);
+}
+
+void emulator_stop(void)
+{
+	struct pollfd fd = { .fd = pidfd_open(emulator, 0), .events = POLLIN };
 
 	/* SIGTERM first: the emulator may have a log to write. */
-	kill(emulator_pid, SIGTERM);
-	for (tries = 0; tries < 500; tries++) {
-		if (waitpid(emulator_pid, NULL, WNOHANG))
-			return;
-		usleep(10000);
+	kill(emulator, SIGTERM);
+	poll(&fd, 1, 5000);
+	kill(emulator, SIGKILL);
+	waitpid(emulator, NULL, 0);
+}
+
+void console_show_tail(const char *console)
+{
+	int fd = open(console, O_RDONLY);
+	off_t size = lseek(fd, 0, SEEK_END);
+	char buf[TAIL_SIZE];
+	ssize_t n = pread(fd, buf, TAIL_SIZE, size > TAIL_SIZE ? size - TAIL_SIZE : 0);
+
+	if (n < 0)
+		return;
+	fprintf(stderr, "--- the end of its console, %s ---\n", console);
+	fwrite(buf, 1, n, stderr);
+	fprintf(stderr, "%s--- end ---\n", n && buf[n - 1] == '\n' ? "" : "\n");
+}
+
+/* Prints the lines that match @trouble, an extended regular expression. */
+bool console_has_trouble(const char *console, const char *trouble)
+{
+	FILE *f = fopen(console, "r");
+	bool found = false;
+	char *line = NULL;
+	size_t size = 0;
+	regex_t regex;
+
+	if (!f)
+		err(STATUS_LOST, "%s", console);
+	if (regcomp(&regex, trouble, REG_EXTENDED | REG_NOSUB))
+		errx(STATUS_LOST, "%s: not a regular expression", trouble);
+	while (getline(&line, &size, f) > 0) {
+		if (regexec(&regex, line, 0, NULL, 0))
+			continue;
+		if (!found)
+			warnx("trouble on the console, %s:", console);
+		found = true;
+		fputs(line, stderr);
 	}
-	kill(emulator_pid, SIGKILL);
-	waitpid(emulator_pid, NULL, 0);
+	fclose(f);
+	return found;
 }

@@ -19,6 +19,11 @@ machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # nmi_watchdog=1. watchdog_thresh: a busy host is no soft lockup of the guest.
 machine_cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic nmi_watchdog=0 tsc=reliable"
 machine_cmdline="$machine_cmdline watchdog_thresh=30 no_timer_check"
+# What a good guest does not write on its console, as an extended regular expression.
+machine_trouble='BUG:|WARNING:|Oops|INFO: (task|rcu|trying to register)|general protection fault'
+machine_trouble="$machine_trouble|Call Trace:|kernel BUG at|LOCKUP|soft lockup|Kernel panic|recursion"
+machine_trouble="$machine_trouble|(KASAN|UBSAN|KCSAN|ODEBUG|kmemleak):|unchecked MSR access"
+machine_trouble="$machine_trouble|suspicious RCU|Debug Store: (no memory|bad management area)"
 
 # machine_options NAME: the machines that cases run in, as machine/vm/run's options. Their
 # time counts instructions: with the host's time, a busy host means more ticks for each

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The messages between the two ends of machine/vm/run.
+ * What host.c, on the host, and init.c, process 1 of the guest, say to each other.
  *
- * Four virtio-serial ports join host.c, on the host, with init.c, process 1 of the guest:
+ * Four virtio-serial ports join the two programs. /dev/vportXpN is the guest's end of port N.
  *
- *	/dev/vportXp1	control, the messages below, both ways
- *	/dev/vportXp2	bytes of the command's standard input, to the guest
- *	/dev/vportXp3	bytes of its standard output, to the host
- *	/dev/vportXp4	bytes of its standard error, to the host
+ *	stdin		bytes of the command's standard input
+ *	stdout, stderr	bytes of its standard output and standard error
+ *	control		to the guest: a uint32_t, the size of the job; the job; then a
+ *			struct winsize whenever the terminal changes its size
+ *			to the host: struct wire_report
  *
  * The three streams carry nothing but the bytes, so nothing has to be escaped, and a slow
- * reader on the host slows the command down as a pipe would. The ports are not ordered
- * among each other, so a message on the control port says at which number of bytes a
- * stream ends.
+ * reader on the host slows the command down as a pipe would.
  *
- * A message is a struct wire_head and as many bytes of payload. Both ends are x86-64.
+ * How a stream ends: The emulator tells the guest's kernel when the host has closed its end of
+ * a port. So the guest sees the end of standard input, and sees that nothing reads standard
+ * output any more. The emulator tells the host nothing of the kind, so a report says after how
+ * many bytes an output ends. The ports are not ordered among each other.
+ *
+ * The control port has the highest number. The guest's kernel connects the ports in the order
+ * of their numbers: when the control port is connected, another port that is not connected has
+ * been closed by the host.
+ *
+ * A job is a sequence of words. Each begins with its type and ends with a NUL. Both ends are
+ * x86-64.
  */
 #ifndef BTS_WIRE_H
 #define BTS_WIRE_H
@@ -22,53 +31,29 @@
 #include <stdint.h>
 
 enum wire_port {
-	WIRE_CONTROL	= 1,
-	WIRE_STDIN	= 2,
-	WIRE_STDOUT	= 3,
-	WIRE_STDERR	= 4,
+	WIRE_STDIN	= 1,
+	WIRE_STDOUT	= 2,
+	WIRE_STDERR	= 3,
+	WIRE_CONTROL	= 4,
+	WIRE_PORTS
 };
 
 enum wire_type {
-	/* To the guest, before the command runs. Strings come without a final NUL. */
 	WIRE_ARG	= 'a',	/* next word of the command */
-	WIRE_ENV	= 'e',	/* next NAME=VALUE of its environment */
 	WIRE_CWD	= 'd',	/* its working directory */
+	WIRE_ENV	= 'e',	/* next NAME=VALUE of its environment */
 	WIRE_KEEP	= 'k',	/* a directory that no tmpfs of the guest may hide */
-	WIRE_SHARE	= 's',	/* a directory to mount writable; its 9p tag is shareN */
-	WIRE_TTY	= 't',	/* give it a terminal of this struct wire_size */
 	WIRE_MERGE	= 'm',	/* its standard output and error are one file on the host */
-	WIRE_SEED	= 'r',	/* bytes for the random pool */
-	WIRE_GO		= 'g',	/* the job is complete: run it */
-
-	/* To the guest, while it runs. */
-	WIRE_SIZE	= 'w',	/* the terminal is now of this struct wire_size */
-	WIRE_STDIN_END	= 'i',	/* uint64_t: standard input ends after so many bytes */
-	WIRE_OUT_GONE	= 'o',	/* nothing reads standard output any more */
-	WIRE_ERR_GONE	= 'p',	/* nothing reads standard error any more */
-
-	/* To the host. */
-	WIRE_OUT_END	= 'O',	/* uint64_t: standard output closed after so many bytes */
-	WIRE_EXIT	= 'X',	/* struct wire_exit: the command ended */
+	WIRE_SEED	= 'r',	/* 64 hexadecimal digits for the random pool */
+	WIRE_SHARE	= 's',	/* a directory to mount writable; its 9p tag is shareN */
+	WIRE_TTY	= 't',	/* the command has a terminal; a struct winsize follows the job */
 };
 
-struct wire_head {
-	uint32_t	type;
-	uint32_t	len;
+struct wire_report {
+	uint64_t	out_end;	/* standard output ends after so many bytes */
+	uint64_t	err_end;	/* standard error too; UINT64_MAX = not known yet */
+	int32_t		ended;		/* true: the command has ended */
+	int32_t		status;		/* then its status, as wait(2) has it */
 };
-
-struct wire_size {
-	uint16_t	rows;
-	uint16_t	cols;
-};
-
-struct wire_exit {
-	uint64_t	out_bytes;
-	uint64_t	err_bytes;
-	int32_t		status;		/* as wait(2) has it */
-	int32_t		reserved;
-};
-
-/* Linux takes no longer argument than 32 pages. */
-#define WIRE_MAX	(32 * 4096)
 
 #endif
