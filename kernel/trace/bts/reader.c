@@ -151,8 +151,9 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 		.task	= get_task_struct(current),
 		.reads	= reads,
 	};
-	guard(spinlock)(&bts_readers_lock);
+	spin_lock(&bts_readers_lock);
 	list_add_rcu(&r->list, &bts_readers);
+	spin_unlock(&bts_readers_lock);
 	return true;
 }
 
@@ -162,13 +163,14 @@ static void bts_remove_readers(const struct trace_iterator *iter,
 {
 	struct bts_reader *r, *next;
 
-	guard(spinlock)(&bts_readers_lock);
+	spin_lock(&bts_readers_lock);
 	list_for_each_entry_safe(r, next, &bts_readers, list) {
 		if (r->iter != iter || (task && r->task != task) || (openers && r->reads))
 			continue;
 		list_del_rcu(&r->list);
 		call_rcu(&r->rcu, bts_free_reader);
 	}
+	spin_unlock(&bts_readers_lock);
 }
 
 static bool bts_reads_already(const struct trace_iterator *iter)
