@@ -182,14 +182,15 @@ static enum end serve_once(void)
 		{ .fd = sockets[MONITOR], .events = POLLIN },
 	};
 
+	/* Before the wait: nothing else may happen for long after the signal. */
+	if (tty_resized && stream_done(&streams[JOB]))
+		send_size();
 	streams[IN].paused = in_background();
 	streams_move(streams, STREAMS, fds, 3, streams[IN].paused ? 500 : -1);
 	if (escape_seen(&streams[IN]))
 		return LEFT;
 	if (streams[IN].dst < 0)
 		shutdown(sockets[WIRE_STDIN], SHUT_WR);
-	if (tty_resized && stream_done(&streams[JOB]))
-		send_size();
 	if (fds[1].revents && !take_report())
 		return MACHINE_LOST;
 	if (fds[2].revents && emulator_lost())
