@@ -17,21 +17,22 @@
 
 /*
  * Why branches or rows are missing from the trace: the cause of a bts_lost entry, or of a
- * loss that only the reader finds. Traces contain the numbers: new causes are appended.
+ * loss that only the reader finds. Traces contain the numbers, and tools know them: none
+ * ever changes, and a new cause has the next one.
  */
 enum bts_lost_cause {
-	BTS_LOST_RING_BUFFER,	/* the ring buffer had no room */
-	BTS_LOST_DS_BUFFER,	/* the hardware's buffer had no room */
-	BTS_LOST_OVERWRITTEN,	/* the hardware's buffer, circular, has wrapped */
-	BTS_LOST_PAUSED,	/* the ring buffer was not recording */
-	BTS_LOST_CLEARED,	/* something has switched BTS off */
-	BTS_LOST_STOPPED,	/* interrupts without records: recording stops */
-	BTS_LOST_DEAD,		/* the CPU's BTS does not work: it is left out */
-	BTS_GONE_OVERWRITTEN,	/* the ring buffer has overwritten them */
-	BTS_GONE_DAMAGED,	/* the pack cannot be decoded */
-	BTS_LOST_LATE,		/* found in the hardware's buffer when BTS went on */
-	BTS_LOST_ROWS,		/* the ring buffer had no room for non-branch rows */
-	BTS_LOST_CANNOT_WAIT,	/* nor for the branches of a task that cannot wait */
+	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
+	BTS_LOST_DS_BUFFER	= 1,	/* the hardware's buffer had no room */
+	BTS_LOST_OVERWRITTEN	= 2,	/* the hardware's buffer, circular, has wrapped */
+	BTS_LOST_PAUSED		= 3,	/* the ring buffer was not recording */
+	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
+	BTS_LOST_STOPPED	= 5,	/* interrupts without records: recording stops */
+	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work: it is left out */
+	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten them */
+	BTS_GONE_DAMAGED	= 8,	/* the entry cannot be read */
+	BTS_LOST_LATE		= 9,	/* found in the hardware's buffer when BTS went on */
+	BTS_LOST_ROWS		= 10,	/* the ring buffer had no room for non-branch rows */
+	BTS_LOST_CANNOT_WAIT	= 11,	/* nor for the branches of a task that cannot wait */
 	BTS_LOST_CAUSES
 };
 

@@ -5,6 +5,10 @@
  * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses
  * as numbers. With sym-userobj user addresses are printed as file and offset, if the
  * task still has the mapping.
+ *
+ * A persistent ring buffer may be damaged, or another kernel may have written it. So the size
+ * and the format of an entry are checked before its fields are read. An entry that cannot be
+ * read is printed as a loss.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -105,13 +109,26 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 	return seq;
 }
 
+/* Report whether the entry has all of its fields, and is not too long. */
+static bool bts_is_whole(const struct trace_iterator *iter)
+{
+	switch (iter->ent->type) {
+	case TRACE_BTS_PACK:
+		return iter->ent_size >= BTS_PACK_HEAD && iter->ent_size <= BTS_ENTRY_MAX;
+	case TRACE_BTS_LOST:
+		return iter->ent_size >= sizeof(struct bts_lost_entry);
+	default:
+		return iter->ent_size >= sizeof(struct bts_branch_entry);
+	}
+}
+
 static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 {
 	struct bts_pack_entry *pack;
 	unsigned int nr;
 
 	trace_assign_type(pack, iter->ent);
-	nr = min_t(unsigned int, pack->nr, BTS_PACK_MAX);
+	nr = pack->format == BTS_PACK_FORMAT ? min_t(unsigned int, pack->nr, BTS_PACK_MAX) : 0;
 	bts_decoder_begin(&rows->decoder, pack->code, iter->ent_size - BTS_PACK_HEAD,
 			  pack->from, nr);
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
@@ -241,6 +258,8 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	struct bts_pack_entry *pack;
 	struct bts_rows *rows;
 
+	if (!bts_is_whole(iter))
+		return 1;
 	trace_assign_type(pack, iter->ent);
 	rows = bts_rows_of(iter, pack->seq);
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
@@ -266,20 +285,28 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	struct bts_lost_entry *lost;
 	struct bts_rows *rows;
 
+	if (!bts_is_whole(iter))
+		return 1;
 	trace_assign_type(lost, iter->ent);
 	rows = bts_rows_of(iter, lost->seq);
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* An entry of one branch has no number. */
-static struct bts_row bts_branch_row(struct trace_iterator *iter)
+/* After an entry without a number, the number of the next branch is not known. */
+static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;
+
+	if (rows)
+		rows->next[iter->cpu] = BTS_NO_NUMBER;
+}
+
+static struct bts_row bts_branch_row(struct trace_iterator *iter)
+{
 	struct bts_branch_entry *branch;
 
 	trace_assign_type(branch, iter->ent);
-	if (rows)
-		rows->next[iter->cpu] = BTS_NO_NUMBER;
+	bts_forget_number(iter);
 	return (struct bts_row){
 		.branch = { .from = branch->from, .to = branch->to },
 	};
@@ -287,6 +314,10 @@ static struct bts_row bts_branch_row(struct trace_iterator *iter)
 
 static struct bts_row bts_row(struct trace_iterator *iter)
 {
+	if (!bts_is_whole(iter)) {
+		bts_forget_number(iter);
+		return bts_lost_row(BTS_GONE_DAMAGED, 0);
+	}
 	switch (iter->ent->type) {
 	case TRACE_BTS_PACK:
 		return bts_pack_row(iter);
@@ -315,13 +346,33 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
+/* A pack's format. Other entries, and packs that are cut off, count as this tracer's. */
+static unsigned int bts_format(struct trace_iterator *iter)
+{
+	struct bts_pack_entry *pack;
+
+	if (iter->ent->type != TRACE_BTS_PACK || !bts_is_whole(iter))
+		return BTS_PACK_FORMAT;
+	trace_assign_type(pack, iter->ent);
+	return pack->format;
+}
+
+static void bts_print_cause(struct trace_iterator *iter, unsigned int cause)
+{
+	unsigned int format = bts_format(iter);
+
+	if (cause == BTS_GONE_DAMAGED && format != BTS_PACK_FORMAT)
+		trace_seq_printf(&iter->seq, BTS_PACK_FOREIGN, format);
+	else
+		trace_seq_puts(&iter->seq, cause < BTS_LOST_CAUSES ? bts_causes[cause].text :
+								     "unknown cause");
+}
+
 static enum print_line_t bts_print(struct trace_iterator *iter, int flags,
 				   struct trace_event *event)
 {
 	struct bts_row row = bts_row(iter);
 	struct trace_seq *s = &iter->seq;
-	const char *text = row.cause < BTS_LOST_CAUSES ? bts_causes[row.cause].text :
-							 "unknown cause";
 
 	if (!row.lost) {
 		bts_print_branch(iter, flags, &row.branch);
@@ -330,8 +381,9 @@ static enum print_line_t bts_print(struct trace_iterator *iter, int flags,
 	trace_seq_puts(s, "LOST ");
 	if (row.branch.to)
 		trace_seq_printf(s, "%llu ", row.branch.to);
-	trace_seq_printf(s, "%s (%s)\n", row.cause == BTS_LOST_ROWS ? "rows" : "branches",
-			 text);
+	trace_seq_puts(s, row.cause == BTS_LOST_ROWS ? "rows (" : "branches (");
+	bts_print_cause(iter, row.cause);
+	trace_seq_puts(s, ")\n");
 	return trace_handle_return(s);
 }
 

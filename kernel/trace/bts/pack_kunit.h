@@ -48,7 +48,9 @@ void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread);
 /* unpack_kunit.c */
 void bts_unpack_test_padding(struct kunit *test);
 void bts_unpack_test_cut(struct kunit *test);
+void bts_unpack_test_length(struct kunit *test);
 void bts_unpack_test_damage(struct kunit *test);
+void bts_unpack_test_random(struct kunit *test);
 void bts_unpack_test_invalid(struct kunit *test);
 void bts_unpack_test_nodes(struct kunit *test);
 void bts_unpack_test_empty(struct kunit *test);

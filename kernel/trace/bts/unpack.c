@@ -3,8 +3,10 @@
  * Packed branches: the decoder, and the format
  *
  * A pack is an entry bts_pack of the ring buffer: how many branches there are (nr),
- * where the first one began (from), and the code of all of them. It stands for itself: a
- * reader that has the entry has its branches, whatever has become of the entries before.
+ * where the first one began (from), the format of the code (format), and the code of all
+ * of them. It stands for itself: a reader that has the entry has its branches, whatever has
+ * become of the entries before. This file specifies format 1. Its caller compares the
+ * number, and gives it no pack of another format.
  *
  * Coder and decoder build the same list of nodes while they go through a pack. A node is
  * a branch that the pack has had, with two of the branches that have followed it: the
@@ -241,7 +243,7 @@ void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
 	d->then = 0;
 	d->cur = 0;
 	d->nodes = 1;
-	d->damaged = nr > BTS_PACK_MAX;
+	d->damaged = nr > BTS_PACK_MAX || len > BTS_CODE_MAX;
 	d->node[0] = (struct bts_node){ .to = from };
 }
 

@@ -10,6 +10,16 @@
 
 #include <linux/types.h>
 
+/*
+ * The number of the code's format, which each pack contains. If the code changes so that this
+ * decoder would misread it, the format gets the next number. No format has the number 0: the
+ * first tracers had four bytes for nr, and the third of them, always 0, is now the format.
+ */
+#define BTS_PACK_FORMAT		1
+
+/* The message about a pack of another format. */
+#define BTS_PACK_FOREIGN	"written by another tracer: format %u"
+
 /* A pack has at most so many branches, of which so many differ, less one. */
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
@@ -19,6 +29,9 @@
 
 /* The longest token, with what belongs to it. */
 #define BTS_TOKEN_MAX	18
+
+/* The longest code: each of its tokens stands for at least one branch. */
+#define BTS_CODE_MAX	(BTS_PACK_MAX * BTS_TOKEN_MAX + BTS_PACK_PADDING)
 
 /* The first byte of a token, or the first one of several in a row. */
 enum bts_token {

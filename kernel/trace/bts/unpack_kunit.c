@@ -64,11 +64,26 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* Any byte of a pack is any other one; or all of them are. */
+/* A length that no code has, as of an entry that is shorter than its fields. */
+void bts_unpack_test_length(struct kunit *test)
+{
+	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
+	struct pack_test *t = test->priv;
+	unsigned int i;
+
+	bts_pack_walk(t, 100, 5);
+	bts_pack_one(test);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		KUNIT_EXPECT_EQ(test, 0U, pack_decode_any(test, lengths[i], t->nr));
+		KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
+	}
+}
+
+/* Any byte of a pack is any other one. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
-	unsigned int i, value;
+	unsigned int value;
 	size_t len, pos;
 	u8 was;
 
@@ -82,9 +97,28 @@ void bts_unpack_test_damage(struct kunit *test)
 		}
 		t->code[pos] = was;
 	}
-	for (i = 0; i < 2000; i++) {
-		for (pos = 0; pos < 64; pos++)
-			t->code[pos] = bts_pack_random(t) >> 32;
+}
+
+/* The host's program tries a million. */
+#ifndef BTS_DAMAGED_PACKS
+#define BTS_DAMAGED_PACKS	100000
+#endif
+
+/* Some bytes of a pack are others, or all of them, and it is cut. */
+void bts_unpack_test_random(struct kunit *test)
+{
+	struct pack_test *t = test->priv;
+	unsigned int i, n;
+	u8 whole[64];
+
+	bts_pack_walk(t, 100, 20);
+	KUNIT_ASSERT_GE(test, bts_pack_one(test), sizeof(whole));
+	memcpy(whole, t->code, sizeof(whole));
+	for (i = 0; i < BTS_DAMAGED_PACKS; i++) {
+		memcpy(t->code, whole, sizeof(whole));
+		n = i % 8 ? bts_pack_below(t, 5) : 64;
+		while (n--)
+			t->code[n < 5 ? bts_pack_below(t, 64) : n] = bts_pack_random(t) >> 32;
 		pack_decode_any(test, bts_pack_below(t, 65), bts_pack_below(t, 400));
 	}
 }

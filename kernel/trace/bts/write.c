@@ -294,6 +294,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 	p->open = true;
 	p->entry.ent = c->write.ent;
 	p->entry.ent.type = TRACE_BTS_PACK;
+	p->entry.pack.format = BTS_PACK_FORMAT;
 	bts_coder_begin(&p->coder, p->entry.pack.code, sizeof(p->room) - BTS_PACK_HEAD);
 }
 

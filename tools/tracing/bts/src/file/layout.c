@@ -54,7 +54,7 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 	l->lost_seq = format_field(l->lost, "seq", 8);
 	l->pack_id = format_id(formats, "bts_pack");
 	l->pack_seq = format_field(l->pack, "seq", 8);
-	l->pack_nr = format_field(l->pack, "nr", 4);
+	l->pack_nr = format_field(l->pack, "nr", 0);
 	l->pack_from = format_field(l->pack, "from", 8);
 	l->pack_code = format_field(l->pack, "code", 0);
 	l->departs_id = format_id(formats, "bts_departs");

@@ -36,6 +36,7 @@
 #define CHUNK		(1U << 20)
 #define PACK_NR		512
 #define PACK_ID		1999
+#define PACK_HEAD	35
 #define PACK_BYTES	3000
 
 static const char pack_format[] =
@@ -47,8 +48,9 @@ static const char pack_format[] =
 	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
-	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\n"
+	"\tfield:unsigned short nr;\toffset:32;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 format;\toffset:34;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n\n"
 	"print fmt: \"%u branches\", REC->nr\n";
 
 /* A CPU's pages, on their way to the file: the page, and the chunk that it is part of. */
@@ -186,17 +188,18 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 		uint32_t first = i;
 
 		memset(words, 0, sizeof(words));
-		bts_coder_begin(&o->coder, entry + 36, PACK_BYTES);
+		bts_coder_begin(&o->coder, entry + PACK_HEAD, PACK_BYTES);
 		while (i < b->nr && i - first < PACK_NR &&
 		       bts_coder_add(&o->coder, b->branch[i].from, b->branch[i].to))
 			i++;
-		size = 36 + bts_coder_end(&o->coder);
+		size = PACK_HEAD + bts_coder_end(&o->coder);
 		memcpy(entry, &type, 2);
 		memcpy(entry + 4, &b->pid, 4);
 		memcpy(entry + 8, &o->seq, 8);
 		memcpy(entry + 16, &o->coder.from, 8);
 		memcpy(entry + 24, &o->coder.to, 8);
-		memcpy(entry + 32, &o->coder.nr, 4);
+		memcpy(entry + 32, &o->coder.nr, 2);
+		entry[34] = BTS_PACK_FORMAT;
 		o->seq += o->coder.nr;
 		if (!o->drop || o->nr_from || ++o->made % o->drop)
 			put_entry(o, entry, (size + 3) & ~3U, b->times[first] + shift);

@@ -52,7 +52,8 @@ struct pack {
 	unsigned long long seq;
 	unsigned long from;
 	unsigned long to;
-	unsigned int nr;
+	unsigned short nr;
+	unsigned char format;
 	unsigned char code[];
 };
 
@@ -195,6 +196,8 @@ static void parse_pack(struct stream *stream, const unsigned char *data, size_t 
 	if (length < head)
 		bad_input("pack", "cut off");
 	memcpy(&pack, data, head);
+	if (pack.format != BTS_PACK_FORMAT)
+		bad_input("pack", "of another format");
 	if (stream->seq && pack.seq != stream->seq)
 		bad_input("pack", "branches are missing before it");
 	stream->seq = pack.seq + pack.nr;
