@@ -19,6 +19,9 @@
  * reader that asks for each entry of one buffer, in order, and packs from the beginning
  * to the end: trace-cmd report does, of one instance and with no filter, KernelShark
  * does not.
+ *
+ * An entry that ends before its fields do is damaged, and says so. libtraceevent itself
+ * would read what comes after it, so bts_branch has a handler as well.
  */
 
 #include <stdio.h>
@@ -49,6 +52,21 @@ static unsigned long long plugin_next[PLUGIN_CPUS];
 static bool plugin_shows_lost(void)
 {
 	return TEP_PLUGIN_OPTIONS[0].set;
+}
+
+/* Return: false, after a message in the row, if the entry ends before its fields do. */
+static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
+			    const struct tep_record *record)
+{
+	const struct tep_format_field *field;
+
+	for (field = event->format.fields; field; field = field->next) {
+		if ((unsigned long)field->offset + field->size > (unsigned long)record->size) {
+			trace_seq_puts(s, "DAMAGED: the entry is cut off");
+			return false;
+		}
+	}
+	return true;
 }
 
 /* The columns of the row that is being printed, up to here. Return: a copy. */
@@ -108,17 +126,30 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
+/* Traces of the first tracers have no such field. */
+static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
+{
+	unsigned long long format;
+
+	if (!tep_find_field(event, "format") ||
+	    tep_get_field_val(NULL, event, "format", record, &format, 0))
+		return BTS_PACK_FORMAT;
+	return format;
+}
+
 /* Return: 0 if the entry is printed, 1 if its own format is to be used. */
 static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {
 	struct tep_format_field *code = tep_find_field(event, "code");
 	unsigned long long seq, from, nr;
+	unsigned int format;
 	char *columns;
 
 	(void)context;
-	if (!code || record->size < code->offset ||
-	    tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
+	if (!plugin_is_whole(s, event, record))
+		return 0;
+	if (!code || tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
 	    tep_get_field_val(NULL, event, "from", record, &from, 0) ||
 	    tep_get_field_val(NULL, event, "nr", record, &nr, 0))
 		return 1;
@@ -126,9 +157,14 @@ static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 	if (!columns)
 		return 1;
 	plugin_put_lost(s, columns, record->cpu, seq, nr);
-	bts_decoder_begin(&decoder, (char *)record->data + code->offset,
-			  record->size - code->offset, from, nr);
-	plugin_put_rows(s, event->tep, columns);
+	format = plugin_format(event, record);
+	if (format != BTS_PACK_FORMAT) {
+		trace_seq_printf(s, "%llu branches, " BTS_PACK_FOREIGN, nr, format);
+	} else {
+		bts_decoder_begin(&decoder, (char *)record->data + code->offset,
+				  record->size - code->offset, from, nr);
+		plugin_put_rows(s, event->tep, columns);
+	}
 	free(columns);
 	return 0;
 }
@@ -141,6 +177,8 @@ static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 	char *columns;
 
 	(void)context;
+	if (!plugin_is_whole(s, event, record))
+		return 0;
 	if (tep_get_field_val(NULL, event, "seq", record, &seq, 0) ||
 	    tep_get_field_val(NULL, event, "count", record, &count, 0))
 		return 1;
@@ -151,8 +189,16 @@ static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 	return 1;
 }
 
+static int plugin_branch_handler(struct trace_seq *s, struct tep_record *record,
+				 struct tep_event *event, void *context)
+{
+	(void)context;
+	return plugin_is_whole(s, event, record);
+}
+
 int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
+	tep_register_event_handler(tep, -1, "ftrace", "bts_branch", plugin_branch_handler, NULL);
 	tep_register_event_handler(tep, -1, "ftrace", "bts_pack", plugin_pack_handler, NULL);
 	tep_register_event_handler(tep, -1, "ftrace", "bts_lost", plugin_lost_handler, NULL);
 	return tep_plugin_add_options("bts", TEP_PLUGIN_OPTIONS);
@@ -160,6 +206,7 @@ int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 
 void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 {
+	tep_unregister_event_handler(tep, -1, "ftrace", "bts_branch", plugin_branch_handler, NULL);
 	tep_unregister_event_handler(tep, -1, "ftrace", "bts_pack", plugin_pack_handler, NULL);
 	tep_unregister_event_handler(tep, -1, "ftrace", "bts_lost", plugin_lost_handler, NULL);
 	tep_plugin_remove_options(TEP_PLUGIN_OPTIONS);

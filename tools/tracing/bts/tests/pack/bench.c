@@ -25,7 +25,7 @@
 
 /* The ring buffer's header of an event, and an entry bts_pack without its code. */
 #define EVENT_HEAD	4
-#define ENTRY_HEAD	36
+#define ENTRY_HEAD	35
 
 /* What one sub-buffer has room for. */
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)

@@ -19,8 +19,29 @@
 
 #define PACK_ID	20
 #define LOST_ID	19
+#define BRANCH_ID 18
 
 static const char pack_format[] =
+	"name: bts_pack\n"
+	"ID: 20\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned short nr;\toffset:32;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 format;\toffset:34;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%u branches: %pS -> ... -> %pS\", REC->nr, (void *)REC->from, "
+	"(void *)REC->to\n";
+
+/* As the first tracers wrote it. */
+static const char old_format[] =
 	"name: bts_pack\n"
 	"ID: 20\n"
 	"format:\n"
@@ -35,8 +56,21 @@ static const char pack_format[] =
 	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n"
 	"\n"
-	"print fmt: \"%u branches: %pS -> ... -> %pS\", REC->nr, (void *)REC->from, "
-	"(void *)REC->to\n";
+	"print fmt: \"%u branches\", REC->nr\n";
+
+static const char branch_format[] =
+	"name: bts_branch\n"
+	"ID: 18\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:unsigned long from;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long to;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%pS -> %pS\", (void *)REC->from, (void *)REC->to\n";
 
 static const char lost_format[] =
 	"name: bts_lost\n"
@@ -63,9 +97,15 @@ struct entry {
 			u64	seq;
 			u64	from;
 			u64	to;
+			u16	nr;
+			u8	format;
+			u8	code[260];
+		} __attribute__((packed)) pack;
+		struct {
+			u64	head[3];
 			u32	nr;
 			u8	code[260];
-		} pack;
+		} __attribute__((packed)) old;
 		struct {
 			u64	count;
 			u64	seq;
@@ -74,7 +114,12 @@ struct entry {
 	};
 } __attribute__((packed));
 
-#define PACK_HEAD	36
+#define PACK_HEAD	35
+#define OLD_HEAD	36
+#define BRANCH_SIZE	24
+#define LOST_SIZE	28
+
+#define DAMAGED_ENTRIES	100000
 
 static const struct ds_bts_record records[] = {
 	{ 0x401000, 0x401020, 0 },
@@ -94,8 +139,10 @@ static unsigned int cases, failed;
 
 static void expect(const char *got, const char *want, const char *name)
 {
-	bool good = !strcmp(got, want);
+	bool good;
 
+	got = got ?: "(nothing)";
+	good = !strcmp(got, want);
 	failed += !good;
 	if (!good)
 		printf("# got:\n%s\n# and not:\n%s\n", got, want);
@@ -115,19 +162,26 @@ static int make_pack(struct entry *entry, u64 seq)
 	entry->pack.from = coder.from;
 	entry->pack.to = coder.to;
 	entry->pack.nr = coder.nr;
+	entry->pack.format = BTS_PACK_FORMAT;
 	return (nr + 3) & ~3;
 }
 
-/* Return: the line, or lines, as trace-cmd report makes them; valid until the next. */
+/*
+ * Return: the line, or lines, as trace-cmd report makes them; valid until the next. The
+ * entry is copied, so that the sanitizer sees what is read after it.
+ */
 static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 {
 	static struct trace_seq s;
 	struct tep_record record = {
-		.data	= entry,
+		.data	= malloc(size),
 		.size	= size,
 		.cpu	= 1,
 	};
 
+	if (!record.data)
+		abort();
+	memcpy(record.data, entry, size);
 	if (s.buffer)
 		trace_seq_reset(&s);
 	else
@@ -137,10 +191,11 @@ static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_NAME);
 	tep_print_event(tep, &s, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&s);
+	free(record.data);
 	return s.buffer + strlen("a line before\n");
 }
 
-static struct tep_handle *make_tep(void)
+static struct tep_handle *make_tep(const char *format)
 {
 	struct tep_handle *tep = tep_alloc();
 
@@ -151,7 +206,8 @@ static struct tep_handle *make_tep(void)
 	tep_register_function(tep, "hello", 0xffffffff81000000, NULL);
 	tep_register_function(tep, "world", 0xffffffff81000100, NULL);
 	tep_register_function(tep, "end", 0xffffffff81000200, NULL);
-	if (tep_parse_event(tep, pack_format, strlen(pack_format), "ftrace") ||
+	if (tep_parse_event(tep, format, strlen(format), "ftrace") ||
+	    tep_parse_event(tep, branch_format, strlen(branch_format), "ftrace") ||
 	    tep_parse_event(tep, lost_format, strlen(lost_format), "ftrace"))
 		abort();
 	return tep;
@@ -171,6 +227,79 @@ static void test_rows(struct tep_handle *tep)
 	expect(strstr(print(tep, &entry, size), "0x401020"), "0x401020\n"
 	       "            prog-52    [001]   bts_pack: "
 	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
+}
+
+/* Return: the row of an entry that is cut off after @size bytes, from the colon on. */
+static const char *print_cut(struct tep_handle *tep, u16 type, int size)
+{
+	struct entry entry;
+
+	make_pack(&entry, 0);
+	entry.type = type;
+	return strstr(print(tep, &entry, size), ": ");
+}
+
+/* No entry is read beyond its end. */
+static void test_cut(struct tep_handle *tep)
+{
+	static const struct { u16 type; int size; } entries[] = {
+		{ PACK_ID, PACK_HEAD }, { BRANCH_ID, BRANCH_SIZE }, { LOST_ID, LOST_SIZE },
+	};
+	static const char want[] = ": DAMAGED: the entry is cut off";
+	const char *got = want;
+
+	for (unsigned int i = 0; i < 3; i++)
+		for (int size = 8; size < entries[i].size && !strcmp(got, want); size++)
+			got = print_cut(tep, entries[i].type, size) ?: "(nothing)";
+	expect(got, want, "entries that are cut off");
+}
+
+static void test_format(struct tep_handle *tep)
+{
+	struct entry entry;
+	int size = make_pack(&entry, 0);
+
+	entry.pack.format = BTS_PACK_FORMAT + 1;
+	expect(strstr(print(tep, &entry, size), "4 branches"),
+	       "4 branches, written by another tracer: format 2", "a pack of another format");
+}
+
+static u64 seed = 88172645463325252ULL;
+
+/* Marsaglia's xorshift */
+static unsigned int below(unsigned int n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 32) % n;
+}
+
+/* The sanitizer ends the program if one of them is read beyond its end. */
+static void test_damage(struct tep_handle *tep)
+{
+	struct entry entry;
+
+	for (int i = 0; i < DAMAGED_ENTRIES; i++) {
+		make_pack(&entry, 0);
+		entry.type = BRANCH_ID + below(3);
+		for (unsigned int n = below(5); n; n--)
+			((u8 *)&entry)[8 + below(56)] = below(256);
+		print(tep, &entry, 8 + below(64));
+	}
+	expect("", "", "damaged entries");
+}
+
+/* A trace of a tracer that had no format. */
+static void test_old(struct tep_handle *tep)
+{
+	struct entry entry;
+	int size = make_pack(&entry, 1000);
+
+	memmove(entry.old.code, entry.pack.code, size);
+	entry.old.nr = coder.nr;
+	expect(print(tep, &entry, size + OLD_HEAD - PACK_HEAD), rows,
+	       "a pack without a format");
 }
 
 static void test_lost(struct tep_handle *tep)
@@ -204,7 +333,7 @@ static int misuse(const char *what)
 
 int main(int argc, char **argv)
 {
-	struct tep_handle *tep = make_tep();
+	struct tep_handle *tep = make_tep(pack_format), *old = make_tep(old_format);
 	int (*loader)(struct tep_handle *tep);
 	struct tep_plugin_option *options;
 	struct entry entry;
@@ -221,16 +350,23 @@ int main(int argc, char **argv)
 	if (!loader || !options)
 		return misuse("not the plugin");
 
-	puts("KTAP version 1\n1..8");
+	/* A result must not be lost if the sanitizer ends the program later. */
+	setlinebuf(stdout);
+	puts("KTAP version 1\n1..12");
 	size = make_pack(&entry, 0);
 	expect(strstr(print(tep, &entry, size), "bts_pack"),
 	       "bts_pack: 4 branches: 0x401000 -> ... -> 0x401025",
 	       "without it, first and last branch");
-	if (loader(tep))
+	if (loader(tep) || loader(old))
 		return misuse("the plugin cannot be loaded");
 	test_rows(tep);
+	test_old(old);
+	test_cut(tep);
+	test_format(tep);
+	test_damage(tep);
 	options[0].set = 1;
 	test_lost(tep);
+	tep_free(old);
 	tep_free(tep);
 	return failed ? 1 : 0;
 }
