@@ -11,9 +11,12 @@
  * number of branches before it: what is missing becomes a batch in its place.
  *
  * An entry that does not fit into its page is damage; the rest of the page is left out,
- * which is a loss of a number that is not known, and reading goes on with the next.
+ * which is a loss of a number that is not known, and reading goes on with the next. An
+ * entry that ends before its fields do, and a pack that cannot be decoded, are losses in
+ * their places.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +48,8 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @b:		the batch that branches are being put into, or NULL
  * @decoder:	of the pack that is being read
  * @ts:		of the last entry
- * @seq:	number that the next pack should have, if @seq_known
+ * @seq:	number that the next pack should have, if @seq_known: an entry of one branch
+ *		has no number
  * @stopped:	the pipeline wants no more
  * @missing:	something is missing here: a batch is due that says so
  * @missing_count: as far as the page knows
@@ -120,10 +124,12 @@ static inline struct batch *branches(struct decode *d, int pid)
 	return new_batch(d, BATCH_BRANCHES, pid);
 }
 
-static void missed(struct decode *d, uint64_t count)
+static void missed(struct decode *d, uint64_t count, uint32_t cause)
 {
-	if (new_batch(d, BATCH_MISSED, -1))
+	if (new_batch(d, BATCH_MISSED, -1)) {
 		d->b->count = count;
+		d->b->cause = cause;
+	}
 	end_batch(d);
 }
 
@@ -137,8 +143,22 @@ static void missing(struct decode *d, uint64_t count)
 static void tell_missing(struct decode *d)
 {
 	if (d->missing)
-		missed(d, d->missing_count);
+		missed(d, d->missing_count, LOSS_MISSED);
 	d->missing = false;
+}
+
+static void damage(struct decode *d, const char *what)
+{
+	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
+}
+
+/* It is not known how many branches the entry had, nor what number the next pack has. */
+static void cut_off(struct decode *d)
+{
+	damage(d, "an entry that is cut off");
+	tell_missing(d);
+	missed(d, 0, LOSS_DAMAGED);
+	d->seq_known = false;
 }
 
 /* The entry has the number of branches before it, and stands for @nr. */
@@ -162,8 +182,10 @@ static void one_branch(struct decode *d, const struct entry *e, int pid)
 	const struct layout *l = d->r->layout;
 	struct batch *b;
 
-	if (e->size < l->branch_size)
+	if (e->size < l->branch_size) {
+		cut_off(d);
 		return;
+	}
 	tell_missing(d);
 	b = branches(d, pid);
 	if (!b)
@@ -171,27 +193,51 @@ static void one_branch(struct decode *d, const struct entry *e, int pid)
 	b->branch[b->nr].from = long_word(e->data + l->from_offset);
 	b->branch[b->nr].to = long_word(e->data + l->to_offset);
 	b->times[b->nr++] = d->ts;
+	d->seq_known = false;
+}
+
+/* Returns false, after noting the damage, if the pack cannot be decoded. */
+static bool begin_pack(struct decode *d, const struct entry *e, uint32_t nr)
+{
+	const struct layout *l = d->r->layout;
+	unsigned int format = BTS_PACK_FORMAT;
+	uint32_t length;
+	const void *code;
+	char text[64];
+
+	if (l->pack_format)
+		format = format_number(l->pack_format, e->data, e->size);
+	if (format != BTS_PACK_FORMAT) {
+		snprintf(text, sizeof(text), "a pack " BTS_PACK_FOREIGN, format);
+		damage(d, text);
+		return false;
+	}
+	code = format_bytes(l->pack_code, e->data, e->size, &length);
+	if (!code || !nr || nr > BTS_PACK_MAX) {
+		damage(d, "a malformed pack");
+		return false;
+	}
+	bts_decoder_begin(d->decoder, code, length,
+			  format_number(l->pack_from, e->data, e->size), nr);
+	return true;
 }
 
 static void pack(struct decode *d, const struct entry *e, int pid)
 {
 	const struct layout *l = d->r->layout;
 	struct bts_decoder *decoder = d->decoder;
-	struct dat *dat = d->r->dat;
-	uint32_t length, left;
-	const void *code;
+	uint32_t left;
 
-	left = format_number(l->pack_nr, e->data, e->size);
-	in_sequence(d, e, l->pack_seq, left);
-	code = format_bytes(l->pack_code, e->data, e->size, &length);
-	if (!code || left > BTS_PACK_MAX) {
-		dat_damage(dat, d->r->pages.page_offset, "CPU %d: a pack that is none",
-			   d->r->cpu->cpu);
-		missing(d, 0);
+	if (e->size < l->pack_size) {
+		cut_off(d);
 		return;
 	}
-	bts_decoder_begin(decoder, code, length,
-			  format_number(l->pack_from, e->data, e->size), left);
+	left = format_number(l->pack_nr, e->data, e->size);
+	in_sequence(d, e, l->pack_seq, left);
+	if (!begin_pack(d, e, left)) {
+		missed(d, left > BTS_PACK_MAX ? 0 : left, LOSS_DAMAGED);
+		return;
+	}
 	while (left) {
 		struct batch *b = branches(d, pid);
 		uint32_t n;
@@ -209,10 +255,8 @@ static void pack(struct decode *d, const struct entry *e, int pid)
 			break;
 	}
 	if (bts_decoder_damaged(decoder)) {
-		dat_damage(dat, d->r->pages.page_offset, "CPU %d: a damaged pack",
-			   d->r->cpu->cpu);
-		end_batch(d);
-		missed(d, left);
+		damage(d, "a damaged pack");
+		missed(d, left, LOSS_DAMAGED);
 	}
 }
 
@@ -230,6 +274,10 @@ static void row(struct decode *d, const struct entry *e, uint32_t id, int pid)
 		type = BATCH_MAP;
 	else if (id == l->lost_id)
 		type = BATCH_LOST;
+	if (type == BATCH_LOST && e->size < l->lost_size) {
+		cut_off(d);
+		return;
+	}
 	in_sequence(d, e, type == BATCH_LOST ? l->lost_seq : NULL,
 		    type == BATCH_LOST ? format_number(l->lost_count, e->data, e->size) : 0);
 	b = new_batch(d, type, pid);
@@ -251,8 +299,10 @@ static void entry(struct decode *d, const struct entry *e)
 	uint16_t id;
 	int pid;
 
-	if (e->size < l->pid_offset + 4)
+	if (e->size < l->pid_offset + 4) {
+		cut_off(d);
 		return;
+	}
 	memcpy(&id, e->data, 2);
 	pid = word(e->data + l->pid_offset);
 	if (id == l->branch_id)
@@ -334,6 +384,8 @@ static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const ui
 		b->times[nr] = ts;
 		at += 4 + size;
 	}
+	if (nr > b->nr)
+		d->seq_known = false;
 	b->nr = nr;
 	d->ts = ts;
 	return at;

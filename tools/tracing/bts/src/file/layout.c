@@ -31,6 +31,20 @@ static bool layout_branch(struct layout *l, const struct format *branch)
 	return pid->offset + 4 <= l->branch_size;
 }
 
+/* Where the last of the event's fields ends. */
+static uint32_t layout_size(const struct format *event)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; event && i < event->nr; i++) {
+		const struct format_field *f = &event->fields[i];
+
+		if (f->offset + f->size > size)
+			size = f->offset + f->size;
+	}
+	return size;
+}
+
 bool layout_find(struct layout *l, const struct formats *formats, struct dat *dat)
 {
 	const struct format *branch = format_named(formats, "bts_branch");
@@ -56,6 +70,9 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 	l->pack_seq = format_field(l->pack, "seq", 8);
 	l->pack_nr = format_field(l->pack, "nr", 0);
 	l->pack_from = format_field(l->pack, "from", 8);
+	l->pack_format = format_field(l->pack, "format", 0);
+	l->pack_size = layout_size(l->pack);
+	l->lost_size = layout_size(l->lost);
 	l->pack_code = format_field(l->pack, "code", 0);
 	l->departs_id = format_id(formats, "bts_departs");
 	l->arrives_id = format_id(formats, "bts_arrives");

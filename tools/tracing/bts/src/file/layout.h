@@ -24,7 +24,10 @@ struct layout {
 	uint32_t	pid_offset;
 	uint32_t	from_offset;
 	uint32_t	to_offset;
+	/* No entry of these events is smaller. */
 	uint32_t	branch_size;
+	uint32_t	pack_size;
+	uint32_t	lost_size;
 	const struct format *lost;
 	const struct format *pack;
 	const struct format_field *lost_count;
@@ -33,6 +36,8 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
+	/* NULL: the trace is of one of the first tracers, which wrote the format known here. */
+	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };
 

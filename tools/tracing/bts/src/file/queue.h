@@ -20,12 +20,16 @@ struct branch {
 enum batch_type {
 	BATCH_BRANCHES,		/* branches of one task */
 	BATCH_LOST,		/* the tracer's row of a loss */
-	BATCH_MISSED,		/* the ring buffer went round; count 0: not known */
+	BATCH_MISSED,		/* the reader's own loss; count 0: not known */
 	BATCH_DEPARTS,
 	BATCH_ARRIVES,
 	BATCH_MAP,
 	BATCH_EVENT,		/* another event */
 };
+
+/* Causes of a BATCH_MISSED. The numbers are among those of the tracer's own losses. */
+#define LOSS_MISSED	7	/* overwritten in the ring buffer */
+#define LOSS_DAMAGED	8	/* the entry cannot be read */
 
 #define BATCH_BRANCHES_MAX	1024
 

@@ -141,7 +141,6 @@ enum row_type {
 };
 
 #define LOSS_CAUSES	12
-#define LOSS_MISSED	7	/* overwritten in the ring buffer */
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 

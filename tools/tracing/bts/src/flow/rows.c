@@ -56,13 +56,13 @@ static int missed(struct pipe_private *v, const struct batch *b)
 {
 	struct row row = {
 		.type = ROW_LOST, .cpu = b->cpu, .ts = b->ts, .count = b->count,
-		.cause = LOSS_MISSED,
+		.cause = b->cause,
 	};
 
 	v->loss_seq++;
 	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
 		v->cpu_lost[b->cpu] = v->loss_seq;
-	count_loss(v, LOSS_MISSED, b->count);
+	count_loss(v, b->cause, b->count);
 	return pipe_row(v, NULL, &row);
 }
 

@@ -25,7 +25,7 @@ const char *const branch_kind_names[BRANCH_KINDS] = {
 const char *const loss_cause_names[LOSS_CAUSES] = {
 	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
 	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
-	"pack cannot be read", "found when switched on", "rows of switches and mappings",
+	"entry cannot be read", "found when switched on", "rows of switches and mappings",
 	"task cannot wait",
 };
 

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads traces that are made up: of each format that the tracer has had, of one that it may
+ * have later, and with entries that are damaged. Prints KTAP.
+ *
+ *	reader FILE
+ *
+ * FILE is written for each of them: version 6 of trace.dat, one CPU. The pack is the
+ * example of Documentation/trace/bts.rst. Its task, and that of each branch and loss beside
+ * it, is a number that says which of them are whole.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/cpu_reader.h"
+#include "lib/msg.h"
+#include "bts/unpack.h"
+
+#define PAGE		4096
+#define PAGES		4000
+#define NR		12
+#define FROM		0x401000
+#define DAMAGED		1000000
+#define DAMAGED_ONCE	50000
+
+enum { BRANCH_ID = 18, LOST_ID, PACK_ID };
+enum { WHOLE_PID = 52, OTHER_PID };
+
+#define COMMON \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+#define PACK_BEGIN "name: bts_pack\nID: 20\nformat:\n" COMMON \
+	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n" \
+	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n" \
+	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
+
+static const char branch_text[] = "name: bts_branch\nID: 18\nformat:\n" COMMON
+	"\tfield:unsigned long from;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long to;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n";
+
+/* The first tracer: no packs, and so no numbers. */
+static const char lost_text_0[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
+	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int cause;\toffset:16;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
+static const char lost_text[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
+	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
+
+/* The first packs did not name their format. */
+static const char pack_text_0[] = PACK_BEGIN
+	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n";
+static const char pack_text[] = PACK_BEGIN
+	"\tfield:unsigned short nr;\toffset:32;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 format;\toffset:34;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n";
+
+static const uint8_t code[] = {
+	0x80, 0x60, 0x90, 0x98, 0xd0, 0xa0, 0xd0, 0xcb, 0x0b, 0x50, 0x01, 0x52, 0x01, 0x32, 0x00,
+};
+
+static const struct branch branches[NR] = {
+	{ 0x401000, 0x401020 }, { 0x401030, 0x401100 }, { 0x401120, 0x401035 },
+	{ 0x401080, 0x40104b }, { 0x401000, 0x401020 }, { 0x401030, 0x401100 },
+	{ 0x401120, 0x401035 }, { 0x401000, 0x401020 }, { 0x401030, 0x401100 },
+	{ 0x401120, 0x401035 }, { 0x401080, 0x40104b }, { 0x401000, 0x401020 },
+};
+
+struct entry {
+	uint16_t	type;
+	uint16_t	flags;
+	int32_t		pid;
+	uint64_t	seq;
+	uint64_t	from;
+	uint64_t	to;
+	uint16_t	nr;
+	uint8_t		format;
+	uint8_t		code[61];
+};
+
+#define HEAD		35
+#define HEAD_0		36
+#define BRANCH_SIZE	24
+#define LOST_SIZE	28
+#define PACK_SIZE	52	/* HEAD and the code, as a multiple of 4 */
+
+/**
+ * struct result - what is read of a trace
+ * @branches:	branches of WHOLE_PID that are as expected
+ * @others:	other branches of WHOLE_PID
+ * @rest:	branches of OTHER_PID
+ * @losses:	losses of unknown numbers, by cause
+ * @lost:	branches that are lost, by cause
+ * @first:	branches before the first loss,
+ * @lost_any:	if there is one
+ * @error:	what was wrong with the file
+ */
+struct result {
+	uint64_t	branches;
+	uint64_t	others;
+	uint64_t	rest;
+	uint64_t	losses[16];
+	uint64_t	lost[16];
+	uint64_t	first;
+	bool		lost_any;
+	char		error[256];
+};
+
+static const char *path;
+static uint8_t pages[PAGES][PAGE];
+static uint32_t page, used;
+static int test, failed;
+
+static void ok(int good, const char *name)
+{
+	printf("%sok %d %s\n", good ? "" : "not ", ++test, name);
+	fflush(stdout);
+	failed |= !good;
+}
+
+/* ---- Writing ----------------------------------------------------------- */
+
+static void begin(void)
+{
+	memset(pages, 0, sizeof(pages));
+	page = 0;
+	used = 16;
+}
+
+static void put_entry(const void *entry, uint32_t size)
+{
+	uint32_t head = size / 4;
+
+	if (used + 4 + size > PAGE) {
+		page++;
+		used = 16;
+	}
+	memcpy(pages[page] + used, &head, 4);
+	memcpy(pages[page] + used + 4, entry, size);
+	used += 4 + size;
+	*(uint64_t *)(pages[page] + 8) = used - 16;
+}
+
+static struct entry make_pack(uint64_t seq)
+{
+	struct entry e = { .type = PACK_ID, .pid = WHOLE_PID, .seq = seq, .from = FROM,
+			   .to = branches[NR - 1].to, .nr = NR, .format = BTS_PACK_FORMAT };
+
+	memcpy(e.code, code, sizeof(code));
+	return e;
+}
+
+static void put_pack(uint64_t seq)
+{
+	struct entry e = make_pack(seq);
+
+	put_entry(&e, PACK_SIZE);
+}
+
+/* As the first packs were. */
+static void put_pack_0(uint64_t seq)
+{
+	struct entry e = make_pack(seq);
+
+	memset((char *)&e + HEAD - 1, 0, 2);
+	memcpy((char *)&e + HEAD_0, code, sizeof(code));
+	put_entry(&e, PACK_SIZE);
+}
+
+static void put_branches(void)
+{
+	for (int i = 0; i < NR; i++) {
+		struct entry e = { .type = BRANCH_ID, .pid = WHOLE_PID };
+
+		e.seq = branches[i].from;
+		e.from = branches[i].to;
+		put_entry(&e, BRANCH_SIZE);
+	}
+}
+
+/* Of 7 branches, by cause 3. */
+static void put_lost(uint64_t seq)
+{
+	struct entry e = { .type = LOST_ID, .pid = WHOLE_PID, .seq = 7, .from = seq, .to = 3 };
+
+	put_entry(&e, LOST_SIZE);
+}
+
+static void put_lost_0(void)
+{
+	struct entry e = { .type = LOST_ID, .pid = WHOLE_PID, .seq = 7, .from = 3 };
+
+	put_entry(&e, BRANCH_SIZE);
+}
+
+static void put(FILE *f, const void *bytes, size_t size)
+{
+	if (fwrite(bytes, size, 1, f) != 1)
+		exit(msg_errno("write", path));
+}
+
+static void put_number(FILE *f, uint64_t number, size_t size)
+{
+	put(f, &number, size);
+}
+
+/* @pack: NULL if the tracer has no packs. */
+static void write_file(const char *lost, const char *pack)
+{
+	const char *formats[] = { branch_text, lost, pack };
+	const int nr = pack ? 3 : 2;
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		exit(msg_errno("write", path));
+	put(f, "\027\010\104tracing6\0\0\010", 14);
+	put_number(f, PAGE, 4);
+	put(f, "header_page", 12);
+	put_number(f, 0, 8);
+	put(f, "header_event", 13);
+	put_number(f, 0, 8);
+	put_number(f, nr, 4);
+	for (int i = 0; i < nr; i++) {
+		put_number(f, strlen(formats[i]), 8);
+		put(f, formats[i], strlen(formats[i]));
+	}
+	/* No other events, symbols, formats of printk, or command lines; one CPU. */
+	put_number(f, 0, 8);
+	put_number(f, 0, 4);
+	put_number(f, 0, 8);
+	put_number(f, 1, 4);
+	put(f, "flyrecord", 10);
+	put_number(f, 2 * PAGE, 8);
+	put_number(f, (page + 1) * PAGE, 8);
+	fseek(f, 2 * PAGE, SEEK_SET);
+	put(f, pages, (page + 1) * PAGE);
+	if (fclose(f))
+		exit(msg_errno("write", path));
+}
+
+/* ---- Reading ----------------------------------------------------------- */
+
+static void look_at(struct result *r, const struct batch *b)
+{
+	switch (b->type) {
+	case BATCH_BRANCHES:
+		for (uint32_t i = 0; i < b->nr; i++) {
+			if (b->pid != WHOLE_PID)
+				r->rest++;
+			else if (!memcmp(&b->branch[i], &branches[r->branches % NR],
+					 sizeof(struct branch)))
+				r->branches++;
+			else
+				r->others++;
+		}
+		break;
+	case BATCH_LOST:
+	case BATCH_MISSED:
+		if (!r->lost_any)
+			r->first = r->branches;
+		r->lost_any = true;
+		r->lost[b->cause % 16] += b->count;
+		r->losses[b->cause % 16] += !b->count;
+		break;
+	default:
+		r->others++;
+	}
+}
+
+static struct result read_file(void)
+{
+	struct dat *dat = dat_open(path);
+	struct result r = {};
+	struct cpu_reader reader;
+	struct formats formats;
+	struct layout layout;
+	struct batch *b;
+
+	if (!dat)
+		exit(1);
+	formats_read(&formats, dat);
+	if (!layout_find(&layout, &formats, dat) || dat->nr_cpus != 1 ||
+	    !cpu_reader_start(&reader, dat, &dat->cpus[0], &layout))
+		exit(1);
+	while ((b = queue_peek(&reader.queue))) {
+		look_at(&r, b);
+		queue_next(&reader.queue);
+	}
+	cpu_reader_stop(&reader);
+	snprintf(r.error, sizeof(r.error), "%s", dat->error ? dat->error : "");
+	formats_free(&formats);
+	dat_close(dat);
+	return r;
+}
+
+static struct result write_and_read(void)
+{
+	write_file(lost_text, pack_text);
+	return read_file();
+}
+
+/* Between two whole packs there is a loss, by a damaged entry, and no other. */
+static int is_between(const struct result *r)
+{
+	return r->branches == 2 * NR && !r->others && r->first == NR &&
+	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
+}
+
+/* All is as expected, with @nr branches, and @lost ones lost by cause 3. */
+static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
+{
+	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&
+	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
+}
+
+/* ---- The tests --------------------------------------------------------- */
+
+static void test_formats(void)
+{
+	struct result r;
+
+	begin();
+	put_branches();
+	put_lost_0();
+	put_branches();
+	write_file(lost_text_0, NULL);
+	r = read_file();
+	ok(is_whole(&r, 2 * NR, 7), "a trace of the first tracer, without packs");
+
+	begin();
+	put_pack_0(0);
+	put_lost(NR);
+	put_pack_0(NR + 7);
+	write_file(lost_text, pack_text_0);
+	r = read_file();
+	ok(is_whole(&r, 2 * NR, 7), "packs that do not name their format");
+
+	begin();
+	put_pack(0);
+	put_lost(NR);
+	put_pack(NR + 7);
+	r = write_and_read();
+	ok(is_whole(&r, 2 * NR, 7), "packs of format 1");
+
+	begin();
+	put_pack(0);
+	put_branches();
+	put_pack(2 * NR);
+	r = write_and_read();
+	ok(is_whole(&r, 3 * NR, 0), "branches without packs between packs: none is missing");
+}
+
+/* Between two whole packs; @seq is the number of the second one. */
+static struct result read_between(const struct entry *e, uint32_t size, uint64_t seq)
+{
+	begin();
+	put_pack(0);
+	put_entry(e, size);
+	put_pack(seq);
+	return write_and_read();
+}
+
+static void test_foreign(void)
+{
+	struct entry e = make_pack(NR);
+	struct result r;
+	int good = 1;
+
+	for (e.format = 2; e.format; e.format++) {
+		char words[64];
+
+		snprintf(words, sizeof(words), "CPU 0: a pack written by another tracer: format %u",
+			 e.format);
+		r = read_between(&e, PACK_SIZE, 2 * NR);
+		good &= is_between(&r) && r.lost[LOSS_DAMAGED] == NR && strstr(r.error, words);
+	}
+	ok(good, "a pack of another format says which, and is a loss in its place");
+}
+
+/* No entry is read beyond its end, where whole ones follow. */
+static void test_cut(void)
+{
+	static const struct { uint16_t type; uint32_t size; } entries[] = {
+		{ PACK_ID, HEAD }, { BRANCH_ID, BRANCH_SIZE }, { LOST_ID, LOST_SIZE },
+	};
+	int good = 1;
+
+	for (int i = 0; i < 3; i++) {
+		for (uint32_t size = 4; size < entries[i].size; size += 4) {
+			struct entry e = make_pack(NR);
+			struct result r;
+
+			e.type = entries[i].type;
+			r = read_between(&e, size, 1000);
+			good &= is_between(&r) && !r.lost[LOSS_DAMAGED] &&
+				r.losses[LOSS_DAMAGED] == 1 &&
+				strstr(r.error, "an entry that is cut off");
+		}
+	}
+	ok(good, "an entry that ends before its fields do is a loss in its place");
+}
+
+static void test_malformed(void)
+{
+	struct entry e = make_pack(NR);
+	struct result r;
+	int good = 1;
+
+	e.nr = 0;
+	r = read_between(&e, PACK_SIZE, NR);
+	good &= is_between(&r) && r.losses[LOSS_DAMAGED] == 1 &&
+		strstr(r.error, "a malformed pack");
+	e.nr = BTS_PACK_MAX + 1;
+	r = read_between(&e, PACK_SIZE, NR + e.nr);
+	good &= is_between(&r) && r.losses[LOSS_DAMAGED] == 1 &&
+		strstr(r.error, "a malformed pack");
+	ok(good, "a pack of no branches, or of too many");
+	e = make_pack(NR);
+	e.code[2] = 0x79;
+	r = read_between(&e, PACK_SIZE, 2 * NR);
+	good = r.first == NR + 1 && r.branches + r.others == 2 * NR + 1 &&
+	       r.lost[LOSS_DAMAGED] == NR - 1 && strstr(r.error, "a damaged pack");
+	ok(good, "of a damaged pack, the branches before the damage, and a loss");
+}
+
+static uint64_t seed = 88172645463325252ULL;
+
+/* Marsaglia's xorshift */
+static uint32_t below(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 32) % n;
+}
+
+/* Some bytes are others, the size is any one. The type and the task are as they were. */
+static void put_damaged(void)
+{
+	static const uint16_t types[] = { BRANCH_ID, LOST_ID, PACK_ID, PACK_ID };
+	struct entry e = make_pack(below(1000));
+
+	e.type = types[below(4)];
+	e.pid = OTHER_PID;
+	for (uint32_t n = below(5); n; n--)
+		((uint8_t *)&e)[8 + below(60)] = below(256);
+	put_entry(&e, 4 + 4 * below(24));
+}
+
+/* After each damaged entry there is a whole one, which must come through. */
+static void test_damage(void)
+{
+	int good = 1;
+
+	for (int done = 0; done < DAMAGED && good; done += DAMAGED_ONCE) {
+		struct result r;
+
+		begin();
+		for (int i = 0; i < DAMAGED_ONCE; i++) {
+			put_damaged();
+			put_pack(0);
+		}
+		r = write_and_read();
+		good = r.branches == (uint64_t)DAMAGED_ONCE * NR && !r.others;
+	}
+	ok(good, "a million damaged entries, and none of the whole ones between them");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	path = argv[1];
+	puts("TAP version 13\n1..9");
+	test_formats();
+	test_foreign();
+	test_cut();
+	test_malformed();
+	test_damage();
+	remove(path);
+	return failed;
+}
