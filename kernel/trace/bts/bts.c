@@ -376,7 +376,9 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	int ret;
 
 	if (set && bit == BTS_OPT_PACK) {
-		ret = bts_prepare_dump() ?: bts_alloc_packers();
+		ret = bts_prepare_dump();
+		if (!ret && chosen)
+			ret = bts_alloc_packers(tr->bts);
 		if (ret)
 			return ret;
 	}
@@ -487,7 +489,6 @@ void trace_bts_free(struct trace_array *tr)
 {
 	if (!tr->bts)
 		return;
-	bts_free_backlogs(tr->bts);
 	bts_free(tr->bts);
 }
 
@@ -513,6 +514,7 @@ static void bts_prepare(struct trace_array *tr)
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 
 		*c = (struct bts_cpu){
+			.write.packer	= c->write.packer,
 			.hold.backlog	= c->hold.backlog,
 			.hold.oldest	= BTS_NONE_HELD,
 		};
@@ -576,6 +578,13 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
+/* No CPU uses the instance any more. */
+static void bts_free_memory(struct bts_instance *b)
+{
+	bts_free_backlogs(b);
+	bts_free_packers(b);
+}
+
 /* The steps that can fail come first, so that a failure has changed nothing. */
 static int bts_init(struct trace_array *tr)
 {
@@ -588,6 +597,10 @@ static int bts_init(struct trace_array *tr)
 		bts_log_faults(tr);
 	if (ret)
 		goto err;
+	if (tr->bts->flags->val & BTS_OPT_PACK)
+		ret = bts_alloc_packers(tr->bts);
+	if (ret)
+		goto err_claim;
 	ret = bts_set_blocking(tr->bts, tr->bts->flags->val & BTS_OPT_BLOCK);
 	if (ret)
 		goto err_claim;
@@ -601,7 +614,7 @@ static int bts_init(struct trace_array *tr)
 
 err_claim:
 	bts_release();
-	bts_free_backlogs(tr->bts);
+	bts_free_memory(tr->bts);
 err:
 	if (ret != -EIO)
 		tracing_log_err(tr, "bts", "bts", bts_errs, bts_err_of(ret), 0);
@@ -616,7 +629,7 @@ static void bts_reset(struct trace_array *tr)
 	list_del_rcu(&tr->bts->list);
 	WRITE_ONCE(tr->bts->chosen, false);
 	bts_release();
-	bts_free_backlogs(tr->bts);
+	bts_free_memory(tr->bts);
 }
 
 static void bts_print_header(struct seq_file *m)
@@ -656,6 +669,9 @@ static int __init bts_register(void)
 		return 0;
 	}
 
+	ret = bts_register_hold() ?: bts_register_packs();
+	if (ret)
+		return ret;
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "trace/bts:online", NULL,
 					bts_cpu_offline);
 	if (ret < 0)

@@ -144,6 +144,8 @@ struct bts_losses {
 	unsigned long	refusals;
 };
 
+struct bts_packer;
+
 /**
  * struct bts_writer - write.c: the way into the ring buffer
  * @ent:	the header of a batch's entries
@@ -152,6 +154,7 @@ struct bts_losses {
  *		or held since the ring buffer was cleared
  * @gone:	entries that had been read or overwritten before the last batch
  * @cleared:	the ring buffer was cleared since; set by bts_clear()
+ * @packer:	where branches are packed; allocated while packs may be wanted
  */
 struct bts_writer {
 	struct trace_entry	ent;
@@ -159,11 +162,12 @@ struct bts_writer {
 	u64			seq;
 	unsigned long		gone;
 	bool			cleared;
+	struct bts_packer	*packer;
 };
 
 /**
  * struct bts_hold - hold.c: entries for which the ring buffer had no room yet
- * @backlog:	the entries; allocated when it is first needed
+ * @backlog:	the entries; allocated while the instance may block
  * @nr:		the number of entries
  * @branches:	the number of branches in them,
  * @rows:	and of non-branch rows
@@ -211,6 +215,10 @@ struct bts_cpu {
  * @tracing:	and tracing_on is 1
  * @blocking:	bts-block is set while the tracer is chosen,
  * @overwrite:	and the option overwrite, which is off meanwhile, was on before
+ * @can_hold:	the CPUs have backlogs,
+ * @hold_node:	as each CPU has that comes online
+ * @can_pack:	the CPUs have packers,
+ * @pack_node:	as each CPU has that comes online
  * @turn:	the turn of the latest batch. Batches of lower turns, on any CPU, are
  *		older
  * @mapped:	PIDs of the processes whose mappings were shown,
@@ -229,6 +237,10 @@ struct bts_instance {
 	bool				tracing;
 	bool				blocking;
 	bool				overwrite;
+	bool				can_hold;
+	struct hlist_node		hold_node;
+	bool				can_pack;
+	struct hlist_node		pack_node;
 	atomic64_t			turn;
 	struct bts_pids			mapped;
 	struct bts_pids			showing;
@@ -360,6 +372,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
 void bts_init_wake(struct bts_instance *b);
 void bts_wake(struct bts_instance *b);
+int bts_register_hold(void);
 int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
@@ -370,7 +383,9 @@ bool bts_show_losses(struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr);
 void bts_end_pack(struct bts_instance *b, struct bts_cpu *c);
-int bts_alloc_packers(void);
+int bts_register_packs(void);
+int bts_alloc_packers(struct bts_instance *b);
+void bts_free_packers(struct bts_instance *b);
 bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 		     struct task_struct *task, void *row, unsigned int size);
 

@@ -27,8 +27,11 @@
  *	- The last entry that leaves the backlogs wakes the tasks that wait.
  */
 
+#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
 #include <linux/wait_bit.h>
 
 #include "bts.h"
@@ -238,38 +241,73 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 	return true;
 }
 
+static enum cpuhp_state bts_hold_state;
+
+/* A CPU is about to come online. vmalloc() is good for NMIs: x86-64 never faults there. */
+static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
+{
+	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
+	void *bytes = kvmalloc_node(BTS_BACKLOG, GFP_KERNEL, cpu_to_node(cpu));
+
+	if (!bytes)
+		return -ENOMEM;
+	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
+}
+
+/* The CPU does not run any more, or has left the instance. */
+static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
+{
+	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
+	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+	kvfree(c->hold.backlog.kfifo.data);
+	c->hold.backlog.kfifo.data = NULL;
+	return 0;
+}
+
+/**
+ * bts_register_hold - prepare for bts_alloc_backlogs()
+ *
+ * Return: 0 or an error.
+ */
+int __init bts_register_hold(void)
+{
+	int ret = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:hold",
+					  bts_alloc_backlog, bts_free_backlog);
+
+	bts_hold_state = ret;
+	return min(ret, 0);
+}
+
 /**
  * bts_alloc_backlogs - allocate the backlogs of an instance that is about to block
  * @b: the instance
  *
- * Context: Process context.
- * Return: 0, or -ENOMEM; backlogs that were allocated stay.
+ * Each CPU that is online has one, until bts_free_backlogs().
+ *
+ * Context: Process context, trace_types_lock held.
+ * Return: 0 or -ENOMEM.
  */
 int bts_alloc_backlogs(struct bts_instance *b)
 {
-	int cpu;
+	int ret;
 
-	for_each_possible_cpu(cpu) {
-		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
-		int ret;
-
-		if (kfifo_initialized(&c->hold.backlog))
-			continue;
-		ret = kfifo_alloc(&c->hold.backlog, BTS_BACKLOG, GFP_KERNEL);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	if (b->can_hold)
+		return 0;
+	ret = cpuhp_state_add_instance(bts_hold_state, &b->hold_node);
+	b->can_hold = !ret;
+	return ret;
 }
 
 /**
  * bts_free_backlogs - free the backlogs of an instance that has left the tracer
  * @b: the instance; its CPUs hold no entries, and write none any more
+ *
+ * Context: Process context, trace_types_lock held.
  */
 void bts_free_backlogs(struct bts_instance *b)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		kfifo_free(&per_cpu_ptr(b->cpu, cpu)->hold.backlog);
+	if (b->can_hold)
+		cpuhp_state_remove_instance(bts_hold_state, &b->hold_node);
+	b->can_hold = false;
 }

@@ -23,8 +23,11 @@
  * branch or a row that cannot be written because of them is lost itself.
  */
 
+#include <linux/cpuhotplug.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
 
 #include "bts.h"
 #include "pack.h"
@@ -259,7 +262,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * struct bts_packer - where a CPU's branches are packed, for one instance at a time
+ * struct bts_packer - where a CPU's branches are packed
  * @coder:	the coder
  * @open:	a pack has been begun
  * @entry:	the pack,
@@ -274,19 +277,74 @@ struct bts_packer {
 	};
 };
 
-static struct bts_packer __percpu *bts_packers;
+static enum cpuhp_state bts_pack_state;
+
+/* A CPU is about to come online. As for backlogs, NMIs can use memory of vmalloc(). */
+static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
+{
+	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
+	struct bts_packer *p = kvzalloc_node(sizeof(*p), GFP_KERNEL, cpu_to_node(cpu));
+
+	per_cpu_ptr(b->cpu, cpu)->write.packer = p;
+	return p ? 0 : -ENOMEM;
+}
+
+/* The CPU does not run any more, or has left the instance. */
+static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
+{
+	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
+	struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
+
+	kvfree(c->write.packer);
+	c->write.packer = NULL;
+	return 0;
+}
 
 /**
- * bts_alloc_packers - packs are wanted
+ * bts_register_packs - prepare for bts_alloc_packers()
+ *
+ * Return: 0 or an error.
+ */
+int __init bts_register_packs(void)
+{
+	int ret = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:pack",
+					  bts_alloc_packer, bts_free_packer);
+
+	bts_pack_state = ret;
+	return min(ret, 0);
+}
+
+/**
+ * bts_alloc_packers - allocate the packers of an instance that has bts, and wants packs
+ * @b: the instance
+ *
+ * Each CPU that is online has one, until bts_free_packers().
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
  */
-int bts_alloc_packers(void)
+int bts_alloc_packers(struct bts_instance *b)
 {
-	if (!bts_packers)
-		bts_packers = alloc_percpu(struct bts_packer);
-	return bts_packers ? 0 : -ENOMEM;
+	int ret;
+
+	if (b->can_pack)
+		return 0;
+	ret = cpuhp_state_add_instance(bts_pack_state, &b->pack_node);
+	b->can_pack = !ret;
+	return ret;
+}
+
+/**
+ * bts_free_packers - free the packers of an instance that has left the tracer
+ * @b: the instance; its CPUs write no packs any more
+ *
+ * Context: process context, trace_types_lock held.
+ */
+void bts_free_packers(struct bts_instance *b)
+{
+	if (b->can_pack)
+		cpuhp_state_remove_instance(bts_pack_state, &b->pack_node);
+	b->can_pack = false;
 }
 
 static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
@@ -312,7 +370,7 @@ void bts_end_pack(struct bts_instance *b, struct bts_cpu *c)
 
 	if (!(c->mode & BTS_OPT_PACK))
 		return;
-	p = this_cpu_ptr(bts_packers);
+	p = c->write.packer;
 	if (!p->open)
 		return;
 	p->open = false;
@@ -326,7 +384,7 @@ void bts_end_pack(struct bts_instance *b, struct bts_cpu *c)
 static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 		     const struct ds_bts_record *rec, unsigned int nr)
 {
-	struct bts_packer *p = this_cpu_ptr(bts_packers);
+	struct bts_packer *p = c->write.packer;
 	const struct ds_bts_record *end = rec + nr;
 
 	for (;;) {
