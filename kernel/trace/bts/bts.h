@@ -150,18 +150,11 @@ struct bts_packer;
  * struct bts_writer - write.c: the way into the ring buffer
  * @ent:	the header of a batch's entries
  * @buffer:	the ring buffer of the batch
- * @seq:	the number of branches, lost ones included, of all entries that were written
- *		or held since the ring buffer was cleared
- * @gone:	entries that had been read or overwritten before the last batch
- * @cleared:	the ring buffer was cleared since; set by bts_clear()
  * @packer:	where branches are packed; allocated while packs may be wanted
  */
 struct bts_writer {
 	struct trace_entry	ent;
 	struct trace_buffer	*buffer;
-	u64			seq;
-	unsigned long		gone;
-	bool			cleared;
 	struct bts_packer	*packer;
 };
 
@@ -315,15 +308,6 @@ static inline u64 bts_span(const union bts_entry *entry)
 	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
 }
 
-/* Numbers an entry by the branches before it. An entry of one branch has no number. */
-static inline void bts_set_seq(union bts_entry *entry, u64 seq)
-{
-	if (entry->ent.type == TRACE_BTS_PACK)
-		entry->pack.seq = seq;
-	else if (bts_is_loss(entry))
-		entry->lost.seq = seq;
-}
-
 /* The number of entries that wait for room. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
@@ -351,8 +335,7 @@ static inline bool bts_is_newborn(struct task_struct *p)
 /* loss.c */
 extern const struct bts_cause bts_causes[BTS_LOST_CAUSES];
 void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer);
-void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
-		       unsigned int size);
+void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
@@ -377,7 +360,6 @@ int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
 /* write.c */
-void bts_clear(struct bts_cpu *c);
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task);
 bool bts_show_losses(struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,

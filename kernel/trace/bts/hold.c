@@ -134,7 +134,6 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 			bts_pend(c, held.lost.cause, held.lost.count, held.ent.pid);
 		rows += bts_is_row(&held);
 		branches += bts_branches(&held);
-		c->write.seq -= bts_span(&held);
 		bts_next_held(c, &held);
 	}
 	if (branches)
@@ -232,12 +231,10 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 		kfifo_in(&c->hold.backlog, &c->hold.turn, sizeof(c->hold.turn));
 	else
 		WRITE_ONCE(c->hold.oldest, c->hold.turn);
-	bts_set_seq(entry, c->write.seq);
 	kfifo_in(&c->hold.backlog, entry, size);
 	WRITE_ONCE(c->hold.nr, c->hold.nr + 1);
 	bts_count(&c->hold.branches, bts_branches(entry));
 	bts_count(&c->hold.rows, bts_is_row(entry));
-	c->write.seq += bts_span(entry);
 	return true;
 }
 

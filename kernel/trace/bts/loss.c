@@ -66,17 +66,31 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 	c->loss.refusals = bts_refusals(buffer);
 }
 
+/*
+ * Numbers an entry by the branches before it, lost ones included, since the ring buffer was
+ * cleared. An entry of one branch has no number.
+ */
+static void bts_number(struct bts_cpu *c, union bts_entry *entry)
+{
+	u64 seq = ring_buffer_count(c->write.buffer, bts_span(entry));
+
+	if (entry->ent.type == TRACE_BTS_PACK)
+		entry->pack.seq = seq;
+	else if (bts_is_loss(entry))
+		entry->lost.seq = seq;
+}
+
 /**
- * bts_count_written - count an entry that the ring buffer has taken
+ * bts_count_written - number and count an entry that the ring buffer takes
  * @c:		an instance's part of this CPU
  * @entry:	the entry
- * @size:	of it
+ * @size:	its size
  *
- * Context: as bts_records().
+ * Context: as bts_records(), with room for the entry reserved.
  */
-void bts_count_written(struct bts_cpu *c, const union bts_entry *entry,
-		       unsigned int size)
+void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
+	bts_number(c, entry);
 	bts_count(&c->counts.delivered, bts_branches(entry));
 	if (entry->ent.type == TRACE_BTS_PACK) {
 		bts_count(&c->counts.packs, 1);

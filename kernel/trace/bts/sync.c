@@ -6,9 +6,7 @@
  * ftrace calls bts_sync() when that is too late, or when tracing goes on or off:
  *
  *	all CPUs	reason			what is done
- *	  yes		READ, SWAP		drain all CPUs
- *	  yes, or one	CLEAR			begin its numbers of branches at 0, and
- *						drain all CPUs
+ *	  yes		READ, SWAP, CLEAR	drain all CPUs
  *	  yes		POLL			drain all CPUs, and again while the file
  *						is open if the hardware wraps
  *	  yes		TARGETS			each CPU decides again what to record
@@ -185,18 +183,6 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
-/* A cleared ring buffer has room for held branches. Context: as bts_sync_all(). */
-static void bts_sync_clear(struct bts_instance *b, int cleared)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (cleared == RING_BUFFER_ALL_CPUS || cleared == cpu)
-			bts_clear(per_cpu_ptr(b->cpu, cpu));
-	}
-	ds_bts_flush_all();
-}
-
 /* Context: process context; bts is chosen and stays so. */
 static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 {
@@ -247,9 +233,7 @@ void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
 	if (why == TRACER_SYNC_CRASH)
 		bts_crash();
-	else if (why == TRACER_SYNC_CLEAR)
-		bts_sync_clear(tr->bts, cpu);
-	else if (cpu == RING_BUFFER_ALL_CPUS)
+	else if (why == TRACER_SYNC_CLEAR || cpu == RING_BUFFER_ALL_CPUS)
 		bts_sync_all(tr->bts, why);
 	else
 		bts_sync_here(tr->bts, why);

@@ -32,44 +32,6 @@
 #include "bts.h"
 #include "pack.h"
 
-/*
- * The branches of a ring buffer are numbered from the first one on: of another one,
- * after a snapshot, and of one that was cleared. bts_sync() reports that, but a batch
- * may come before. Then the ring buffer has no entries, and has had none, or fewer of
- * them have gone than before.
- */
-static void bts_look_at(struct bts_cpu *c, struct trace_buffer *buffer)
-{
-	int cpu = smp_processor_id();
-	unsigned long entries, gone;
-
-	/*
-	 * First the entries: a reader, on any CPU, turns them into such as have gone.
-	 * What it counts meanwhile is no clearing.
-	 */
-	entries = data_race(ring_buffer_entries_cpu(buffer, cpu));
-	/* data_race: as above */
-	gone = data_race(ring_buffer_read_events_cpu(buffer, cpu));
-	gone += ring_buffer_overrun_cpu(buffer, cpu);
-	if (buffer != c->write.buffer || gone < c->write.gone || !(entries + gone) ||
-	    READ_ONCE(c->write.cleared))
-		c->write.seq = c->hold.branches;
-	WRITE_ONCE(c->write.cleared, false);
-	c->write.gone = gone;
-	bts_use_buffer(c, buffer);
-}
-
-/**
- * bts_clear - the ring buffer of a CPU was cleared: its branches are numbered from 0 again
- * @c: an instance's part of the CPU
- *
- * Context: any, on any CPU.
- */
-void bts_clear(struct bts_cpu *c)
-{
-	WRITE_ONCE(c->write.cleared, true);
-}
-
 /**
  * bts_begin - a batch, or a non-branch row, is about to be written
  * @b:		the instance
@@ -81,7 +43,7 @@ void bts_clear(struct bts_cpu *c)
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
 	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
-	bts_look_at(c, READ_ONCE(b->tr->array_buffer.buffer));
+	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
 }
 
@@ -93,11 +55,9 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 	event = ring_buffer_lock_reserve(c->write.buffer, size);
 	if (!event)
 		return false;
-	bts_set_seq(entry, c->write.seq);
+	bts_count_written(c, entry, size);
 	memcpy(ring_buffer_event_data(event), entry, size);
 	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
-	c->write.seq += bts_span(entry);
-	bts_count_written(c, entry, size);
 	return true;
 }
 
@@ -221,6 +181,7 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 		entry->to = rec[i].to;
 		entry = (void *)entry + stride;
 	}
+	ring_buffer_count(c->write.buffer, nr);
 	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
 	return nr;
 }
@@ -239,7 +200,6 @@ static unsigned int bts_write_branches(struct bts_cpu *c,
 		some = bts_write_some(c, rec + done, nr - done);
 		done += some;
 	} while (some && done < nr);
-	c->write.seq += done;
 	bts_count(&c->counts.delivered, done);
 	return done;
 }
