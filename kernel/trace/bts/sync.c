@@ -5,17 +5,17 @@
  * Branches reach the ring buffer some hundred at a time, and only while tracing is on.
  * ftrace calls bts_sync() when that is too late, or when tracing goes on or off:
  *
- *	all CPUs	reason			what is done
- *	  yes		READ, SWAP, CLEAR	drain all CPUs
- *	  yes		POLL			drain all CPUs, and again while the file
- *						is open if the hardware wraps
- *	  yes		TARGETS			each CPU decides again what to record
- *	  yes		ON, OFF			the instance starts, or stops
- *	  no		OFF, SWAP, MARKER	drain this CPU
- *	  no		EVENT, TRIGGER		drain this CPU, if the event must stand
- *						after the branches that led to it
- *	  no		ON			this CPU starts, the others follow
- *	  all instances	CRASH			drain all CPUs, and record no more
+ *	all CPUs	reason		what is done
+ *	  yes		FLUSH		drain all CPUs
+ *	  yes		POLL		drain all CPUs, and again while the file is open if the
+ *					hardware wraps
+ *	  yes		TARGETS		each CPU decides again what to record
+ *	  yes		ON, OFF		the instance starts, or stops
+ *	  no		FLUSH		drain this CPU
+ *	  no		EVENT		drain this CPU, if the event must stand after the
+ *					branches that led to it
+ *	  no		ON		this CPU starts, the others follow
+ *	  all instances	OFF		a crash: drain all CPUs, and record no more
  *
  * Concurrency:
  *
@@ -35,24 +35,16 @@
 
 #include "bts.h"
 
-/* Context: preemption off. */
-static __always_inline bool bts_wants_event(struct bts_instance *b, bool may_end)
-{
-	if (!READ_ONCE(b->tracing) || !tracer_tracing_is_on(b->tr))
-		return false;
-	return may_end || (READ_ONCE(b->flags->val) & BTS_OPT_SYNC);
-}
-
 /*
  * An event of another kind is about to be reserved. With bts-sync it must stand after
- * the earlier branches of this CPU. It always must if the event has a trigger that may
- * end the trace, which runs after the event is reserved.
+ * the earlier branches of this CPU.
  * Context: any.
  */
-static void bts_sync_event(struct bts_instance *b, bool may_end)
+static void bts_sync_event(struct bts_instance *b)
 {
 	guard(preempt_notrace)();
-	if (bts_wants_event(b, may_end))
+	if ((READ_ONCE(b->flags->val) & BTS_OPT_SYNC) && READ_ONCE(b->tracing) &&
+	    tracer_tracing_is_on(b->tr))
 		ds_bts_flush_cpu();
 }
 
@@ -183,7 +175,7 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
-/* Context: process context; bts is chosen and stays so. */
+/* Context: process context; for POLL, ON and OFF, bts stays chosen. */
 static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 {
 	switch (why) {
@@ -210,8 +202,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 {
 	switch (why) {
 	case TRACER_SYNC_EVENT:
-	case TRACER_SYNC_TRIGGER:
-		bts_sync_event(b, why == TRACER_SYNC_TRIGGER);
+		bts_sync_event(b);
 		break;
 	case TRACER_SYNC_ON:
 		bts_sync_on(b);
@@ -224,16 +215,16 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 /**
  * bts_sync - the sync() of the tracer
  * @tr:		the trace array, which has bts, or has just left it; NULL in a crash
- * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU; the one that was cleared
+ * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
  *
  * Context: see @sync of struct tracer.
  */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
-	if (why == TRACER_SYNC_CRASH)
+	if (!tr)
 		bts_crash();
-	else if (why == TRACER_SYNC_CLEAR || cpu == RING_BUFFER_ALL_CPUS)
+	else if (cpu == RING_BUFFER_ALL_CPUS)
 		bts_sync_all(tr->bts, why);
 	else
 		bts_sync_here(tr->bts, why);
