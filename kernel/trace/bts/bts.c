@@ -324,40 +324,23 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 	}
 }
 
-/*
- * Replaces the thread's old PID in a list by its new one, that of its leader. The leader
- * has ended, and with function-fork it has left the list.
- */
-static void bts_list_pid(struct trace_pid_list *pids, pid_t old)
-{
-	if (!pids || !trace_find_filtered_pid(pids, old))
-		return;
-	trace_pid_list_set(pids, current->pid);
-	trace_pid_list_clear(pids, old);
-}
-
 /* Context: as bts_probe_exec_pid(), BTS off. */
-static noinline void bts_change_pid(pid_t old)
+static noinline void bts_change_pid(void)
 {
-	struct bts_instance *b;
-
 	/* The thread's earlier branches get its old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
-	for_each_bts_instance(b) {
-		if (!(b->tr->trace_flags & TRACE_ITER(FUNC_FORK)))
-			continue;
-		bts_list_pid(rcu_dereference_sched(b->tr->function_pids), old);
-		bts_list_pid(rcu_dereference_sched(b->tr->function_no_pids), old);
-	}
 	ds_bts_ask(current);
 }
 
-/* Context: as sched_exec_pid_tp has it: interrupts off, tasklist_lock held. */
-static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *p,
-					 pid_t old_pid)
+/*
+ * ftrace's lists of PIDs are up to date: their probes are called before this one.
+ * Context: as sched_exec_pid_tp has it: interrupts off, tasklist_lock held.
+ */
+static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
+					 struct task_struct *p)
 {
 	if (ds_bts_pause()) {
-		bts_change_pid(old_pid);
+		bts_change_pid();
 		ds_bts_resume();
 	}
 }
@@ -549,7 +532,8 @@ static int bts_claim(struct trace_array *tr)
 					       TRACEPOINT_DEFAULT_PRIO - 1);
 	if (ret)
 		goto err_claim;
-	ret = register_trace_sched_exec_pid_tp(bts_probe_exec_pid, NULL);
+	ret = register_trace_prio_sched_exec_pid_tp(bts_probe_exec_pid, NULL,
+						    TRACEPOINT_DEFAULT_PRIO - 1);
 	if (ret)
 		goto err_switch;
 	return 0;
