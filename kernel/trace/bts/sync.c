@@ -218,7 +218,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
  * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
  *
- * Context: see @sync of struct tracer.
+ * Context: see trace_sync.h.
  */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_KERNEL_TRACE_SYNC_H
+#define _LINUX_KERNEL_TRACE_SYNC_H
+
+/* Included by trace.h: have a tracer bring the ring buffer up to date. */
+
+#include <linux/jump_label.h>
+
+struct trace_array;
+struct trace_iterator;
+
+/*
+ * The callback sync() of struct tracer writes what the tracer holds outside of the ring
+ * buffer, for a reason. A tracer with sync() counts itself in tracer_sync_key while it is
+ * chosen, by its init() and reset(). Contexts:
+ *
+ *	- With RING_BUFFER_ALL_CPUS: process context. For ON, OFF and POLL the tracer stays:
+ *	  trace_types_lock is held, or a reader has a pipe open (trace_ref). For other
+ *	  reasons the tracer may just be left.
+ *	- With a CPU: any context, up to NMI. It is the CPU that the caller is on, as far as
+ *	  the caller knows, and the tracer may just be left.
+ *	- In a crash @tr is NULL, for all instances, and the context is any.
+ */
+
+/* Why a tracer is to bring the ring buffer up to date */
+enum tracer_sync_reason {
+	/* RING_BUFFER_ALL_CPUS, or this CPU */
+	TRACER_SYNC_FLUSH,	/* what is held outside is wanted now, or there is room */
+	TRACER_SYNC_ON,		/* the ring buffer is on */
+	/* RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* the ring buffer is about to go off, or all in a crash */
+	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
+	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
+	/* This CPU */
+	TRACER_SYNC_EVENT,	/* an event, or trace_printk(), is about to be reserved */
+};
+
+DECLARE_STATIC_KEY_FALSE(tracer_sync_key);
+void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
+void tracer_sync_poll(struct trace_iterator *iter, bool nonblock, int full);
+
+/* Have the tracer bring the ring buffer up to date: see above */
+static __always_inline void tracer_sync(struct trace_array *tr, int cpu,
+					enum tracer_sync_reason why)
+{
+	if (static_branch_unlikely(&tracer_sync_key))
+		__tracer_sync(tr, cpu, why);
+}
+
+#endif /* _LINUX_KERNEL_TRACE_SYNC_H */
