@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Entries of the ring buffer that have several rows
+ */
+
+#include <linux/trace_events.h>
+
+#include "trace.h"
+#include "trace_output.h"
+
+/**
+ * trace_rows - return the number of rows of the current entry
+ * @iter: the iterator
+ *
+ * Called with trace_event_read_lock() held.
+ */
+unsigned int trace_rows(struct trace_iterator *iter)
+{
+	struct trace_event *event = ftrace_find_event(iter->ent->type);
+
+	return event && event->funcs->rows ? event->funcs->rows(iter) : 1;
+}
+
+/**
+ * trace_next_row - go to the next row of the current entry
+ * @iter: the iterator, which has printed a row, or skips it
+ *
+ * Called with trace_event_read_lock() held.
+ *
+ * Return: false if that was the entry's last row.
+ */
+bool trace_next_row(struct trace_iterator *iter)
+{
+	iter->row++;
+	iter->row_cpu = iter->cpu;
+	iter->row_ts = iter->ts;
+	if (iter->row < trace_rows(iter))
+		return true;
+	iter->row = 0;
+	return false;
+}
