@@ -273,6 +273,12 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
+# The program, built again with -finstrument-functions, prints the same calls.
+judge_tree() {
+	"./told-$1" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
+		"$progs/../tree.py" "$work/replay" "$work/told" "told-$1"
+}
+
 # csv FILTER...: which branches there are.
 csv() {
 	"$bts" dump -f csv "$@" 2>/dev/null | cut -d, -f1-9 | grep -v ',row$'
@@ -493,6 +499,9 @@ judge chrome - "calls in the timeline lie within each other" judge_chrome
 judge perfetto protoc "the same timeline in Perfetto's own format" judge_perfetto
 judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
+judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c
+judge tree - "the tree: exceptions" judge_tree tree-cc
+judge fibers - "the tree: several stacks" judge_tree fibers
 judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph

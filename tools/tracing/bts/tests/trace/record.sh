@@ -32,6 +32,19 @@ record() {
 	fi
 }
 
+# tree NAME SOURCE COMPILER: the program, and told-NAME, which prints its tree: see told.c.
+tree() {
+	flags="-O2 -g -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
+		-fno-omit-frame-pointer"
+	# shellcheck disable=SC2086 # options
+	{
+		$3 $flags -o "$1" "$progs/$2"
+		$3 $flags -finstrument-functions -c -o "told-$1.o" "$progs/$2"
+		gcc $flags -c -o told.o "$progs/told.c"
+	}
+	$3 -no-pie -o "told-$1" "told-$1.o" told.o
+}
+
 mkdir -p "$dir"
 cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
@@ -45,6 +58,9 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jit "$progs/jit.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
+	tree tree-c tree.c gcc
+	tree tree-cc tree.cc g++
+	tree fibers fibers.c gcc
 fi
 [ "${BTS_RECORD:-bts}" != none ] || exit 0
 side=-u
@@ -55,6 +71,9 @@ record throws ./throws
 record signals ./signals
 record jit ./jit
 record loads ./loads "$dir/library.so"
+record tree-c ./tree-c
+record tree-cc ./tree-cc
+record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13

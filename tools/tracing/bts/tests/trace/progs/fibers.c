@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stacks that a program changes by itself, in turn: a scheduler and three that yield from
+ * different depths, one of which ends before the others.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "told.h"
+
+#define FIBERS	3
+
+char *told_stacks;
+static ucontext_t scheduler, fibers[FIBERS];
+static int ended[FIBERS];
+static volatile int total, running;
+
+void leaf(int n)
+{
+	total += n;
+}
+
+void yield(void)
+{
+	leaf(running);
+	swapcontext(&fibers[running], &scheduler);
+	leaf(running);
+}
+
+void climb(int n)
+{
+	leaf(n);
+	if (n)
+		climb(n - 1);
+	else
+		yield();
+	leaf(n);
+}
+
+void fiber(void)
+{
+	int self = running;
+
+	for (int i = 0; i < 2 + self; i++) {
+		climb(self + i);
+		leaf(self);
+	}
+	ended[self] = 1;
+}
+
+void resume(int n)
+{
+	running = n;
+	leaf(n);
+	swapcontext(&scheduler, &fibers[n]);
+	leaf(n);
+}
+
+void schedule(void)
+{
+	int left = 1;
+
+	while (left) {
+		left = 0;
+		for (int i = 0; i < FIBERS; i++) {
+			if (ended[i])
+				continue;
+			resume(i);
+			left = 1;
+		}
+	}
+}
+
+int main(void)
+{
+	told_stacks = aligned_alloc(TOLD_STACK, TOLD_STACKS * TOLD_STACK);
+	if (!told_stacks)
+		return 1;
+	for (int i = 0; i < FIBERS; i++) {
+		getcontext(&fibers[i]);
+		fibers[i].uc_stack.ss_sp = told_stacks + i * TOLD_STACK;
+		fibers[i].uc_stack.ss_size = TOLD_STACK;
+		fibers[i].uc_link = &scheduler;
+		makecontext(&fibers[i], fiber, 0);
+	}
+	schedule();
+	leaf(total);
+	return 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls whose tree is not what call and return alone say: functions with parts in
+ * .text.unlikely, longjmp() out of recursion, callbacks of the C library, signal handlers that
+ * return, that are left by siglongjmp(), and that change where the program goes on.
+ */
+#define _GNU_SOURCE	/* for REG_RIP */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+static jmp_buf back;
+static sigjmp_buf out;
+static volatile int total;
+static volatile int handled;
+
+void leaf(int n)
+{
+	total += n;
+}
+
+/* What calls a cold function is cold: it lies in another section. */
+void __attribute__((cold)) complain(int n)
+{
+	total -= n;
+	leaf(1);
+}
+
+int work(int n)
+{
+	int result = n;
+
+	if (n <= 0)
+		return 1;
+	if (n % 3 == 2) {
+		complain(n);
+		result += work(n - 2);
+		complain(result);
+	}
+	leaf(n);
+	return result + work(n - 1);
+}
+
+/* Its cold part does not come back. */
+int strict(int n)
+{
+	if (n == 7) {
+		complain(n);
+		longjmp(back, 2);
+	}
+	leaf(n);
+	return strict(n + 1) + total;
+}
+
+int sink(int n)
+{
+	leaf(n);
+	if (n == 0)
+		longjmp(back, 1);
+	return sink(n - 1) + total;
+}
+
+/* The frame that has called setjmp() is at another depth each time. */
+int dive(int n)
+{
+	if (n) {
+		leaf(n);
+		return dive(n - 1) + total;
+	}
+	switch (setjmp(back)) {
+	case 0:
+		return sink(5);
+	case 1:
+		leaf(1);
+		return strict(3);
+	}
+	leaf(2);
+	return total;
+}
+
+int compare(const void *a, const void *b)
+{
+	leaf(3);
+	return *(const int *)a - *(const int *)b;
+}
+
+void sort(void)
+{
+	int numbers[] = { 5, 2, 8, 1, 9, 3, 7, 4 };
+
+	qsort(numbers, 8, sizeof(numbers[0]), compare);
+	total += numbers[0];
+}
+
+void on_usr1(int sig)
+{
+	leaf(sig);
+	handled++;
+}
+
+int signalled(int n)
+{
+	if (n == 0) {
+		raise(SIGUSR1);
+		leaf(handled);
+		return total;
+	}
+	return signalled(n - 1) + total;
+}
+
+void on_segv(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	(void)info;
+	leaf(sig);
+	if (handled++ % 2)
+		siglongjmp(out, 1);
+	/* Over the instruction, which has three bytes. */
+	uc->uc_mcontext.gregs[REG_RIP] += 3;
+}
+
+void fault(int n)
+{
+	leaf(n);
+	__asm__ volatile("movb $1, (%%rax)" : : "a" (8) : "memory");
+	leaf(n + 1);
+}
+
+int guarded(int n)
+{
+	if (n) {
+		fault(n);
+		return guarded(n - 1) + total;
+	}
+	if (!sigsetjmp(out, 1))
+		fault(n);
+	leaf(total);
+	return total;
+}
+
+int main(void)
+{
+	struct sigaction usr1 = { .sa_handler = on_usr1 };
+	struct sigaction segv = { .sa_sigaction = on_segv, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGUSR1, &usr1, NULL);
+	sigaction(SIGSEGV, &segv, NULL);
+	work(9);
+	for (int i = 0; i < 4; i++)
+		dive(i);
+	sort();
+	signalled(3);
+	handled = 0;
+	/* The handler takes turns: on, out, on, out. */
+	for (int i = 0; i < 4; i++)
+		guarded(i % 2);
+	leaf(total);
+	fflush(stdout);
+	return 0;
+}

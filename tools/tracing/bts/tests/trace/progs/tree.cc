@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exceptions: through six frames, with destructors on the way, caught in recursion, thrown
+ * again, of types that frames further in do not catch.
+ */
+static volatile int total;
+
+struct guard {
+	int n;
+
+	guard(int n) : n(n) { total += n; }
+	~guard() { total -= n; }
+};
+
+struct other {
+	int n;
+};
+
+void leaf(int n)
+{
+	total += n;
+}
+
+int thrower(int n)
+{
+	leaf(n);
+	if (n > 100)
+		return n;
+	if (n % 2)
+		throw other{ n };
+	throw n;
+}
+
+int six(int n) { return thrower(n) + total; }
+int five(int n) { guard g(5); return six(n) + total; }
+int four(int n) { leaf(4); return five(n) + total; }
+int three(int n) { guard g(3); leaf(3); return four(n) + total; }
+int two(int n) { guard a(1), b(2); return three(n) + total; }
+
+int catcher(int n)
+{
+	try {
+		return two(n);
+	} catch (int caught) {
+		leaf(caught);
+	} catch (const other &caught) {
+		guard g(7);
+		leaf(caught.n + 1);
+	}
+	leaf(n);
+	return total;
+}
+
+/* Level 3 catches, with all levels within it alike, and throws again at level 5. */
+int recurse(int level)
+{
+	guard g(level);
+
+	if (level == 0)
+		return thrower(2);
+	try {
+		if (level != 3)
+			return recurse(level - 1) + total;
+	} catch (const other &caught) {
+		leaf(caught.n);
+		throw;
+	}
+	try {
+		return recurse(level - 1) + total;
+	} catch (int caught) {
+		leaf(caught);
+		throw other{ level };
+	}
+}
+
+/* Catches in each level, and throws it on. */
+int ladder(int n)
+{
+	if (n == 0)
+		return thrower(4);
+	try {
+		return ladder(n - 1) + total;
+	} catch (int caught) {
+		leaf(n);
+		if (n == 3)
+			return total;
+		throw;
+	}
+}
+
+int top(int n)
+{
+	try {
+		return recurse(n) + total;
+	} catch (...) {
+		leaf(9);
+	}
+	return ladder(5) + total;
+}
+
+int main()
+{
+	for (int i = 0; i < 4; i++)
+		catcher(i);
+	top(6);
+	leaf(1);
+	return 0;
+}
