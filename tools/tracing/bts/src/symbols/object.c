@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lsda.h"
 #include "object.h"
 
 #define VDSO_MAX	(4U << 20)
@@ -34,6 +35,7 @@ static void object_free(struct object *o)
 	free(o->segments);
 	free(o->blocks);
 	free(o->lines);
+	lsda_free(o);
 	free(o->file);
 	free(o->debug_path);
 	free(o->name);

@@ -23,6 +23,7 @@ struct object;
  * @object:	where it is
  * @local:	no other file sees its name
  * @stub:	it only jumps to another function: procedure linkage
+ * @role:	roles.c: how it is entered and left
  * @priv:	a command's own
  */
 struct sym {
@@ -34,6 +35,7 @@ struct sym {
 	void		*priv;
 	bool		stub;
 	bool		local;
+	uint8_t		role;
 };
 
 struct segment {
@@ -43,6 +45,7 @@ struct segment {
 };
 
 struct block;
+struct lsda_table;
 struct line;
 
 #define BUILD_ID_MAX	20
@@ -67,6 +70,7 @@ struct line;
  * @lines:	lines.c: sorted by address
  * @debug_path:	the file with the debug information
  * @debug_bias:	what is to be added to its addresses
+ * @lsda:	lsda.c: where exceptions go
  */
 struct object {
 	char		*name;
@@ -100,6 +104,7 @@ struct object {
 	bool		lines_read;
 	char		*debug_path;
 	uint64_t	debug_bias;
+	struct lsda_table *lsda;
 	struct object	*next;
 	void		*priv;
 };

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Landing pads, by the tables that the unwinder itself reads.
+ *
+ *	.eh_frame	a CIE for many FDEs; an FDE for each function: its addresses, and
+ *			where its LSDA is
+ *	LSDA		in .gcc_except_table: a table of call sites, and the landing pad for
+ *			each, or none
+ *
+ * .eh_frame is read once for each object, when the first exception in the object lands. An
+ * LSDA is read at each question, for exceptions are rare. The file is not trusted: a cursor
+ * never leaves its bytes, and is spoilt from the first attempt on. See "Exception Frames" in
+ * the Linux Standard Base, and the Itanium C++ ABI, "Exception Handling Tables".
+ */
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lsda.h"
+
+/* DW_EH_PE_*: how a pointer is stored, and what it is relative to. */
+enum {
+	PE_ABSPTR	= 0x00,
+	PE_ULEB		= 0x01,
+	PE_UDATA2	= 0x02,
+	PE_UDATA4	= 0x03,
+	PE_UDATA8	= 0x04,
+	PE_SLEB		= 0x09,
+	PE_SDATA2	= 0x0a,
+	PE_SDATA4	= 0x0b,
+	PE_SDATA8	= 0x0c,
+	PE_FORMAT	= 0x0f,
+	PE_PCREL	= 0x10,
+	PE_BASE		= 0x70,
+	PE_INDIRECT	= 0x80,
+	PE_OMIT		= 0xff,
+};
+
+/* More than any compiler has: an augmentation of a CIE. */
+#define LETTERS_MAX	16
+
+/* Bytes of the file that are mapped from @addr on. */
+struct cursor {
+	const uint8_t	*at;
+	size_t		left;
+	uint64_t	addr;
+	bool		bits32;
+	bool		spoilt;
+};
+
+/* A function with an LSDA. */
+struct lsda_function {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	lsda;
+};
+
+/**
+ * struct lsda_table - an object's functions that have an LSDA
+ * @functions:	sorted by address
+ * @segments:	of the file, those with no code as well
+ */
+struct lsda_table {
+	struct lsda_function	*functions;
+	size_t			nr;
+	size_t			room;
+	struct segment		*segments;
+	size_t			nr_segments;
+};
+
+static const uint8_t *take(struct cursor *c, size_t size)
+{
+	const uint8_t *at = c->at;
+
+	if (c->spoilt || size > c->left) {
+		c->spoilt = true;
+		return NULL;
+	}
+	c->at += size;
+	c->left -= size;
+	c->addr += size;
+	return at;
+}
+
+/* A part of what is left; the cursor is behind it then. */
+static struct cursor part(struct cursor *c, uint64_t size)
+{
+	struct cursor inner = *c;
+
+	inner.left = size;
+	inner.spoilt = !take(c, size);
+	return inner;
+}
+
+static uint64_t number(struct cursor *c, size_t size, bool is_signed)
+{
+	const uint8_t *at = take(c, size);
+	uint64_t value = 0;
+
+	if (!at)
+		return 0;
+	memcpy(&value, at, size);
+	if (is_signed && size < 8 && value >> (8 * size - 1))
+		value |= ~0ULL << (8 * size);
+	return value;
+}
+
+static uint64_t leb(struct cursor *c, bool is_signed)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0, byte;
+
+	do {
+		byte = number(c, 1, false);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (is_signed && byte & 0x40 && shift < 64)
+		value |= ~0ULL << shift;
+	return value;
+}
+
+static uint64_t pointer_value(struct cursor *c, uint8_t encoding)
+{
+	switch (encoding & PE_FORMAT) {
+	case PE_ABSPTR:
+		return number(c, c->bits32 ? 4 : 8, false);
+	case PE_ULEB:
+		return leb(c, false);
+	case PE_SLEB:
+		return leb(c, true);
+	case PE_UDATA2:
+	case PE_SDATA2:
+		return number(c, 2, encoding & 8);
+	case PE_UDATA4:
+	case PE_SDATA4:
+		return number(c, 4, encoding & 8);
+	case PE_UDATA8:
+	case PE_SDATA8:
+		return number(c, 8, false);
+	}
+	c->spoilt = true;
+	return 0;
+}
+
+/* A pointer; 0 stays 0. What is relative to anything but itself is not known here. */
+static uint64_t pointer(struct cursor *c, uint8_t encoding)
+{
+	uint64_t at = c->addr, value = pointer_value(c, encoding);
+
+	if ((encoding & PE_BASE) == PE_PCREL && value)
+		value += at;
+	else if (encoding & PE_BASE)
+		c->spoilt = true;
+	c->spoilt |= !!(encoding & PE_INDIRECT);
+	return c->bits32 ? (uint32_t)value : value;
+}
+
+/* How a CIE says that its FDEs store addresses, and whether they have an LSDA. */
+struct cie {
+	uint8_t	addresses;
+	uint8_t	lsda;
+	bool	augmented;
+};
+
+static bool read_augmentation(struct cursor *c, const char *letters, struct cie *cie)
+{
+	uint8_t encoding;
+
+	cie->augmented = *letters == 'z';
+	if (!cie->augmented)
+		return !*letters;
+	leb(c, false);
+	while (*++letters) {
+		switch (*letters) {
+		case 'L':
+			cie->lsda = number(c, 1, false);
+			break;
+		case 'R':
+			cie->addresses = number(c, 1, false);
+			break;
+		case 'P':
+			encoding = number(c, 1, false);
+			pointer_value(c, encoding);
+			break;
+		case 'S':
+		case 'B':
+			break;
+		default:
+			return false;
+		}
+	}
+	return !c->spoilt;
+}
+
+static bool read_cie(struct cursor *c, struct cie *cie)
+{
+	const char *letters;
+	uint8_t version;
+	size_t room;
+
+	*cie = (struct cie) { .addresses = PE_ABSPTR, .lsda = PE_OMIT };
+	if (number(c, 4, false))
+		return false;
+	version = number(c, 1, false);
+	letters = (const char *)c->at;
+	room = c->left < LETTERS_MAX ? c->left : LETTERS_MAX;
+	if (c->spoilt || !memchr(letters, 0, room) || (version != 1 && version != 3))
+		return false;
+	take(c, strlen(letters) + 1);
+	/* Factors of code and data, the register of the return address. */
+	leb(c, false);
+	leb(c, true);
+	if (version == 1)
+		number(c, 1, false);
+	else
+		leb(c, false);
+	return read_augmentation(c, letters, cie);
+}
+
+/* A CIE or an FDE, without its length; spoilt at the end of the section. */
+static struct cursor next_entry(struct cursor *c)
+{
+	uint64_t size = number(c, 4, false);
+
+	if (size == 0xffffffff)
+		size = number(c, 8, false);
+	if (!size)
+		c->spoilt = true;
+	return part(c, size);
+}
+
+static void add_function(struct lsda_table *t, const struct lsda_function *f)
+{
+	if (t->nr == t->room) {
+		t->room = t->room ? 2 * t->room : 64;
+		t->functions = mem_realloc(t->functions, t->room, sizeof(*t->functions));
+	}
+	t->functions[t->nr++] = *f;
+}
+
+/* @back: from its second word to its CIE. */
+static void read_fde(struct lsda_table *t, struct cursor *fde, const struct cursor *section,
+		     size_t offset, uint64_t back)
+{
+	struct cursor all = *section, entry;
+	struct lsda_function f;
+	struct cie cie;
+
+	if (back > offset || !take(&all, offset - back))
+		return;
+	entry = next_entry(&all);
+	if (!read_cie(&entry, &cie) || !cie.augmented || cie.lsda == PE_OMIT)
+		return;
+	f.begin = pointer(fde, cie.addresses);
+	f.end = f.begin + pointer_value(fde, cie.addresses);
+	leb(fde, false);
+	f.lsda = pointer(fde, cie.lsda);
+	if (!fde->spoilt && f.lsda && f.begin < f.end)
+		add_function(t, &f);
+}
+
+static void read_section(struct lsda_table *t, struct cursor section)
+{
+	struct cursor all = section, entry;
+
+	for (;;) {
+		uint64_t id;
+		size_t offset;
+
+		entry = next_entry(&section);
+		if (entry.spoilt)
+			return;
+		offset = entry.at - all.at;
+		id = number(&entry, 4, false);
+		if (id && !entry.spoilt)
+			read_fde(t, &entry, &all, offset, id);
+	}
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct lsda_function *a = left, *b = right;
+
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static void read_segments(struct lsda_table *t, Elf *elf, size_t size)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return;
+	t->segments = mem_zalloc(nr, sizeof(*t->segments));
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || p.p_offset >= size)
+			continue;
+		if (p.p_filesz > size - p.p_offset)
+			p.p_filesz = size - p.p_offset;
+		t->segments[t->nr_segments++] = (struct segment) {
+			.vaddr = p.p_vaddr, .offset = p.p_offset, .size = p.p_filesz,
+		};
+	}
+}
+
+static struct cursor section_bytes(const struct object *o, Elf *elf, const char *wanted)
+{
+	struct cursor none = { .spoilt = true };
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return none;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name;
+		GElf_Shdr sh;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
+		    sh.sh_offset > o->file_size || sh.sh_size > o->file_size - sh.sh_offset)
+			continue;
+		name = elf_strptr(elf, strings, sh.sh_name);
+		if (name && !strcmp(name, wanted))
+			return (struct cursor) {
+				.at = o->file + sh.sh_offset, .left = sh.sh_size,
+				.addr = sh.sh_addr, .bits32 = o->bits32,
+			};
+	}
+	return none;
+}
+
+static struct lsda_table *table_of(struct object *o)
+{
+	struct lsda_table *t = o->lsda;
+	Elf *elf;
+
+	if (t)
+		return t;
+	t = mem_zalloc(1, sizeof(*t));
+	o->lsda = t;
+	if (!o->file)
+		return t;
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)o->file, o->file_size);
+	if (elf) {
+		read_segments(t, elf, o->file_size);
+		read_section(t, section_bytes(o, elf, ".eh_frame"));
+	}
+	elf_end(elf);
+	if (t->nr)
+		qsort(t->functions, t->nr, sizeof(*t->functions), by_address);
+	return t;
+}
+
+static const struct lsda_function *function_at(const struct lsda_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->functions[mid].begin <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr < t->functions[low - 1].end ? &t->functions[low - 1] : NULL;
+}
+
+static struct cursor bytes_at(const struct object *o, const struct lsda_table *t, uint64_t addr)
+{
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (addr < s->vaddr || addr - s->vaddr >= s->size)
+			continue;
+		return (struct cursor) {
+			.at = o->file + s->offset + (addr - s->vaddr),
+			.left = s->size - (addr - s->vaddr), .addr = addr, .bits32 = o->bits32,
+		};
+	}
+	return (struct cursor) { .spoilt = true };
+}
+
+bool lsda_leads(struct object *o, uint64_t site, uint64_t pad)
+{
+	const struct lsda_table *t = table_of(o);
+	const struct lsda_function *f = function_at(t, site);
+	uint64_t base, start, length, target;
+	struct cursor c, sites;
+	uint8_t encoding;
+
+	if (!f)
+		return false;
+	c = bytes_at(o, t, f->lsda);
+	encoding = number(&c, 1, false);
+	base = encoding == PE_OMIT ? f->begin : pointer(&c, encoding);
+	encoding = number(&c, 1, false);
+	if (encoding != PE_OMIT)
+		leb(&c, false);
+	encoding = number(&c, 1, false);
+	sites = part(&c, leb(&c, false));
+	while (!sites.spoilt && sites.left) {
+		start = f->begin + pointer_value(&sites, encoding);
+		length = pointer_value(&sites, encoding);
+		target = pointer_value(&sites, encoding);
+		leb(&sites, false);
+		if (!sites.spoilt && site >= start && site - start < length)
+			return target && base + target == pad;
+	}
+	return false;
+}
+
+void lsda_free(struct object *o)
+{
+	struct lsda_table *t = o->lsda;
+
+	if (!t)
+		return;
+	free(t->functions);
+	free(t->segments);
+	free(t);
+	o->lsda = NULL;
+}

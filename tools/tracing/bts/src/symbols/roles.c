@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of functions that calls and returns alone do not explain.
+ */
+#include <string.h>
+
+#include "roles.h"
+
+struct role_name {
+	const char	*name;
+	enum sym_role	role;
+};
+
+static const struct role_name names[] = {
+	{ "setjmp",			ROLE_SETJMP },
+	{ "_setjmp",			ROLE_SETJMP },
+	{ "__setjmp",			ROLE_SETJMP },
+	{ "sigsetjmp",			ROLE_SETJMP },
+	{ "__sigsetjmp",		ROLE_SETJMP },
+	{ "getcontext",			ROLE_SETJMP },
+	{ "runtime.deferproc",		ROLE_SETJMP },
+	{ "runtime.deferprocStack",	ROLE_SETJMP },
+	{ "swapcontext",		ROLE_SWITCH },
+	{ "setcontext",			ROLE_SWITCH },
+	{ "coroutine_transfer",		ROLE_SWITCH },
+	{ "jump_fcontext",		ROLE_SWITCH },
+	{ "make_fcontext",		ROLE_SWITCH },
+	{ "runtime.gogo",		ROLE_SWITCH },
+	{ "runtime.gogo.abi0",		ROLE_SWITCH },
+	{ "gogo",			ROLE_SWITCH },
+};
+
+/* What compilers call the code of -mretpoline and -mindirect-branch. */
+static const char *const thunks[] = {
+	"__x86_indirect_", "__x86_return_", "__llvm_retpoline_", "__llvm_lvi_thunk_",
+};
+
+static enum sym_role role_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i].name))
+			return names[i].role;
+	for (size_t i = 0; i < sizeof(thunks) / sizeof(thunks[0]); i++)
+		if (!strncmp(name, thunks[i], strlen(thunks[i])))
+			return ROLE_THUNK;
+	return ROLE_ORDINARY;
+}
+
+enum sym_role sym_find_role(struct sym *sym)
+{
+	sym->role = role_of(sym->linked);
+	return sym->role;
+}
+
+bool sym_is_part(const struct sym *part, const struct sym *whole)
+{
+	const char *dot = strchr(part->linked, '.');
+	size_t length;
+
+	if (!dot || part->object != whole->object)
+		return false;
+	length = strlen(whole->linked);
+	if (strncmp(part->linked, whole->linked, length))
+		return false;
+	return !strncmp(part->linked + length, ".cold", 5) ||
+	       !strncmp(part->linked + length, ".part.", 6);
+}
