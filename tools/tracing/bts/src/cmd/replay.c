@@ -37,9 +37,10 @@ struct replay {
 	unsigned long	depth;
 	uint64_t	rows;
 	bool		found;		/* a call of @only, or any */
-	/* Of this task, the frame at this depth is not printed yet. */
+	/* Of this task, the frame at this depth of its stack is not printed yet. */
 	struct calls	*pending;
 	uint32_t	pending_depth;
+	struct frame	pending_frame;
 };
 
 /* A frame's node: its level on paper, from 1 on; 0 if it is not shown. */
@@ -84,13 +85,12 @@ static void head(struct replay *r, struct task *t, uintptr_t level, bool counts,
 /* The beginning that waits is one of a block: something follows within the call. */
 static void print_pending(struct replay *r)
 {
+	struct frame *f = &r->pending_frame;
 	struct calls *c = r->pending;
-	struct frame *f;
 
 	r->pending = NULL;
 	if (!c)
 		return;
-	f = &c->stack[r->pending_depth - 1];
 	head(r, c->task, level_of(f), false, 0, 0);
 	text_string(r->text, f->sym->name);
 	text_string(r->text, "() {");
@@ -132,6 +132,7 @@ static void enter(struct calls *c, struct frame *f)
 	print_pending(r);
 	r->pending = c;
 	r->pending_depth = c->depth;
+	r->pending_frame = *f;
 }
 
 static void leave(struct calls *c, struct frame *f)
@@ -159,7 +160,37 @@ static void leave(struct calls *c, struct frame *f)
 	text_string(r->text, "\n");
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+/* A row of its own, where the task's calls are; none if they are hidden. */
+static void note(struct calls *c, const char *text)
+{
+	struct replay *r = c->ctx;
+	uintptr_t level = c->depth ? level_of(calls_top(c)) : 0;
+
+	print_pending(r);
+	if (!level && (c->depth || r->only))
+		return;
+	head(r, c->task, level + 1, false, 0, 0);
+	text_string(r->text, "// ");
+	text_string(r->text, text);
+	text_string(r->text, "\n");
+}
+
+static void change(struct calls *c)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "stack %u", c->id);
+	note(c, text);
+}
+
+static void guessed(struct calls *c)
+{
+	note(c, "stack guessed");
+}
+
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .change = change, .guess = guessed,
+};
 
 static int enough(const struct replay *r)
 {

@@ -4,7 +4,7 @@
  *
  * Each time a frame ends, its call is counted, and what was executed in it. If the same
  * function is further out on the stack, that one will count the instructions: so each
- * task knows which functions are on its stack how many times.
+ * task knows which functions are on each of its stacks how many times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/mem.h"
 #include "arcs.h"
 
-/* How often is each function on the task's stack? */
+/* How often is each function on each of the task's stacks? */
 static struct tally *active_of(struct calls *c)
 {
 	if (!c->node)
@@ -22,7 +22,7 @@ static struct tally *active_of(struct calls *c)
 
 static struct tally_entry *active(struct calls *c, const struct sym *sym)
 {
-	struct tally_key key = { .a = sym };
+	struct tally_key key = { .a = sym, .a_addr = c->id };
 
 	return tally_get(active_of(c), &key);
 }

@@ -3,96 +3,36 @@
  * Follows calls and returns. The stack is what the branches say it is:
  *
  *	call		a frame, with the address after the call as its return address
- *	ret		back to the frame that has this return address: the innermost one,
- *			or, after longjmp() or an exception, one further out
+ *	ret		back to the frame that has this return address
  *	jump		into another function: a frame that returns where the one before it
  *			does (tail call); into one that such jumps have come through: back
- *			to it; into the midst of one further out: back to that (longjmp())
- *	syscall, interrupt	a frame that ends on the way back. If that leads elsewhere,
- *			it is a signal's handler, which gets a frame of its own; or another
- *			program, if one was mapped meanwhile: then the stack is new
+ *			to it; into a part of the same function (f.cold): the same frame.
+ *			An indirect jump, and a ret to where the stack does not return, may
+ *			be longjmp(), an exception, or a change of stacks: see arrive.c
+ *	syscall, interrupt	a frame that ends on the way back. If that leads to where a
+ *			function begins, and not to where the program was, it is a signal's
+ *			handler, which gets a frame of its own; or another program, if one
+ *			was mapped meanwhile: then all stacks are new
+ *	rt_sigreturn	the end of the innermost handler, wherever it leads: the handler may
+ *			have changed where the program goes on
  *
- * A ret to where no frame returns leads to a function that was there before the trace
- * began: that is the outermost one then. After a gap or a loss the stack stays as it
- * was; if the next function is on it, that is the innermost one, otherwise a guess is
- * put on top, and the next ret that fits puts things right.
+ * A ret from the outermost function leads to one that was there before the trace began:
+ * that is the outermost one then. A ret, or an indirect jump, to where nothing of this leads
+ * is taken for one to the innermost frame of that function. That is a guess.
+ *
+ * After a gap or a loss the stack stays as it was; if the next function is on it, that is
+ * the innermost one, otherwise a frame is put on top, and the next ret that fits puts things
+ * right. That is a guess, too. If the way into the kernel is lost, only the kernel's frames
+ * end with the way out.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
-#include "calls.h"
+#include "symbols/roles.h"
+#include "frames.h"
 
 #define DEPTH_MAX	(1U << 20)
-#define INSN_MAX	15
-
-static void push(struct calls *c, enum frame_kind kind, struct sym *sym,
-		 const struct place *site, uint64_t ret)
-{
-	struct frame *f;
-
-	if (!c->stack || c->depth == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		c->stack = mem_realloc(c->stack, c->room, sizeof(*c->stack));
-	}
-	f = &c->stack[c->depth++];
-	*f = (struct frame) {
-		.sym = sym, .ret = ret, .kind = kind, .insns_at = c->insns,
-		.branches_at = c->branches, .ts = c->ts,
-	};
-	if (site)
-		f->site = *site;
-	else
-		f->site = (struct place) { .sym = sym, .addr = sym->addr };
-	if (c->ops->enter)
-		c->ops->enter(c, f);
-}
-
-static void pop(struct calls *c)
-{
-	if (c->ops->leave)
-		c->ops->leave(c, &c->stack[c->depth - 1]);
-	c->depth--;
-}
-
-static void pop_to(struct calls *c, uint32_t depth)
-{
-	while (c->depth > depth)
-		pop(c);
-}
-
-static bool is_entry(const struct frame *f)
-{
-	return f->kind == FRAME_SYSCALL || f->kind == FRAME_INTERRUPT;
-}
-
-static bool returns_to(const struct frame *f, uint64_t to)
-{
-	return f->approx ? to - f->ret - 1 < INSN_MAX : f->ret && to == f->ret;
-}
-
-/* Frames from @c->depth - 1 on that the innermost one has come through by jumps. */
-static uint32_t chain_begin(const struct calls *c)
-{
-	uint32_t i = c->depth;
-
-	while (i && c->stack[i - 1].kind == FRAME_TAIL)
-		i--;
-	return i ? i - 1 : 0;
-}
-
-/*
- * Below this one are the frames of the other side. A signal's handler may be left by
- * siglongjmp(), so what it has interrupted belongs to its side.
- */
-static uint32_t side_begin(const struct calls *c)
-{
-	uint32_t i = c->depth;
-
-	while (i && !is_entry(&c->stack[i - 1]))
-		i--;
-	return i ? i - 1 : 0;
-}
 
 /* The innermost way in: of a system call, an interrupt or a handler; -1 if there is none. */
 static int64_t last_entry(const struct calls *c)
@@ -100,30 +40,6 @@ static int64_t last_entry(const struct calls *c)
 	int64_t i = (int64_t)c->depth - 1;
 
 	while (i >= 0 && !is_entry(&c->stack[i]) && c->stack[i].kind != FRAME_SIGNAL)
-		i--;
-	return i;
-}
-
-/* The innermost frame of the function, from @begin on; -1 if there is none. */
-static int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin)
-{
-	for (int64_t i = (int64_t)c->depth - 1; i >= begin; i--)
-		if (c->stack[i].sym == sym)
-			return i;
-	return -1;
-}
-
-/* The innermost frame that returns to @to, tail calls with it; -1 if there is none. */
-static int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
-{
-	int64_t i = (int64_t)c->depth - 1;
-
-	for (; i >= begin; i--)
-		if (returns_to(&c->stack[i], to))
-			break;
-	if (i < (int64_t)begin)
-		return -1;
-	while (i > begin && c->stack[i].kind == FRAME_TAIL)
 		i--;
 	return i;
 }
@@ -138,6 +54,8 @@ static void do_call(struct calls *c, const struct step *s)
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
 	f = calls_top(c);
 	f->approx = !s->length;
+	if (s->length && sym_role(f->sym) == ROLE_SETJMP)
+		note_point(c);
 }
 
 /* The outermost function of this side was there before the trace. */
@@ -155,20 +73,19 @@ static void replace_stub(struct calls *c, struct sym *sym)
 	pop(c);
 	push(c, stub.kind, sym, &stub.site, stub.ret);
 	calls_top(c)->approx = stub.approx;
+	if (stub.kind == FRAME_CALL && !stub.approx && sym_role(sym) == ROLE_SETJMP)
+		note_point(c);
 }
 
-static void do_jump(struct calls *c, const struct step *s)
+/* @leaves: it may lead to a function further out. */
+static void jump_to(struct calls *c, const struct step *s, bool leaves)
 {
 	struct frame *top = calls_top(c);
 	struct sym *sym = s->at_to.sym;
 	bool approx = top->approx;
 	int64_t i;
 
-	if (sym == top->sym)
-		return;
 	i = find_sym(c, sym, chain_begin(c));
-	if (i < 0 && s->at_to.addr != sym->addr)
-		i = find_sym(c, sym, side_begin(c));
 	if (i >= 0) {
 		pop_to(c, i + 1);
 		return;
@@ -177,26 +94,85 @@ static void do_jump(struct calls *c, const struct step *s)
 		replace_stub(c, sym);
 		return;
 	}
-	push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
-	calls_top(c)->approx = approx;
+	i = leaves ? find_sym(c, sym, side_begin(c)) : -1;
+	if (i >= 0) {
+		pop_to(c, i + 1);
+	} else {
+		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
+		calls_top(c)->approx = approx;
+	}
+	if (leaves && !is_kernel(s->to))
+		guess(c);
+}
+
+static void do_jump(struct calls *c, const struct step *s)
+{
+	struct sym *sym = s->at_to.sym;
+	bool within = s->at_to.addr != sym->addr;
+
+	if (frame_has(calls_top(c), sym))
+		return;
+	if (is_kernel(s->to))
+		jump_to(c, s, within);
+	else if (s->kind == BRANCH_JUMP || s->kind == BRANCH_COND)
+		jump_to(c, s, false);
+	else if (!arrive(c, s))
+		jump_to(c, s, within && sym != &sym->object->whole);
+	else if (!frame_has(calls_top(c), sym))
+		jump_to(c, s, false);
+}
+
+/*
+ * To where is not known: the outermost function returns, one that was met after a gap, or a
+ * handler, to what ends it.
+ */
+static bool ret_unknown(struct calls *c, const struct step *s)
+{
+	uint32_t begin = chain_begin(c);
+
+	switch (c->stack[begin].kind) {
+	case FRAME_SIGNAL:
+		jump_to(c, s, false);
+		return true;
+	case FRAME_ROOT:
+		do_root(c, s);
+		return true;
+	case FRAME_GUESS:
+		pop_to(c, begin);
+		if (find_sym(c, s->at_to.sym, side_begin(c)) >= 0)
+			pop_to(c, find_sym(c, s->at_to.sym, side_begin(c)) + 1);
+		else
+			push(c, FRAME_GUESS, s->at_to.sym, NULL, 0);
+		return true;
+	}
+	return false;
 }
 
 /* No frame returns there. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
+	bool begins = s->at_to.addr == s->at_to.sym->addr;
+	bool user = !is_kernel(s->to);
 	int64_t i;
 
+	if (user && arrive(c, s)) {
+		if (!frame_has(calls_top(c), s->at_to.sym))
+			jump_to(c, s, false);
+		return;
+	}
 	/* A ret that stands for a jump: its target was pushed. */
-	if (s->at_to.addr == s->at_to.sym->addr) {
+	if (begins && (!user || sym_role(calls_top(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
 	}
-	/* An exception's handler, in a function that is still there. */
+	if (ret_unknown(c, s))
+		return;
 	i = find_sym(c, s->at_to.sym, side_begin(c));
 	if (i >= 0)
 		pop_to(c, i + 1);
 	else
 		do_root(c, s);
+	guess(c);
 }
 
 static void do_ret(struct calls *c, const struct step *s)
@@ -204,22 +180,48 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_top(c);
 	int64_t i;
 
+	/* A switch to another stack has been called from the same place as this one. */
+	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
+		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
 		pop(c);
 	} else {
 		i = find_ret(c, s->to, side_begin(c));
-		if (i >= 0) {
-			pop_to(c, i);
-		} else {
+		if (i < 0) {
 			do_odd_ret(c, s);
 			return;
 		}
+		pop_to(c, i);
 	}
 	top = calls_top(c);
 	if (!top)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
-	else if (top->sym != s->at_to.sym)
-		do_jump(c, s);
+	else if (!frame_has(top, s->at_to.sym))
+		jump_to(c, s, false);
+}
+
+/* Does the program end a handler? The C library does so, or the vDSO, with nothing else. */
+static bool is_sigreturn(const struct step *s)
+{
+	static const uint8_t codes[][7] = {
+		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0 }, { 0, 0, 0xb8, 15, 0, 0, 0 },
+		{ 0, 0, 0xb8, 173, 0, 0, 0 }, { 0, 0, 0xb8, 119, 0, 0, 0 },
+	};
+	struct object *o = s->at_from.sym->object;
+	bool bits32 = o->code->bits32;
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = object_bytes(o, s->at_from.addr - sizeof(codes[0]), &size);
+	if (!bytes || size < sizeof(codes[0]) || s->length != 2)
+		return false;
+	for (size_t i = bits32 ? 2 : 0; i < (bits32 ? 4 : 2); i++) {
+		size_t skip = codes[i][0] ? 0 : 2;
+
+		if (!memcmp(bytes + skip, codes[i] + skip, sizeof(codes[0]) - skip))
+			return true;
+	}
+	return false;
 }
 
 static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind)
@@ -231,6 +233,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 	f = calls_top(c);
 	f->approx = kind == FRAME_SYSCALL && !s->length;
 	f->user = !is_kernel(s->from);
+	f->sigreturn = f->user && kind == FRAME_SYSCALL && is_sigreturn(s);
 	if (f->user)
 		c->exec = false;
 }
@@ -242,19 +245,63 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* To another place than where the program was: back from a handler, or into one. */
-static void do_signal(struct calls *c, const struct step *s, const struct frame *entry)
+/* The innermost handler that has interrupted the program there; or any, if @to is 0. */
+static int64_t find_handler(const struct calls *c, uint64_t to)
 {
-	int64_t i;
+	int64_t i = (int64_t)c->depth - 1;
 
-	for (i = (int64_t)c->depth - 1; i >= 0; i--)
-		if (c->stack[i].kind == FRAME_SIGNAL && resumes_at(&c->stack[i], s->to))
+	for (; i >= 0; i--)
+		if (c->stack[i].kind == FRAME_SIGNAL && (!to || resumes_at(&c->stack[i], to)))
 			break;
+	return i;
+}
+
+/*
+ * To another place than where the program was: into a handler; back from one that has not
+ * ended as usual; or where the kernel or a debugger wants it to go on (uprobes, rseq).
+ */
+static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
+{
+	struct sym *sym = s->at_to.sym;
+	int64_t i = find_handler(c, s->to);
+
 	if (i >= 0)
 		pop_to(c, i);
+	else if (s->at_to.addr == sym->addr || (sym == &sym->object->whole &&
+						strcmp(sym->object->name, "[uprobes]")))
+		push(c, FRAME_SIGNAL, sym, &entry->site, entry->ret);
 	else
-		push(c, FRAME_SIGNAL, s->at_to.sym, &entry->site, entry->ret);
+		do_jump(c, s);
 }
+
+/* The innermost handler ends. The next signal's may begin instead. */
+static void do_sigreturn(struct calls *c, const struct step *s)
+{
+	int64_t i = find_handler(c, 0);
+	struct frame handler;
+
+	if (i < 0) {
+		/* It was there before the trace. */
+		pop_to(c, 0);
+		return;
+	}
+	handler = c->stack[i];
+	pop_to(c, i);
+	if (c->depth && !resumes_at(&handler, s->to))
+		do_elsewhere(c, s, &handler);
+}
+
+/* Where the frames of user space end. */
+static uint32_t user_depth(const struct calls *c)
+{
+	uint32_t i = c->depth;
+
+	while (i && (is_entry(&c->stack[i - 1]) || c->stack[i - 1].sym->object->kernel))
+		i--;
+	return i;
+}
+
+static void resync(struct calls *c, struct sym *sym);
 
 /* Back to user space: to where it was, to a signal's handler, or into a new program. */
 static void do_exit(struct calls *c, const struct step *s)
@@ -266,10 +313,21 @@ static void do_exit(struct calls *c, const struct step *s)
 		i--;
 	if (i)
 		entry = c->stack[i - 1];
-	pop_to(c, i && !c->exec ? i - 1 : 0);
+	if (c->exec)
+		end_stacks(c);
 	c->exec = false;
-	if (c->depth && !resumes_at(&entry, s->to))
-		do_signal(c, s, &entry);
+	if (c->depth)
+		pop_to(c, i ? i - 1 : user_depth(c));
+	if (c->depth && !i) {
+		/* The way in is lost. */
+		c->lost = true;
+		resync(c, s->at_to.sym);
+		c->lost = false;
+	} else if (c->depth && entry.sigreturn) {
+		do_sigreturn(c, s);
+	} else if (c->depth && !resumes_at(&entry, s->to)) {
+		do_elsewhere(c, s, &entry);
+	}
 	if (!c->depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
@@ -291,10 +349,9 @@ static void do_iret(struct calls *c, const struct step *s)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* The run does not begin in the innermost function. */
-static void resync(struct calls *c, const struct step *s)
+/* The program is not in the innermost function. */
+static void resync(struct calls *c, struct sym *sym)
 {
-	struct sym *sym = s->at_start.sym;
 	struct frame *top = calls_top(c);
 	uint64_t ret = top ? top->ret : 0;
 	int64_t i;
@@ -310,6 +367,8 @@ static void resync(struct calls *c, const struct step *s)
 		push(c, FRAME_GUESS, sym, NULL, 0);
 	else
 		push(c, FRAME_TAIL, sym, NULL, ret);
+	if (c->lost)
+		guess(c);
 }
 
 struct part {
@@ -324,7 +383,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	struct place place = { .sym = sym, .addr = addr };
 
 	(void)length;
-	if (top->sym != sym) {
+	if (!frame_has(top, sym)) {
 		push(p->c, FRAME_TAIL, sym, &place, top->ret);
 		top = calls_top(p->c);
 	}
@@ -380,8 +439,10 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 	struct frame *top = calls_top(c);
 
 	c->lost |= s->flags & STEP_GAP;
-	if (!top || (s->at_start.sym != top->sym && !(exit && is_entry(top))))
-		resync(c, s);
+	if (!top || (!frame_has(top, s->at_start.sym) && !(exit && is_entry(top))))
+		resync(c, s->at_start.sym);
+	else if (c->lost)
+		guess(c);
 	c->lost = false;
 	return calls_top(c);
 }
@@ -410,8 +471,10 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	c->ts = ts;
 	if (kernel_only(c, s))
 		return;
-	if (c->depth >= DEPTH_MAX)
+	if (c->depth >= DEPTH_MAX) {
 		pop_to(c, 0);
+		guess(c);
+	}
 	if (!c->depth || c->lost || s->at_start.sym != top->sym)
 		top = frame_of_run(c, s, exit);
 	if (s->at_from.sym != s->at_start.sym) {
@@ -459,7 +522,7 @@ void calls_row(struct calls *c, const struct row *row)
 		if (!row->dead)
 			break;
 		c->closing = true;
-		pop_to(c, 0);
+		end_stacks(c);
 		c->closing = false;
 		break;
 	default:
@@ -470,7 +533,7 @@ void calls_row(struct calls *c, const struct row *row)
 void calls_end(struct calls *c)
 {
 	c->closing = true;
-	pop_to(c, 0);
+	end_stacks(c);
 }
 
 void calls_free(struct task *task)
@@ -481,6 +544,8 @@ void calls_free(struct task *task)
 		return;
 	calls_end(c);
 	free(c->stack);
+	free(c->points);
+	free(c->others);
 	free(c);
 	task->priv = NULL;
 }

@@ -22,11 +22,14 @@ enum frame_kind {
 /**
  * struct frame - a function that is being executed
  * @sym:	the function
+ * @part:	of it, one that the compiler has cut off and that has been jumped to; or NULL
  * @site:	where it was called
  * @ret:	where it returns to; 0: not known
  * @kind:	how it was entered
  * @approx:	@ret is the address of the call: it returns up to 15 bytes after it
  * @user:	of a system call or interrupt: user space was interrupted
+ * @sigreturn:	of a system call: a handler ends
+ * @serial:	of the task's frames: no other has it
  * @insns_at:	that the task had executed when it was entered
  * @branches_at: that the task had taken
  * @insns:	executed in the function itself
@@ -36,11 +39,14 @@ enum frame_kind {
  */
 struct frame {
 	struct sym		*sym;
+	struct sym		*part;
 	struct place		site;
 	uint64_t		ret;
 	uint8_t			kind;
 	bool			approx;
 	bool			user;
+	bool			sigreturn;
+	uint64_t		serial;
 	uint64_t		insns_at;
 	uint64_t		branches_at;
 	uint64_t		insns;
@@ -56,15 +62,46 @@ struct calls_ops {
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* The innermost one ends; with calls->closing because the trace does. */
 	void	(*leave)(struct calls *c, struct frame *f);
+	/* The task goes on on another of its stacks, which may be new and empty. May be NULL. */
+	void	(*change)(struct calls *c);
+	/* That the innermost frame is this one is a guess. May be NULL. */
+	void	(*guess)(struct calls *c);
+};
+
+struct point;
+
+/**
+ * struct stack - a stack of a task that has been left, and may be gone on with
+ * @frames:	outermost first
+ * @depth:	frames in @frames
+ * @points:	to which longjmp() may lead, outermost first
+ * @id:		of the task's stacks, 0 is the first
+ * @insns:	executed by the task when it was left
+ * @branches:	taken
+ */
+struct stack {
+	struct frame	*frames;
+	uint32_t	depth;
+	uint32_t	room;
+	struct point	*points;
+	uint32_t	nr_points;
+	uint32_t	points_room;
+	uint32_t	id;
+	uint64_t	insns;
+	uint64_t	branches;
 };
 
 /**
- * struct calls - the stack of a task
+ * struct calls - the stacks of a task
  * @task:	the task
  * @ops:	what the command wants to know
  * @ctx:	the command's own
- * @stack:	outermost first
+ * @stack:	the one that the task is on, outermost frame first
  * @depth:	frames in @stack
+ * @points:	of @stack, as in struct stack
+ * @id:		of @stack
+ * @others:	stacks that have been left, the one that was left first at the beginning
+ * @serial:	of the last frame
  * @insns:	executed by the task so far
  * @branches:	taken
  * @ts:		of the last one
@@ -81,6 +118,14 @@ struct calls {
 	struct frame		*stack;
 	uint32_t		depth;
 	uint32_t		room;
+	struct point		*points;
+	uint32_t		nr_points;
+	uint32_t		points_room;
+	uint32_t		id;
+	struct stack		*others;
+	uint32_t		nr_others;
+	uint32_t		others_room;
+	uint64_t		serial;
 	uint64_t		insns;
 	uint64_t		branches;
 	uint64_t		ts;
@@ -95,7 +140,7 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->depth ? &c->stack[c->depth - 1] : NULL;
 }
 
-/* Of the task: its stack, made if it has none. */
+/* Of the task: its stacks, made if it has none. */
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);
 void calls_step(struct calls *c, const struct step *s, uint64_t ts);
@@ -103,7 +148,7 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts);
 void calls_row(struct calls *c, const struct row *row);
 /* Ends all frames that are left. */
 void calls_end(struct calls *c);
-/* The same, and frees the stack. */
+/* The same, and frees the stacks. */
 void calls_free(struct task *task);
 
 #endif

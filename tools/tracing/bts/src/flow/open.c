@@ -152,6 +152,8 @@ void pipe_bill(const struct pipe *p, FILE *out)
 	print_lost(b, out);
 	fputs(", ", out);
 	print_count(out, b->gaps, "gap", "gaps");
+	if (b->guessed)
+		print_count(out, b->guessed, "stack guessed", "stacks guessed");
 	if (b->blind)
 		fprintf(out, "%llu without code, ", (unsigned long long)b->blind);
 	fprintf(out, "%.2f bytes a branch\n", bytes_each(b));
@@ -174,6 +176,7 @@ void pipe_bill_json(const struct pipe *p, FILE *out)
 			(unsigned long long)b->lost_times[i]);
 		comma = ",";
 	}
-	fprintf(out, "},\"gaps\":%llu,\"without_code\":%llu,\"bytes_a_branch\":%.2f}}\n",
-		(unsigned long long)b->gaps, (unsigned long long)b->blind, bytes_each(b));
+	fprintf(out, "},\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
+		"\"bytes_a_branch\":%.2f}}\n", (unsigned long long)b->gaps,
+		(unsigned long long)b->blind, (unsigned long long)b->guessed, bytes_each(b));
 }

@@ -230,6 +230,7 @@ void options_free(struct options *o);
  * @lost_times:	losses whose number is not known, by cause
  * @gaps:	places that the code cannot have led to
  * @blind:	branches whose code is not at hand
+ * @guessed:	stacks that branches do not say for certain, if calls are followed
  * @bytes:	of the file's data
  */
 struct pipe_bill {
@@ -240,6 +241,7 @@ struct pipe_bill {
 	uint64_t	lost_times[LOSS_CAUSES];
 	uint64_t	gaps;
 	uint64_t	blind;
+	uint64_t	guessed;
 	uint64_t	bytes;
 };
 

@@ -30,9 +30,13 @@ def told(path, program):
 
 
 def shown(path, functions):
-    entries, levels = [], []
+    entries, stacks, levels = [], {}, []
     for line in open(path):
         text = line[COLUMNS:].rstrip("\n")
+        change = re.match(r" *// stack (\d+)$", text)
+        if change:
+            stacks.setdefault("0", levels)
+            levels = stacks.setdefault(change[1], [])
         match = re.match(r"( *)(.*?)\(\)(?: \{|;)", text)
         if not match or match[2].startswith("//"):
             continue

@@ -15,6 +15,7 @@ static jmp_buf back;
 static sigjmp_buf out;
 static volatile int total;
 static volatile int handled;
+static volatile int leaving;
 
 void leaf(int n)
 {
@@ -116,7 +117,7 @@ void on_segv(int sig, siginfo_t *info, void *context)
 
 	(void)info;
 	leaf(sig);
-	if (handled++ % 2)
+	if (leaving)
 		siglongjmp(out, 1);
 	/* Over the instruction, which has three bytes. */
 	uc->uc_mcontext.gregs[REG_RIP] += 3;
@@ -129,14 +130,17 @@ void fault(int n)
 	leaf(n + 1);
 }
 
-int guarded(int n)
+int guarded(int n, int leave)
 {
 	if (n) {
 		fault(n);
-		return guarded(n - 1) + total;
+		return guarded(n - 1, leave) + total;
 	}
-	if (!sigsetjmp(out, 1))
+	if (!sigsetjmp(out, 1)) {
+		leaving = leave;
 		fault(n);
+	}
+	leaving = 0;
 	leaf(total);
 	return total;
 }
@@ -153,10 +157,8 @@ int main(void)
 		dive(i);
 	sort();
 	signalled(3);
-	handled = 0;
-	/* The handler takes turns: on, out, on, out. */
 	for (int i = 0; i < 4; i++)
-		guarded(i % 2);
+		guarded(i / 2, i % 2);
 	leaf(total);
 	fflush(stdout);
 	return 0;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a jump or ret leads that calls and returns do not explain:
+ *
+ *	longjmp()	to the return address of a call of setjmp(), in the frame that has
+ *			made the call. Of several frames that live and have made it there: the
+ *			innermost one to which no longjmp() has led yet, because handlers of
+ *			errors lie within each other. That is a guess
+ *	exception	to a landing pad. The frame is the innermost one that was calling from
+ *			a place for which the table of call sites (lsda.c) names this pad:
+ *			frames further in that called from there would have caught it too
+ *	another stack	to where a frame of a stack that was left returns. If several stacks
+ *			have such a frame, the one that was left first, for schedulers take
+ *			turns. That is a guess. A switching function (roles.c) that leads
+ *			elsewhere begins a new stack
+ */
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "symbols/lsda.h"
+#include "symbols/roles.h"
+#include "frames.h"
+
+/* Frames of a stack that are looked at: what switches has called few others. */
+#define SEARCH_MAX	256
+
+static bool alive(const struct calls *c, const struct point *p)
+{
+	return p->index < c->depth && c->stack[p->index].serial == p->serial;
+}
+
+void note_point(struct calls *c)
+{
+	struct point p = { .addr = c->stack[c->depth - 1].ret };
+
+	if (c->depth < 2)
+		return;
+	p.index = c->depth - 2;
+	p.serial = c->stack[p.index].serial;
+	/* What lies further in than the caller is dead: the points stay sorted. */
+	while (c->nr_points && !alive(c, &c->points[c->nr_points - 1]))
+		c->nr_points--;
+	for (uint32_t i = c->nr_points; i && c->points[i - 1].index == p.index; i--)
+		if (c->points[i - 1].addr == p.addr) {
+			c->points[i - 1].used = false;
+			return;
+		}
+	if (c->nr_points == c->points_room) {
+		c->points_room = c->points_room ? 2 * c->points_room : 8;
+		c->points = mem_realloc(c->points, c->points_room, sizeof(*c->points));
+	}
+	c->points[c->nr_points++] = p;
+}
+
+static bool land_at_point(struct calls *c, const struct step *s)
+{
+	struct point *best = NULL;
+	unsigned int nr = 0;
+
+	for (uint32_t i = c->nr_points; i--;) {
+		struct point *p = &c->points[i];
+
+		if (p->addr != s->to || !alive(c, p))
+			continue;
+		nr++;
+		if (!best || (best->used && !p->used))
+			best = p;
+	}
+	if (!best)
+		return false;
+	best->used = true;
+	pop_to(c, best->index + 1);
+	if (nr > 1)
+		guess(c);
+	return true;
+}
+
+static bool land_at_pad(struct calls *c, const struct step *s)
+{
+	struct object *o = s->at_to.sym->object;
+	uint32_t begin = side_begin(c);
+
+	for (uint32_t i = c->depth; i-- > begin + 1;) {
+		const struct frame *f = &c->stack[i];
+
+		if ((f->kind != FRAME_CALL && f->kind != FRAME_SIGNAL) ||
+		    f->site.sym->object != o || !lsda_leads(o, f->site.addr, s->at_to.addr))
+			continue;
+		pop_to(c, i);
+		return true;
+	}
+	return false;
+}
+
+/* How many frames further out than the innermost one of the stack; or -1. */
+static int64_t distance(const struct stack *other, uint64_t to)
+{
+	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {
+		const struct frame *f = &other->frames[other->depth - 1 - i];
+
+		if (f->kind != FRAME_ROOT && returns_to(f, to))
+			return i;
+	}
+	return -1;
+}
+
+static bool land_on_stack(struct calls *c, const struct step *s)
+{
+	int64_t best = -1, way;
+	uint32_t index = 0, nr = 0;
+
+	for (uint32_t i = 0; i < c->nr_others; i++) {
+		way = distance(&c->others[i], s->to);
+		if (way < 0)
+			continue;
+		nr++;
+		if (best < 0 || way < best) {
+			best = way;
+			index = i;
+		}
+	}
+	if (!nr)
+		return false;
+	nr += find_ret(c, s->to, side_begin(c)) >= 0;
+	change_stack(c, index);
+	pop_to(c, find_ret(c, s->to, 0));
+	if (!c->depth)
+		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
+	if (nr > 1)
+		guess(c);
+	return true;
+}
+
+static bool land_anew(struct calls *c, const struct step *s)
+{
+	if (find_ret(c, s->to, side_begin(c)) >= 0)
+		return false;
+	change_stack(c, c->nr_others);
+	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
+	return true;
+}
+
+bool arrive(struct calls *c, const struct step *s)
+{
+	bool within = s->at_to.addr != s->at_to.sym->addr;
+	enum sym_role role = sym_role(calls_top(c)->sym);
+	bool is_switch = role == ROLE_SWITCH;
+
+	if (is_switch && land_on_stack(c, s))
+		return true;
+	if (within && (land_at_point(c, s) || land_at_pad(c, s)))
+		return true;
+	if (within && !is_switch && land_on_stack(c, s))
+		return true;
+	/* A ret to where a function begins, or a switch to where no stack was left. */
+	if (is_switch)
+		return land_anew(c, s);
+	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&
+	       c->stack[chain_begin(c)].kind == FRAME_CALL && land_anew(c, s);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames, and the stacks of a task.
+ *
+ * The stack that a task is on lies in struct calls, the others beside it. Numbers of stacks
+ * that are forgotten are given away again, so they stay small.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "symbols/roles.h"
+#include "frames.h"
+
+#define INSN_MAX	15
+/* A stack that ends is never gone on with, and nothing says that it has ended. */
+#define STACKS_MAX	4096
+
+void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct place *site,
+	  uint64_t ret)
+{
+	struct frame *f;
+
+	if (!c->stack || c->depth == c->room) {
+		c->room = c->room ? 2 * c->room : 64;
+		c->stack = mem_realloc(c->stack, c->room, sizeof(*c->stack));
+	}
+	f = &c->stack[c->depth++];
+	*f = (struct frame) {
+		.sym = sym, .ret = ret, .kind = kind, .insns_at = c->insns,
+		.branches_at = c->branches, .ts = c->ts, .serial = ++c->serial,
+	};
+	if (site)
+		f->site = *site;
+	else
+		f->site = (struct place) { .sym = sym, .addr = sym->addr };
+	if (c->ops->enter)
+		c->ops->enter(c, f);
+}
+
+void pop(struct calls *c)
+{
+	if (c->ops->leave)
+		c->ops->leave(c, &c->stack[c->depth - 1]);
+	c->depth--;
+}
+
+void pop_to(struct calls *c, uint32_t depth)
+{
+	while (c->depth > depth)
+		pop(c);
+}
+
+bool frame_has(struct frame *f, struct sym *sym)
+{
+	if (sym == f->sym || sym == f->part)
+		return true;
+	if (!sym_is_part(sym, f->sym))
+		return false;
+	f->part = sym;
+	return true;
+}
+
+bool is_entry(const struct frame *f)
+{
+	return f->kind == FRAME_SYSCALL || f->kind == FRAME_INTERRUPT;
+}
+
+bool returns_to(const struct frame *f, uint64_t to)
+{
+	return f->approx ? to - f->ret - 1 < INSN_MAX : f->ret && to == f->ret;
+}
+
+uint32_t chain_begin(const struct calls *c)
+{
+	uint32_t i = c->depth;
+
+	while (i && c->stack[i - 1].kind == FRAME_TAIL)
+		i--;
+	return i ? i - 1 : 0;
+}
+
+uint32_t side_begin(const struct calls *c)
+{
+	uint32_t i = c->depth;
+
+	while (i && !is_entry(&c->stack[i - 1]))
+		i--;
+	return i ? i - 1 : 0;
+}
+
+int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin)
+{
+	for (int64_t i = (int64_t)c->depth - 1; i >= begin; i--)
+		if (c->stack[i].sym == sym || c->stack[i].part == sym)
+			return i;
+	return -1;
+}
+
+int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
+{
+	int64_t i = (int64_t)c->depth - 1;
+
+	for (; i >= begin; i--)
+		if (returns_to(&c->stack[i], to))
+			break;
+	if (i < (int64_t)begin)
+		return -1;
+	while (i > begin && c->stack[i].kind == FRAME_TAIL)
+		i--;
+	return i;
+}
+
+void guess(struct calls *c)
+{
+	c->pipe->bill.guessed++;
+	if (c->ops->guess)
+		c->ops->guess(c);
+}
+
+static void set_stack(struct calls *c, const struct stack *s)
+{
+	c->stack = s->frames;
+	c->depth = s->depth;
+	c->room = s->room;
+	c->points = s->points;
+	c->nr_points = s->nr_points;
+	c->points_room = s->points_room;
+	c->id = s->id;
+}
+
+static struct stack get_stack(const struct calls *c)
+{
+	return (struct stack) {
+		.frames = c->stack, .depth = c->depth, .room = c->room, .points = c->points,
+		.nr_points = c->nr_points, .points_room = c->points_room, .id = c->id,
+		.insns = c->insns, .branches = c->branches,
+	};
+}
+
+/* What the task has done meanwhile it has not done in these frames. */
+static void skip_counts(struct calls *c, const struct stack *s)
+{
+	for (uint32_t i = 0; i < c->depth; i++) {
+		c->stack[i].insns_at += c->insns - s->insns;
+		c->stack[i].branches_at += c->branches - s->branches;
+	}
+}
+
+/* The stack that is to be gone on with, out of the list of those that are not. */
+static struct stack take_stack(struct calls *c, uint32_t i)
+{
+	struct stack taken = c->others[i];
+
+	c->nr_others--;
+	memmove(&c->others[i], &c->others[i + 1], (c->nr_others - i) * sizeof(taken));
+	return taken;
+}
+
+static void leave_stack(struct calls *c)
+{
+	if (c->nr_others == c->others_room) {
+		c->others_room = c->others_room ? 2 * c->others_room : 8;
+		c->others = mem_realloc(c->others, c->others_room, sizeof(*c->others));
+	}
+	c->others[c->nr_others++] = get_stack(c);
+}
+
+static void enter_stack(struct calls *c, const struct stack *s)
+{
+	set_stack(c, s);
+	skip_counts(c, s);
+	if (c->ops->change)
+		c->ops->change(c);
+}
+
+void change_stack(struct calls *c, uint32_t i)
+{
+	struct stack next = { .id = c->nr_others + 1 };
+
+	if (i < c->nr_others) {
+		next = take_stack(c, i);
+	} else if (c->nr_others >= STACKS_MAX) {
+		struct stack current = get_stack(c);
+
+		/* The one that was left first ends. */
+		next = take_stack(c, 0);
+		enter_stack(c, &next);
+		pop_to(c, 0);
+		next = get_stack(c);
+		set_stack(c, &current);
+	}
+	leave_stack(c);
+	enter_stack(c, &next);
+}
+
+void end_stacks(struct calls *c)
+{
+	pop_to(c, 0);
+	for (uint32_t i = 0; i < c->nr_others; i++) {
+		struct stack first = get_stack(c);
+
+		enter_stack(c, &c->others[i]);
+		pop_to(c, 0);
+		free(c->stack);
+		free(c->points);
+		set_stack(c, &first);
+	}
+	c->nr_others = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files that follow calls share: frames, and the stacks of a task.
+ *
+ * Included by: flow/.
+ */
+#ifndef BTS_FRAMES_H
+#define BTS_FRAMES_H
+
+#include "calls.h"
+
+/**
+ * struct point - where a function such as setjmp() was called
+ * @addr:	its return address, to which longjmp() leads
+ * @serial:	of the frame that has called it
+ * @index:	of that frame
+ * @used:	a longjmp() has led there
+ */
+struct point {
+	uint64_t	addr;
+	uint64_t	serial;
+	uint32_t	index;
+	bool		used;
+};
+
+/* frames.c */
+void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct place *site,
+	  uint64_t ret);
+void pop(struct calls *c);
+void pop_to(struct calls *c, uint32_t depth);
+/* Is the function, or the part of one, the frame's? */
+bool frame_has(struct frame *f, struct sym *sym);
+bool is_entry(const struct frame *f);
+bool returns_to(const struct frame *f, uint64_t to);
+/* Frames from this one on: the innermost one, with those that it has come through by jumps. */
+uint32_t chain_begin(const struct calls *c);
+/*
+ * Below this one are the frames of the other side. A signal's handler may be left by
+ * siglongjmp(), so what it has interrupted belongs to its side.
+ */
+uint32_t side_begin(const struct calls *c);
+/* The innermost frame of the function, from @begin on; -1 if there is none. */
+int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
+/* The innermost frame that returns to @to, tail calls with it; -1 if there is none. */
+int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
+/* The stack is a guess from here on: it is marked as one, and counted. */
+void guess(struct calls *c);
+/* Goes on on stack @i of the others, or, if @i is their number, on a new one. */
+void change_stack(struct calls *c, uint32_t i);
+/* All stacks end. */
+void end_stacks(struct calls *c);
+
+/* arrive.c: the innermost frame has called a function such as setjmp(). */
+void note_point(struct calls *c);
+/*
+ * Where a jump or ret of the program leads that is no call and to where the stack does not
+ * return. False if nothing says so for certain.
+ */
+bool arrive(struct calls *c, const struct step *s);
+
+#endif
