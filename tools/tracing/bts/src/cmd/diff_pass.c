@@ -95,6 +95,8 @@ static void describe(struct track *t, struct calls *c, const struct step *s)
 		return;
 	for (uint32_t i = 0; i < c->depth; i++)
 		fprintf(out, "%s%s", i ? " > " : "", c->stack[i].sym->name);
+	if (c->guessed)
+		fputs(" (stack guessed)", out);
 	fclose(out);
 }
 

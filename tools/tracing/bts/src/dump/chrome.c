@@ -13,7 +13,8 @@ static void micros(struct text *t, uint64_t ns)
 	text_padded(t, ns % 1000, 3, '0');
 }
 
-static void begin_event(struct timeline *tl, const struct task *t, const char *phase)
+static void begin_event(struct timeline *tl, const struct task *t, uint64_t track,
+			const char *phase)
 {
 	uint64_t *events = tl->ctx;
 
@@ -22,13 +23,13 @@ static void begin_event(struct timeline *tl, const struct task *t, const char *p
 	text_string(tl->text, "\",\"pid\":");
 	text_number(tl->text, t->tgid);
 	text_string(tl->text, ",\"tid\":");
-	text_number(tl->text, t->pid);
+	text_number(tl->text, track);
 	text_string(tl->text, ",\"name\":");
 }
 
 static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_t end)
 {
-	begin_event(tl, c->task, "X");
+	begin_event(tl, c->task, timeline_track(c), "X");
 	text_json(tl->text, f->sym->name);
 	text_string(tl->text, ",\"cat\":");
 	text_json(tl->text, f->sym->object->name);
@@ -43,9 +44,9 @@ static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_
 	text_string(tl->text, "}}");
 }
 
-static void mark(struct timeline *tl, struct task *t, const char *text, uint64_t at)
+static void mark(struct timeline *tl, struct calls *c, const char *text, uint64_t at)
 {
-	begin_event(tl, t, "i");
+	begin_event(tl, c->task, timeline_track(c), "i");
 	text_json(tl->text, text);
 	text_string(tl->text, ",\"s\":\"t\",\"ts\":");
 	micros(tl->text, at);
@@ -54,17 +55,28 @@ static void mark(struct timeline *tl, struct task *t, const char *text, uint64_t
 
 static void task(struct timeline *tl, struct task *t)
 {
-	begin_event(tl, t, "M");
+	begin_event(tl, t, (uint32_t)t->pid, "M");
 	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":");
 	text_json(tl->text, t->comm);
 	text_string(tl->text, "}}");
+}
+
+static void stack(struct timeline *tl, struct calls *c)
+{
+	begin_event(tl, c->task, timeline_track(c), "M");
+	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":\"stack ");
+	text_number(tl->text, c->id);
+	text_string(tl->text, " of ");
+	text_number(tl->text, c->task->pid);
+	text_string(tl->text, "\"}}");
 }
 
 int dump_chrome(struct dump *d)
 {
 	uint64_t events = 0;
 	struct timeline tl = {
-		.dump = d, .text = text_open(d->out), .leave = leave, .mark = mark, .task = task,
+		.dump = d, .text = text_open(d->out), .leave = leave, .mark = mark, .stack = stack,
+		.task = task,
 		.ctx = &events,
 	};
 	int status;

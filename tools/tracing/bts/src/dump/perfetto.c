@@ -7,7 +7,7 @@
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
- * A task is a track. A name has a number from the packet on that uses it first.
+ * A task is a track, and each further stack of it one below that. A name has a number from the packet on that uses it first.
  */
 #include <string.h>
 
@@ -37,7 +37,9 @@ enum {
 	NAME_IID			= 1,
 	NAME_NAME			= 2,
 	TRACK_UUID			= 1,
+	TRACK_NAME			= 2,
 	TRACK_THREAD			= 4,
+	TRACK_PARENT_UUID		= 5,
 	THREAD_PID			= 1,
 	THREAD_TID			= 2,
 	THREAD_NAME			= 5,
@@ -151,15 +153,15 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 }
 
 /* 0 is a track of Perfetto's own, and the PID of the idle tasks. */
-static uint64_t track_id(const struct task *t)
+static uint64_t track_id(const struct calls *c)
 {
-	return (uint64_t)t->pid + 1;
+	return timeline_track(c) + 1;
 }
 
 static void put_event(struct timeline *tl, struct message *packet, struct message *event,
-		      const struct task *t, uint64_t at)
+		      const struct calls *c, uint64_t at)
 {
-	put_number(event, EVENT_TRACK_UUID, track_id(t));
+	put_number(event, EVENT_TRACK_UUID, track_id(c));
 	put_number(packet, PACKET_TIMESTAMP, at);
 	put_message(packet, PACKET_TRACK_EVENT, event);
 	put_packet(tl, packet);
@@ -177,7 +179,7 @@ static void enter(struct timeline *tl, struct calls *c, struct frame *f)
 							    INTERNED_CATEGORIES, &interned));
 	if (interned.used)
 		put_message(&packet, PACKET_INTERNED_DATA, &interned);
-	put_event(tl, &packet, &event, c->task, f->ts);
+	put_event(tl, &packet, &event, c, f->ts);
 }
 
 static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_t end)
@@ -187,16 +189,16 @@ static void leave(struct timeline *tl, struct calls *c, struct frame *f, uint64_
 	put_number(&event, EVENT_TYPE, SLICE_END);
 	annotate(&event, INSTRUCTIONS, c->insns - f->insns_at);
 	annotate(&event, BRANCHES, c->branches - f->branches_at);
-	put_event(tl, &packet, &event, c->task, end);
+	put_event(tl, &packet, &event, c, end);
 }
 
-static void mark(struct timeline *tl, struct task *t, const char *text, uint64_t at)
+static void mark(struct timeline *tl, struct calls *c, const char *text, uint64_t at)
 {
 	struct message packet = {}, event = {};
 
 	put_number(&event, EVENT_TYPE, INSTANT);
 	put_string(&event, EVENT_NAME, text);
-	put_event(tl, &packet, &event, t, at);
+	put_event(tl, &packet, &event, c, at);
 }
 
 static void task(struct timeline *tl, struct task *t)
@@ -206,8 +208,21 @@ static void task(struct timeline *tl, struct task *t)
 	put_number(&thread, THREAD_PID, t->tgid);
 	put_number(&thread, THREAD_TID, t->pid);
 	put_string(&thread, THREAD_NAME, t->comm);
-	put_number(&track, TRACK_UUID, track_id(t));
+	put_number(&track, TRACK_UUID, (uint64_t)(uint32_t)t->pid + 1);
 	put_message(&track, TRACK_THREAD, &thread);
+	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
+	put_packet(tl, &packet);
+}
+
+static void stack(struct timeline *tl, struct calls *c)
+{
+	struct message packet = {}, track = {};
+	char name[32];
+
+	snprintf(name, sizeof(name), "stack %u", c->id);
+	put_number(&track, TRACK_UUID, track_id(c));
+	put_string(&track, TRACK_NAME, name);
+	put_number(&track, TRACK_PARENT_UUID, (uint64_t)(uint32_t)c->task->pid + 1);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
 	put_packet(tl, &packet);
 }
@@ -217,7 +232,7 @@ int dump_perfetto(struct dump *d)
 	struct perfetto p = {};
 	struct timeline tl = {
 		.dump = d, .text = text_open(d->out), .enter = enter, .leave = leave,
-		.mark = mark, .task = task, .ctx = &p,
+		.mark = mark, .stack = stack, .task = task, .ctx = &p,
 	};
 	struct message packet = {}, interned = {};
 	int status;

@@ -12,10 +12,14 @@
 #include "lib/mem.h"
 #include "timeline.h"
 
-/* A task's clock: the next time that is free, and the instructions at the last. */
+/*
+ * A task's clock: the next time that is free, and the instructions at the last. And the last
+ * of its stacks that has been introduced.
+ */
 struct clock {
 	uint64_t	now;
 	uint64_t	insns;
+	uint32_t	stack;
 };
 
 static struct clock *clock_of(struct calls *c)
@@ -58,7 +62,26 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+static void change(struct calls *c)
+{
+	struct clock *k = clock_of(c);
+
+	if (c->id <= k->stack)
+		return;
+	k->stack = c->id;
+	((struct timeline *)c->ctx)->stack(c->ctx, c);
+}
+
+static void guessed(struct calls *c)
+{
+	struct timeline *tl = c->ctx;
+
+	tl->mark(tl, c, "stack guessed", since(tl, tick(c)));
+}
+
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .change = change, .guess = guessed,
+};
 
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
@@ -82,7 +105,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	if (row->type != ROW_MAP) {
 		if (row->ts > c->ts)
 			c->ts = row->ts;
-		tl->mark(tl, t, row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
+		tl->mark(tl, c, row_text(&tl->dump->pipe, t, row), since(tl, tick(c)));
 	}
 	calls_row(c, row);
 	return tl->text->failed;

@@ -107,6 +107,7 @@ struct stack {
  * @ts:		of the last one
  * @exec:	the task has mapped a new program since it entered the kernel
  * @lost:	branches are missing: the next one need not fit the stack
+ * @guessed:	the stacks are a guess, or have been one
  * @closing:	the frames end because the trace or the task does
  * @node:	a command's own: of the task
  */
@@ -131,6 +132,7 @@ struct calls {
 	uint64_t		ts;
 	bool			exec;
 	bool			lost;
+	bool			guessed;
 	bool			closing;
 	void			*node;
 };

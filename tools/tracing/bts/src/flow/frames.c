@@ -114,6 +114,7 @@ int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
 void guess(struct calls *c)
 {
 	c->pipe->bill.guessed++;
+	c->guessed = true;
 	if (c->ops->guess)
 		c->ops->guess(c);
 }
@@ -207,4 +208,5 @@ void end_stacks(struct calls *c)
 		set_stack(c, &first);
 	}
 	c->nr_others = 0;
+	c->guessed = false;
 }

@@ -6,7 +6,8 @@
  *	[ block 1 ][  block 2  ][  block 3   ]	jcc was taken
  *
  * A block is what lies between an address and the next branch instruction. Each is
- * decoded once, and kept in a table of its object. A run from the target of one branch
+ * decoded once, and kept in a table of its object. A long stretch without any is cut into
+ * blocks that end in no branch. A run from the target of one branch
  * to the next branch is a chain of blocks that end in conditional jumps, which were not
  * taken. So a run that would have to go on after an unconditional branch, or ends within
  * an instruction, cannot have happened: there a record is missing or wrong.
@@ -25,8 +26,10 @@
  * @target:	where the branch leads, if it says so itself
  * @size:	bytes before the branch instruction
  * @insns:	instructions before it
- * @length:	of the branch instruction; 0 marks a free slot
- * @kind:	of it; INSN_NONE if the bytes end, or cannot be decoded
+ * @length:	of the branch instruction
+ * @kind:	of it; INSN_NONE if the bytes end, or cannot be decoded; INSN_OTHER if the next
+ *		block goes on with no branch in between
+ * @used:	the slot is not free
  */
 struct block {
 	uint64_t	addr;
@@ -38,7 +41,7 @@ struct block {
 	bool		used;
 };
 
-/* Longer than any real code without a branch. */
+/* At multiples of this a block is cut, so that runs into the same stretch share its blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -153,6 +156,7 @@ bool code_patchable(struct object *o, uint64_t addr)
 
 static void decode_block(struct object *o, uint64_t addr, struct block *b)
 {
+	uint32_t cut = BLOCK_MAX - addr % BLOCK_MAX;
 	const uint8_t *bytes;
 	enum insn_kind kind;
 	uint32_t length;
@@ -161,7 +165,7 @@ static void decode_block(struct object *o, uint64_t addr, struct block *b)
 
 	*b = (struct block) { .addr = addr, .used = true };
 	bytes = object_bytes(o, addr, &size);
-	while (bytes && b->size < size && b->size < BLOCK_MAX) {
+	while (bytes && b->size < size && b->size < cut) {
 		length = decode(o->code, bytes + b->size, size - b->size, &kind, &offset);
 		if (!length)
 			return;
@@ -175,6 +179,8 @@ static void decode_block(struct object *o, uint64_t addr, struct block *b)
 		b->size += length;
 		b->insns++;
 	}
+	if (bytes && b->size < size)
+		b->kind = INSN_OTHER;
 }
 
 static size_t slot(const struct object *o, uint64_t addr)
@@ -278,7 +284,7 @@ enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct
 {
 	o = o->code;
 	*run = (struct run) {};
-	if (end < start || end - start > BLOCK_MAX)
+	if (end < start)
 		return RUN_IMPOSSIBLE;
 	for (uint64_t addr = start;;) {
 		const struct block *b = block_at(o, addr);
@@ -290,6 +296,10 @@ enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct
 		if (b->kind == INSN_NONE)
 			return RUN_UNKNOWN;
 		run->insns += b->insns;
+		if (b->kind == INSN_OTHER) {
+			addr += b->size;
+			continue;
+		}
 		if (end - addr == b->size) {
 			run->kind = b->kind;
 			run->length = b->length;

@@ -89,15 +89,17 @@ static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
 static void draw_calls(struct screen *s)
 {
 	struct tree *t = tree(s);
-	char text[128];
+	char text[128], stack[32] = "";
 	uint32_t node;
 
 	if (!t) {
 		title("no branches");
 		return;
 	}
-	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s", "instructions", "branches",
-		 t->task->comm, t->task->pid, t->full ? " (the beginning)" : "");
+	if (t->stack)
+		snprintf(stack, sizeof(stack), ", stack %u", t->stack);
+	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s%s", "instructions", "branches",
+		 t->task->comm, t->task->pid, stack, t->full ? " (the beginning)" : "");
 	title(text);
 	node = t->nr ? s->first : NODE_NONE;
 	for (int y = 1; y <= rows() && node != NODE_NONE; y++) {

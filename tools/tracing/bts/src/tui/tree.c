@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trees of bts tui: each task's calls, one after the other, each with the index of
+ * The trees of bts tui: each task's calls on each of its stacks, one after the other, each with the index of
  * the first node that is no longer within it. So a fold is a step over, and no node has
  * a list of children.
  *
@@ -17,13 +17,15 @@
 
 #define NODES_MAX (1U << 20)
 
-static struct tree *tree_of(struct tui *t, struct task *task)
+static struct tree *tree_of(struct tui *t, const struct calls *c)
 {
 	for (size_t i = 0; i < t->nr_trees; i++)
-		if (t->trees[i].task == task)
+		if (t->trees[i].task == c->task && t->trees[i].stack == c->id)
 			return &t->trees[i];
 	t->trees = mem_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
-	t->trees[t->nr_trees] = (struct tree) { .task = task };
+	t->trees[t->nr_trees] = (struct tree) {
+		.task = c->task, .stack = c->id,
+	};
 	return &t->trees[t->nr_trees++];
 }
 
@@ -60,7 +62,7 @@ static uint32_t parent_of(const struct calls *c, uint32_t depth)
 static void enter(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
-	struct tree *tree = tree_of(t, c->task);
+	struct tree *tree = tree_of(t, c);
 	struct tree_node *n = add_node(t, tree, parent_of(c, c->depth - 1));
 
 	f->node = NULL;
@@ -73,7 +75,7 @@ static void enter(struct calls *c, struct frame *f)
 
 static void leave(struct calls *c, struct frame *f)
 {
-	struct tree *tree = tree_of(c->ctx, c->task);
+	struct tree *tree = tree_of(c->ctx, c);
 	struct tree_node *n;
 
 	if (!f->node)
@@ -84,7 +86,16 @@ static void leave(struct calls *c, struct frame *f)
 	n->next = tree->nr;
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+static void guessed(struct calls *c)
+{
+	struct tree_node *n;
+
+	n = add_node(c->ctx, tree_of(c->ctx, c), parent_of(c, c->depth));
+	if (n)
+		n->text = mem_strdup("stack guessed");
+}
+
+static const struct calls_ops ops = { .enter = enter, .leave = leave, .guess = guessed };
 
 static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 {
@@ -105,7 +116,7 @@ static int row(void *ctx, struct task *task, const struct row *row)
 		return 0;
 	c = calls_of(&t->pipe, task, &ops, t);
 	if (row->type != ROW_MAP) {
-		n = add_node(t, tree_of(t, task), parent_of(c, c->depth));
+		n = add_node(t, tree_of(t, c), parent_of(c, c->depth));
 		if (n) {
 			n->text = mem_strdup(row_text(&t->pipe, task, row));
 			n->loss = row->type == ROW_LOST || row->type == ROW_GAP;

@@ -41,9 +41,10 @@ struct tree_node {
 	bool		folded;
 };
 
-/* Of each task its own tree: a list of nodes in their order. */
+/* Of each stack of each task its own tree: a list of nodes in their order. */
 struct tree {
 	struct task		*task;
+	uint32_t		stack;
 	struct tree_node	*nodes;
 	uint32_t		nr;
 	uint32_t		room;
@@ -52,7 +53,7 @@ struct tree {
 
 /**
  * struct tui - all that is shown
- * @trees:	of the tasks
+ * @trees:	of the tasks' stacks
  * @nr_nodes:	in all trees
  * @by_function: sums. key: function
  * @functions:	the same, the most instructions first

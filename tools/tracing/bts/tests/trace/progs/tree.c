@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls whose tree is not what call and return alone say: functions with parts in
- * .text.unlikely, longjmp() out of recursion, callbacks of the C library, signal handlers that
- * return, that are left by siglongjmp(), and that change where the program goes on.
+ * .text.unlikely, a long straight run, longjmp() out of recursion, callbacks of the C library,
+ * signal handlers that return, that are left by siglongjmp(), and that change where the
+ * program goes on.
  */
 #define _GNU_SOURCE	/* for REG_RIP */
 #include <setjmp.h>
@@ -81,6 +82,13 @@ int dive(int n)
 	return total;
 }
 
+/* 80,000 bytes without a branch. */
+void straight(void)
+{
+	__asm__ volatile(".rept 20000\n\tlea 1(%%rax), %%rax\n\t.endr" : : : "rax");
+	leaf(5);
+}
+
 int compare(const void *a, const void *b)
 {
 	leaf(3);
@@ -155,6 +163,9 @@ int main(void)
 	work(9);
 	for (int i = 0; i < 4; i++)
 		dive(i);
+	/* Page faults interrupt the first run. */
+	for (int i = 0; i < 3; i++)
+		straight();
 	sort();
 	signalled(3);
 	for (int i = 0; i < 4; i++)
