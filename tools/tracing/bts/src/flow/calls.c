@@ -332,21 +332,22 @@ static void do_exit(struct calls *c, const struct step *s)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* Back from an interrupt of the kernel. */
+/* Back from an interrupt of the kernel, or from an exception to where that is mended. */
 static void do_iret(struct calls *c, const struct step *s)
 {
-	int64_t i;
+	int64_t i = side_begin(c), exact;
 
-	for (i = (int64_t)c->depth - 1; i >= 0; i--)
-		if (c->stack[i].kind == FRAME_INTERRUPT && c->stack[i].ret == s->to)
+	for (exact = (int64_t)c->depth - 1; exact >= 0; exact--)
+		if (c->stack[exact].kind == FRAME_INTERRUPT && c->stack[exact].ret == s->to)
 			break;
-	if (i < 0) {
-		do_jump(c, s);
-		return;
-	}
-	pop_to(c, i);
+	if (exact >= 0)
+		pop_to(c, exact);
+	else if (c->stack[i].kind == FRAME_INTERRUPT && !c->stack[i].user)
+		pop_to(c, i);
 	if (!c->depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
+	else if (exact < 0)
+		do_jump(c, s);
 }
 
 /* The program is not in the innermost function. */

@@ -427,6 +427,31 @@ judge_losses() {
 	done
 }
 
+# running TRACE: so many functions that were there before the trace.
+running() {
+	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
+}
+
+# Some records of the way into the kernel are left out: the stacks of user space stay, and the
+# bill says that they are guessed. (After each loss there was one running before, and more.)
+judge_ways_in() {
+	build_generate || return 1
+	"$bts" dump -f csv kernel.dat 2>/dev/null |
+		awk -F, '$9 == "syscall" && !seen[$5]++ { print $5 }' >"$work/from"
+	whole=$(running kernel.dat)
+	tail -n 1 "$work/text" | grep -q ' 0 gaps' && ! grep -q guessed "$work/text" || return 1
+	ln -sf "$dir/kernel.dat.archive" "$work/in.dat.archive"
+	for nth in 2 5; do
+		# shellcheck disable=SC2046 # addresses
+		out=$("$work/generate" kernel.dat "$work/in.dat" 1 packs none "$nth" \
+			$(cat "$work/from")) || return 1
+		lossy=$(running "$work/in.dat")
+		echo "# each ${nth}th: $out, $lossy of $whole running before"
+		[ "${out%% *}" -gt 20 ] && [ "$lossy" -le $((whole + 2)) ] &&
+			tail -n 1 "$work/text" | grep -q ' [0-9]* stacks guessed' || return 1
+	done
+}
+
 # each_a_gap ENV TRACE OUT NTH...: of the branches from the addresses in $work/from, each NTH
 # is left out, or with ENV changed; the tool finds a gap for each, and no other.
 each_a_gap() {
@@ -518,6 +543,7 @@ bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
+judge ways - "a way into the kernel that is missing leaves the stack as it is" judge_ways_in
 judge wrong - "a branch that comes from where it cannot is a gap" judge_wrong
 judge gaps - "the kernel's code that has changed is there as it was before" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
