@@ -273,11 +273,14 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
-# The program, built again with -finstrument-functions, prints the same calls. Only where
-# several stacks have been left at the same place, the tree says that it is guessed.
+# The program, built again with -finstrument-functions, prints the same calls. The outermost
+# ones have all instructions. Only where several stacks have been left at the same place, the
+# tree says that it is guessed.
 judge_tree() {
 	"./told-$1" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$1" || return 1
+	[ "$(awk 'substr($0, 50) ~ /^[^ ]/ && $1 ~ /^[0-9]+$/ { n += $1 } END { print n }' \
+		"$work/replay")" = "$(total "$1.dat")" ] || return 1
 	case $1 in
 	fibers) tail -n 1 "$work/replay" | grep -q ' 0 gaps, [1-9][0-9]* stacks guessed' ;;
 	*) tail -n 1 "$work/replay" | grep -v guessed | grep -q ' 0 gaps' ;;
