@@ -5,7 +5,9 @@
  *	longjmp()	to the return address of a call of setjmp(), in the frame that has
  *			made the call. Of several frames that live and have made it there: the
  *			innermost one to which no longjmp() has led yet, because handlers of
- *			errors lie within each other. That is a guess
+ *			errors lie within each other. That is a guess. If the call was made on
+ *			another stack, that one goes on; and so if it was made on both, and
+ *			longjmp() is called right there, as coroutines switch
  *	exception	to a landing pad. The frame is the innermost one that was calling from
  *			a place for which the table of call sites (lsda.c) names this pad:
  *			frames further in that called from there would have caught it too
@@ -15,6 +17,7 @@
  *			elsewhere begins a new stack
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
 #include "symbols/lsda.h"
@@ -24,9 +27,9 @@
 /* Frames of a stack that are looked at: what switches has called few others. */
 #define SEARCH_MAX	256
 
-static bool alive(const struct calls *c, const struct point *p)
+static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
 {
-	return p->index < c->depth && c->stack[p->index].serial == p->serial;
+	return p->index < depth && frames[p->index].serial == p->serial;
 }
 
 void note_point(struct calls *c)
@@ -38,7 +41,7 @@ void note_point(struct calls *c)
 	p.index = c->depth - 2;
 	p.serial = c->stack[p.index].serial;
 	/* What lies further in than the caller is dead: the points stay sorted. */
-	while (c->nr_points && !alive(c, &c->points[c->nr_points - 1]))
+	while (c->nr_points && !alive(c->stack, c->depth, &c->points[c->nr_points - 1]))
 		c->nr_points--;
 	for (uint32_t i = c->nr_points; i && c->points[i - 1].index == p.index; i--)
 		if (c->points[i - 1].addr == p.addr) {
@@ -52,25 +55,55 @@ void note_point(struct calls *c)
 	c->points[c->nr_points++] = p;
 }
 
-static bool land_at_point(struct calls *c, const struct step *s)
+/* The point of a stack to which longjmp() leads if it leads to @addr, or NULL; @nr: of how many. */
+static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
-	unsigned int nr = 0;
 
-	for (uint32_t i = c->nr_points; i--;) {
-		struct point *p = &c->points[i];
+	for (uint32_t i = stack->nr_points; i--;) {
+		struct point *p = &stack->points[i];
 
-		if (p->addr != s->to || !alive(c, p))
+		if (p->addr != addr || !alive(stack->frames, stack->depth, p))
 			continue;
-		nr++;
+		++*nr;
 		if (!best || (best->used && !p->used))
 			best = p;
 	}
+	return best;
+}
+
+/* Has the frame that called setjmp() called longjmp() itself? */
+static bool calls_longjmp(const struct calls *c, const struct point *p)
+{
+	return p->index + 1 < c->depth && strstr(c->stack[p->index + 1].sym->linked, "longjmp");
+}
+
+static bool land_at_point(struct calls *c, const struct step *s)
+{
+	struct stack own = { .frames = c->stack, .depth = c->depth, .points = c->points,
+			     .nr_points = c->nr_points };
+	unsigned int nr = 0, nr_others = 0;
+	struct point *best = find_point(&own, s->to, &nr), *other = NULL;
+	uint32_t index = c->nr_others;
+
+	/* The one that was left first, as below. */
+	for (uint32_t i = c->nr_others; i--;) {
+		struct point *p = find_point(&c->others[i], s->to, &nr_others);
+
+		other = p ? p : other;
+		index = p ? i : index;
+	}
+	if (best && !(nr_others && calls_longjmp(c, best)))
+		other = NULL;
+	else
+		best = other;
 	if (!best)
 		return false;
 	best->used = true;
+	if (other)
+		change_stack(c, index);
 	pop_to(c, best->index + 1);
-	if (nr > 1)
+	if (nr > 1 || (other && nr + nr_others > 1))
 		guess(c);
 	return true;
 }

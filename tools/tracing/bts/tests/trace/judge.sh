@@ -276,9 +276,9 @@ judge_stacks() {
 # The program, built again with -finstrument-functions, prints the same calls. The outermost
 # ones have all instructions. Only where several stacks have been left at the same place, the
 # tree says that it is guessed.
-judge_tree() {
-	"./told-$1" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
-		"$progs/../tree.py" "$work/replay" "$work/told" "told-$1" || return 1
+judge_tree() { # TRACE PROGRAM
+	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
+		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
 	[ "$(awk 'substr($0, 50) ~ /^[^ ]/ && $1 ~ /^[0-9]+$/ { n += $1 } END { print n }' \
 		"$work/replay")" = "$(total "$1.dat")" ] || return 1
 	case $1 in
@@ -532,9 +532,10 @@ judge chrome - "calls in the timeline lie within each other" judge_chrome
 judge perfetto protoc "the same timeline in Perfetto's own format" judge_perfetto
 judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
-judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c
-judge tree - "the tree: exceptions" judge_tree tree-cc
-judge fibers - "the tree: several stacks" judge_tree fibers
+judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
+judge tree - "the tree: the same with the kernel's side" judge_tree kernel-tree tree-c
+judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
+judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph

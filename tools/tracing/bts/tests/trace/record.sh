@@ -83,5 +83,6 @@ record calls-long ./calls 18
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"
+record kernel-tree ./tree-c
 record kernel-changed sh -c "echo 1 >$kmalloc; ls"
 echo 0 >"$kmalloc"

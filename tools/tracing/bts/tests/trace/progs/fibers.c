@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Stacks that a program changes by itself, in turn: a scheduler and three that yield from
- * different depths, one of which ends before the others.
+ * different depths, one of which ends before the others. Then a coroutine that is begun with
+ * swapcontext() and gone on with by siglongjmp().
  */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -72,6 +74,47 @@ void schedule(void)
 	}
 }
 
+static ucontext_t creator, coroutine;
+static sigjmp_buf here, there;
+
+void change(sigjmp_buf *from, sigjmp_buf *to)
+{
+	leaf(6);
+	if (!sigsetjmp(*from, 0))
+		siglongjmp(*to, 1);
+	leaf(7);
+}
+
+void work(int n)
+{
+	leaf(n);
+	if (n)
+		work(n - 1);
+	else
+		change(&there, &here);
+	leaf(n);
+}
+
+void run(void)
+{
+	leaf(8);
+	if (!sigsetjmp(there, 0))
+		siglongjmp(here, 1);
+	for (int i = 1;; i++)
+		work(i);
+}
+
+void create(void)
+{
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = told_stacks + FIBERS * TOLD_STACK;
+	coroutine.uc_stack.ss_size = TOLD_STACK;
+	makecontext(&coroutine, run, 0);
+	if (!sigsetjmp(here, 0))
+		swapcontext(&creator, &coroutine);
+	leaf(9);
+}
+
 int main(void)
 {
 	told_stacks = aligned_alloc(TOLD_STACK, TOLD_STACKS * TOLD_STACK);
@@ -85,6 +128,9 @@ int main(void)
 		makecontext(&fibers[i], fiber, 0);
 	}
 	schedule();
+	create();
+	for (int i = 0; i < 3; i++)
+		change(&here, &there);
 	leaf(total);
 	return 0;
 }

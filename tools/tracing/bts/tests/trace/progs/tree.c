@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 static jmp_buf back;
 static sigjmp_buf out;
@@ -166,6 +167,8 @@ int main(void)
 	/* Page faults interrupt the first run. */
 	for (int i = 0; i < 3; i++)
 		straight();
+	/* The kernel mends its fault. */
+	total += write(1, (void *)8, 1);
 	sort();
 	signalled(3);
 	for (int i = 0; i < 4; i++)
