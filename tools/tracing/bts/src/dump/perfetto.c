@@ -7,7 +7,8 @@
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
- * A task is a track, and each further stack of it one below that. A name has a number from the packet on that uses it first.
+ * A task is a track, and each further stack of it one below that. A name has a number from
+ * the packet on that uses it first.
  */
 #include <string.h>
 

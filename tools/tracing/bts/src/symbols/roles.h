@@ -2,7 +2,7 @@
 /*
  * What a function's name says about how it is entered and left.
  *
- * Included by: flow/.
+ * Included by: symbols/, flow/.
  */
 #ifndef BTS_ROLES_H
 #define BTS_ROLES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trees of bts tui: each task's calls on each of its stacks, one after the other, each with the index of
- * the first node that is no longer within it. So a fold is a step over, and no node has
- * a list of children.
+ * The trees of bts tui: each task's calls on each of its stacks, one after the other, each
+ * with the index of the first node that is no longer within it. So a fold is a step over, and
+ * no node has a list of children.
  *
  * At most a million calls and rows are kept, 56 MiB, which are those at the beginning of a
  * longer trace (--time and --task choose another part). Sums by function and line are of the

@@ -23,7 +23,7 @@ void leaf(int n)
 	total += n;
 }
 
-void yield(void)
+void give_way(void)
 {
 	leaf(running);
 	swapcontext(&fibers[running], &scheduler);
@@ -36,7 +36,7 @@ void climb(int n)
 	if (n)
 		climb(n - 1);
 	else
-		yield();
+		give_way();
 	leaf(n);
 }
 
