@@ -84,6 +84,16 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
+# arcs FILE: how often a function of $work/own has called which, by a file of callgrind's.
+arcs() {
+	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
+		NR == FNR { own[$1]; next }
+		/^fn=/ { fn = name(substr($0, 4)) }
+		/^cfn=/ { cfn = name(substr($0, 5)) }
+		/^calls=/ && fn in own && cfn in own { count[fn " " cfn] += substr($1, 7) }
+		END { for (arc in count) print arc, count[arc] }' "$work/own" "$1" | sort
+}
+
 judge_callgrind() {
 	prog=$1
 	shift
@@ -92,6 +102,11 @@ judge_callgrind() {
 	own_functions "$prog" >"$work/own"
 	sed 's/(.*) / /' "$work/theirs" | sort | join - "$work/own" >"$work/a"
 	join "$work/ours" "$work/own" >"$work/b"
+	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b" ||
+		return 1
+	"$bts" dump -f callgrind -o "$work/dump" "$prog.dat" >/dev/null || return 1
+	arcs "$work/cg" >"$work/a"
+	arcs "$work/dump" >"$work/b"
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
@@ -515,11 +530,11 @@ kernel_changed() {
 }
 
 echo "TAP version 13"
-judge callgrind valgrind "callgrind: instructions of each function of calls" \
+judge callgrind valgrind "callgrind: instructions and calls of each function of calls" \
 	judge_callgrind calls 12
-judge callgrind valgrind "callgrind: instructions of each function of calls-O0" \
+judge callgrind valgrind "callgrind: instructions and calls of each function of calls-O0" \
 	judge_callgrind calls-O0 8
-judge callgrind valgrind "callgrind: instructions of each function of throws" \
+judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
 	judge_callgrind throws
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
