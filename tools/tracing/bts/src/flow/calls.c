@@ -148,6 +148,41 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 	return false;
 }
 
+/*
+ * Is the number of rt_sigreturn() loaded right before @addr? The C library or the vDSO does
+ * nothing else to end a handler, and the kernel has made the handler return there.
+ */
+static bool is_sigreturn(struct object *o, uint64_t addr)
+{
+	static const uint8_t codes[][7] = {
+		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0 }, { 0, 0, 0xb8, 15, 0, 0, 0 },
+		{ 0, 0, 0xb8, 173, 0, 0, 0 }, { 0, 0, 0xb8, 119, 0, 0, 0 },
+	};
+	bool bits32 = o->code->bits32;
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = object_bytes(o, addr - sizeof(codes[0]), &size);
+	if (!bytes || size < sizeof(codes[0]))
+		return false;
+	for (size_t i = bits32 ? 2 : 0; i < (bits32 ? 4 : 2); i++) {
+		size_t skip = codes[i][0] ? 0 : 2;
+
+		if (!memcmp(bytes + skip, codes[i] + skip, sizeof(codes[0]) - skip))
+			return true;
+	}
+	return false;
+}
+
+/* In 32-bit code, a pop may come first. */
+static bool ends_handler(const struct place *p)
+{
+	struct object *o = p->sym->object;
+
+	return is_sigreturn(o, p->addr + 7) || is_sigreturn(o, p->addr + 5) ||
+	       (o->code->bits32 && is_sigreturn(o, p->addr + 6));
+}
+
 /* No frame returns there. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
@@ -155,6 +190,11 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
+	/* The way into the handler may be lost. */
+	if (user && ends_handler(&s->at_to)) {
+		jump_to(c, s, false);
+		return;
+	}
 	if (user && arrive(c, s)) {
 		if (!frame_has(calls_top(c), s->at_to.sym))
 			jump_to(c, s, false);
@@ -200,30 +240,6 @@ static void do_ret(struct calls *c, const struct step *s)
 		jump_to(c, s, false);
 }
 
-/* Does the program end a handler? The C library does so, or the vDSO, with nothing else. */
-static bool is_sigreturn(const struct step *s)
-{
-	static const uint8_t codes[][7] = {
-		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0 }, { 0, 0, 0xb8, 15, 0, 0, 0 },
-		{ 0, 0, 0xb8, 173, 0, 0, 0 }, { 0, 0, 0xb8, 119, 0, 0, 0 },
-	};
-	struct object *o = s->at_from.sym->object;
-	bool bits32 = o->code->bits32;
-	const uint8_t *bytes;
-	size_t size;
-
-	bytes = object_bytes(o, s->at_from.addr - sizeof(codes[0]), &size);
-	if (!bytes || size < sizeof(codes[0]) || s->length != 2)
-		return false;
-	for (size_t i = bits32 ? 2 : 0; i < (bits32 ? 4 : 2); i++) {
-		size_t skip = codes[i][0] ? 0 : 2;
-
-		if (!memcmp(bytes + skip, codes[i] + skip, sizeof(codes[0]) - skip))
-			return true;
-	}
-	return false;
-}
-
 static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind)
 {
 	struct frame *f;
@@ -233,7 +249,8 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 	f = calls_top(c);
 	f->approx = kind == FRAME_SYSCALL && !s->length;
 	f->user = !is_kernel(s->from);
-	f->sigreturn = f->user && kind == FRAME_SYSCALL && is_sigreturn(s);
+	f->sigreturn = f->user && kind == FRAME_SYSCALL &&
+		       is_sigreturn(s->at_from.sym->object, s->at_from.addr);
 	if (f->user)
 		c->exec = false;
 }
@@ -274,6 +291,21 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
+/* It was there before the trace; or its beginning is lost, then the stack stays. */
+static void end_unknown_handler(struct calls *c, const struct step *s)
+{
+	int64_t i = find_sym(c, s->at_to.sym, 0);
+
+	if (i < 0 && !c->guessed) {
+		pop_to(c, 0);
+		return;
+	}
+	pop_to(c, i < 0 ? chain_begin(c) : i + 1);
+	if (i < 0)
+		push(c, FRAME_GUESS, s->at_to.sym, NULL, 0);
+	guess(c);
+}
+
 /* The innermost handler ends. The next signal's may begin instead. */
 static void do_sigreturn(struct calls *c, const struct step *s)
 {
@@ -281,8 +313,7 @@ static void do_sigreturn(struct calls *c, const struct step *s)
 	struct frame handler;
 
 	if (i < 0) {
-		/* It was there before the trace. */
-		pop_to(c, 0);
+		end_unknown_handler(c, s);
 		return;
 	}
 	handler = c->stack[i];
