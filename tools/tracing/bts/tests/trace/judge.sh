@@ -549,6 +549,7 @@ judge json - "report --json has as many branches as the bill" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
 judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
 judge tree - "the tree: the same with the kernel's side" judge_tree kernel-tree tree-c
+judge tree - "the tree: the same with a uprobe" judge_tree probed tree-c
 judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge filters - "each filter has the branches that it should" judge_filters

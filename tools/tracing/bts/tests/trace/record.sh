@@ -79,6 +79,14 @@ record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
+# A uprobe's instruction runs elsewhere, so its exceptions end elsewhere than they begin.
+events=/sys/kernel/tracing
+leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
+echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"
+echo 1 >"$events/events/uprobes/bts_leaf/enable"
+record probed ./tree-c
+echo 0 >"$events/events/uprobes/bts_leaf/enable"
+echo >"$events/uprobe_events"
 # The kernel changes its own code meanwhile: for a while, and to stay so.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
