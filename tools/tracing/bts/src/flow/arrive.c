@@ -2,19 +2,21 @@
 /*
  * Where a jump or ret leads that calls and returns do not explain:
  *
- *	longjmp()	to the return address of a call of setjmp(), in the frame that has
- *			made the call. Of several frames that live and have made it there: the
- *			innermost one to which no longjmp() has led yet, because handlers of
- *			errors lie within each other. That is a guess. If the call was made on
- *			another stack, that one goes on; and so if it was made on both, and
- *			longjmp() is called right there, as coroutines switch
- *	exception	to a landing pad. The frame is the innermost one that was calling from
- *			a place for which the table of call sites (lsda.c) names this pad:
- *			frames further in that called from there would have caught it too
- *	another stack	to where a frame of a stack that was left returns. If several stacks
- *			have such a frame, the one that was left first, for schedulers take
- *			turns. That is a guess. A switching function (roles.c) that leads
- *			elsewhere begins a new stack
+ *	longjmp()	to the return address of a call of setjmp(), in the frame that made
+ *			the call. If several live frames made it at the same place, the
+ *			innermost one to which no longjmp() has led yet is taken, because
+ *			handlers of errors are nested. That is a guess. If the call was made
+ *			on another stack, the task continues there. It does so, too, if the
+ *			call was made on both stacks and the frame calls longjmp() itself,
+ *			because coroutines switch that way. That is a guess
+ *	exception	to a landing pad. The frame is the innermost one whose call site leads
+ *			to this pad by the table of call sites (lsda.c): a frame further in
+ *			with the same call site would have caught the exception, too
+ *	another stack	to the return address of a frame on a stack that the task has left. If
+ *			several stacks have such a frame, the task continues on the stack that
+ *			it left first, because schedulers take turns. That is a guess. If a
+ *			function that switches stacks (roles.c) leads elsewhere, or a ret to
+ *			the beginning of a function, a new stack begins
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Frames of a stack that are looked at: what switches has called few others. */
+/* So many frames of another stack are searched: few lie above the one that switches. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -55,7 +57,7 @@ void note_point(struct calls *c)
 	c->points[c->nr_points++] = p;
 }
 
-/* The point of a stack to which longjmp() leads if it leads to @addr, or NULL; @nr: of how many. */
+/* The point of a stack to which longjmp() leads by @addr, or NULL. Adds to @nr all that fit. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -125,7 +127,7 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* How many frames further out than the innermost one of the stack; or -1. */
+/* How far from the innermost frame is the one that returns to @to? -1: there is none. */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
 	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {

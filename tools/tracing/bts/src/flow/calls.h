@@ -22,14 +22,14 @@ enum frame_kind {
 /**
  * struct frame - a function that is being executed
  * @sym:	the function
- * @part:	of it, one that the compiler has cut off and that has been jumped to; or NULL
+ * @part:	code that the compiler has cut out of @sym, and that @sym has jumped to; or NULL
  * @site:	where it was called
  * @ret:	where it returns to; 0: not known
  * @kind:	how it was entered
  * @approx:	@ret is the address of the call: it returns up to 15 bytes after it
  * @user:	of a system call or interrupt: user space was interrupted
- * @sigreturn:	of a system call: a handler ends
- * @serial:	of the task's frames: no other has it
+ * @sigreturn:	the system call is rt_sigreturn()
+ * @serial:	differs for each frame of the task
  * @insns_at:	that the task had executed when it was entered
  * @branches_at: that the task had taken
  * @insns:	executed in the function itself
@@ -62,22 +62,22 @@ struct calls_ops {
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* The innermost one ends; with calls->closing because the trace does. */
 	void	(*leave)(struct calls *c, struct frame *f);
-	/* The task goes on on another of its stacks, which may be new and empty. May be NULL. */
+	/* The task continues on another of its stacks, which may be new. May be NULL. */
 	void	(*change)(struct calls *c);
-	/* That the innermost frame is this one is a guess. May be NULL. */
+	/* The innermost frame is a guess. May be NULL. */
 	void	(*guess)(struct calls *c);
 };
 
 struct point;
 
 /**
- * struct stack - a stack of a task that has been left, and may be gone on with
+ * struct stack - a stack that the task has left, and on which it may continue
  * @frames:	outermost first
  * @depth:	frames in @frames
- * @points:	to which longjmp() may lead, outermost first
+ * @points:	calls of setjmp(), outermost first
  * @id:		of the task's stacks, 0 is the first
- * @insns:	executed by the task when it was left
- * @branches:	taken
+ * @insns:	that the task had executed when it left the stack
+ * @branches:	that the task had taken
  */
 struct stack {
 	struct frame	*frames;

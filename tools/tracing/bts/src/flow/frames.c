@@ -2,8 +2,8 @@
 /*
  * Frames, and the stacks of a task.
  *
- * The stack that a task is on lies in struct calls, the others beside it. Numbers of stacks
- * that are forgotten are given away again, so they stay small.
+ * The current stack of a task lies in struct calls, the others in a list beside it. The number
+ * of a forgotten stack is used again, so the numbers stay small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* A stack that ends is never gone on with, and nothing says that it has ended. */
+/* Branches do not show that a stack has ended, so the oldest one is forgotten. */
 #define STACKS_MAX	4096
 
 void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct place *site,
@@ -139,7 +139,7 @@ static struct stack get_stack(const struct calls *c)
 	};
 }
 
-/* What the task has done meanwhile it has not done in these frames. */
+/* What the task has executed on other stacks does not count for these frames. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->depth; i++) {
@@ -148,7 +148,7 @@ static void skip_counts(struct calls *c, const struct stack *s)
 	}
 }
 
-/* The stack that is to be gone on with, out of the list of those that are not. */
+/* Take stack @i out of the list of the others. */
 static struct stack take_stack(struct calls *c, uint32_t i)
 {
 	struct stack taken = c->others[i];
@@ -184,7 +184,7 @@ void change_stack(struct calls *c, uint32_t i)
 	} else if (c->nr_others >= STACKS_MAX) {
 		struct stack current = get_stack(c);
 
-		/* The one that was left first ends. */
+		/* The stack that the task left first ends. */
 		next = take_stack(c, 0);
 		enter_stack(c, &next);
 		pop_to(c, 0);

@@ -10,10 +10,10 @@
 #include "calls.h"
 
 /**
- * struct point - where a function such as setjmp() was called
- * @addr:	its return address, to which longjmp() leads
- * @serial:	of the frame that has called it
- * @index:	of that frame
+ * struct point - a call of setjmp(), or of a similar function
+ * @addr:	the return address, to which longjmp() leads
+ * @serial:	of the frame that made the call
+ * @index:	of the frame that made the call
  * @used:	a longjmp() has led there
  */
 struct point {
@@ -43,18 +43,18 @@ uint32_t side_begin(const struct calls *c);
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 /* The innermost frame that returns to @to, tail calls with it; -1 if there is none. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
-/* The stack is a guess from here on: it is marked as one, and counted. */
+/* Mark the stack as a guess from here on, and count the guess. */
 void guess(struct calls *c);
-/* Goes on on stack @i of the others, or, if @i is their number, on a new one. */
+/* Continue on stack @i of the others, or, if there are only @i, on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
-/* All stacks end. */
+/* End all stacks. */
 void end_stacks(struct calls *c);
 
-/* arrive.c: the innermost frame has called a function such as setjmp(). */
+/* arrive.c: note that the innermost frame is that of setjmp(), or of a similar function. */
 void note_point(struct calls *c);
 /*
- * Where a jump or ret of the program leads that is no call and to where the stack does not
- * return. False if nothing says so for certain.
+ * Find the frame to which a jump or ret of the program leads, if the jump is not a tail call and
+ * the ret fits no frame. Return false, with nothing changed, if none of the rules applies.
  */
 bool arrive(struct calls *c, const struct step *s);
 
