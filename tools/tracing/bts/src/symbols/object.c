@@ -25,6 +25,7 @@
 #include "object.h"
 
 #define VDSO_MAX	(4U << 20)
+#define PAGE_BYTES	4096ULL
 
 static void object_free(struct object *o)
 {
@@ -305,11 +306,21 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 	return old && new && (old_size < size || new_size < size || memcmp(old, new, size));
 }
 
+/*
+ * The kernel maps whole pages, so a mapping may begin before its segment does: lld does not
+ * align segments. If two segments share the page, the one that begins in it is meant.
+ */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {
-	for (size_t i = 0; i < o->nr_segments; i++)
-		if (offset >= o->segments[i].offset &&
-		    offset - o->segments[i].offset < o->segments[i].size)
-			return o->segments[i].vaddr + (offset - o->segments[i].offset);
-	return offset;
+	const struct segment *found = NULL;
+
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct segment *s = &o->segments[i];
+		uint64_t first = s->offset & ~(PAGE_BYTES - 1);
+
+		if (offset == first || (!found && offset >= first &&
+					offset < s->offset + s->size))
+			found = s;
+	}
+	return found ? found->vaddr + (offset - found->offset) : offset;
 }

@@ -110,6 +110,18 @@ judge_callgrind() {
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
+# lld does not align segments to pages. The program is the same, and so are its counts.
+judge_lld() {
+	readelf -lW calls-lld | awk '/LOAD.* R E / && $2 !~ /000$/ { found = 1 } END { exit !found }' ||
+		return 1
+	own_functions calls >"$work/own"
+	for prog in calls calls-lld; do
+		bts_counts "$prog.dat" "$prog" | join - "$work/own" >"$work/$prog"
+	done
+	[ -s "$work/calls" ] && diff "$work/calls" "$work/calls-lld" &&
+		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
+}
+
 # Lines and counts of gcov, in $work/gcov.
 gcov_counts() {
 	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" &&
@@ -536,6 +548,7 @@ judge callgrind valgrind "callgrind: instructions and calls of each function of 
 	judge_callgrind calls-O0 8
 judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
 	judge_callgrind throws
+judge lld - "a program linked by lld has the counts of the same linked by ld" judge_lld
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml

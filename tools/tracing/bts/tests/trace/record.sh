@@ -49,6 +49,7 @@ mkdir -p "$dir"
 cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -fno-inline -Wl,--emit-relocs -o calls "$progs/calls.c"
+	gcc -O1 -g -fno-inline -fuse-ld=lld -o calls-lld "$progs/calls.c"
 	# Its name in the debug information is relative.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
 	# To be taken for a kernel.
@@ -65,6 +66,7 @@ fi
 [ "${BTS_RECORD:-bts}" != none ] || exit 0
 side=-u
 record calls ./calls 12
+record calls-lld ./calls-lld 12
 record calls-O0 ./calls-O0 8
 record calls-static ./calls-static 8
 record throws ./throws
