@@ -107,6 +107,26 @@ for program in bts_jumps bts_signal bts_fork; do
 done
 check "record: the comparison can tell" not exact t.dat bts_fault
 
+# begins_at ADDRESS OPTION...: where the first branch of the trace leads.
+begins_at() {
+	wanted=$1
+	shift
+	bts record "$@" -o begin.dat -- "$progs/bts_jumps" && rows begin.dat >branches &&
+		head -n 3 branches && [ "$(awk '{ print $5; exit }' branches)" = "$wanted" ]
+}
+# The program begins at 401000. The C library of bts calls execve().
+program_first() {
+	begins_at 401000 -u && begins_at 401000 -a -u && begins_at 401000 -u --flight=1m &&
+		bts record -o begin.dat -- "$progs/bts_jumps" &&
+		says 'no branch of the trace matches' bts top --dso bts begin.dat
+}
+check "record: the trace begins with the program, not with bts" program_first
+before_exec() {
+	bts record --fork -u -o begin.dat -- "$progs/bts_jumps" && exact begin.dat bts_jumps &&
+		says 'execvp' bts report --no-lines begin.dat
+}
+check "record: --fork begins before execve" before_exec
+
 both_sides() {
 	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
 }
@@ -342,6 +362,7 @@ check "the tool's own version, in each trace too" version
 misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
 		'--rearm 1 true' '--on exit true' '--flight --on signal:NONE true' '--flight --on a: true' \
+		'-p 1 --fork' \
 		'-o' '--flight=0 true'; do
 		# shellcheck disable=SC2086
 		status 2 bts record $words || return

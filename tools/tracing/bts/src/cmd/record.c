@@ -140,8 +140,7 @@ static int start(struct record *rec)
 	if (on_arm(rec->inst, &rec->options))
 		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
-	return targets_go(&rec->targets, rec->inst,
-			  rec->options.command ? rec->options.command[0] : NULL);
+	return targets_go(&rec->targets, rec->inst, &rec->options);
 }
 
 /* --- Wait --------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ static const char usage[] =
 "  -C, --cpus CPUS      only what runs on these CPUs: 0-2,5\n"
 "  -m, --memory SIZE    the buffer of each CPU: 512k, 16M\n"
 "  -e, --event EVENT    a trace event as well: SYSTEM:NAME[ if FILTER]; may be repeated\n"
+"      --fork           begin before COMMAND's execve(): with the end of bts itself\n"
 "      --no-block       do not hold tasks until there is room: lose branches, counted\n"
 "\n"
 "Flight recorder:\n"
@@ -43,6 +44,7 @@ static const char usage[] =
 
 enum {
 	OPTION_NO_BLOCK = 256,
+	OPTION_FORK,
 	OPTION_FLIGHT,
 	OPTION_ON,
 	OPTION_REARM,
@@ -57,6 +59,7 @@ static const struct option long_options[] = {
 	{ "cpus",	required_argument,	NULL, 'C' },
 	{ "memory",	required_argument,	NULL, 'm' },
 	{ "event",	required_argument,	NULL, 'e' },
+	{ "fork",	no_argument,		NULL, OPTION_FORK },
 	{ "no-block",	no_argument,		NULL, OPTION_NO_BLOCK },
 	{ "flight",	optional_argument,	NULL, OPTION_FLIGHT },
 	{ "on",		required_argument,	NULL, OPTION_ON },
@@ -156,6 +159,9 @@ static bool set_option(struct record_options *options, int option)
 	case 'e':
 		add_event(options, optarg);
 		return true;
+	case OPTION_FORK:
+		options->fork = true;
+		return true;
 	case OPTION_NO_BLOCK:
 		options->no_block = true;
 		return true;
@@ -195,6 +201,8 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "neither a command, nor -p, nor -a");
 	if (options->nr_pids && (options->command || options->all))
 		return msg_misuse("record", "-p goes with neither a command nor -a");
+	if (options->fork && !options->command)
+		return msg_misuse("record", "--fork is for a command");
 	if (options->on && !options->flight)
 		return msg_misuse("record", "--on is for --flight");
 	if (options->rearm && !options->on)

@@ -30,6 +30,7 @@ struct record_options {
 	bool		flight;
 	bool		circular;	/* the hardware's own buffer is the flight recorder */
 	bool		no_block;
+	bool		fork;		/* the trace begins before the command's exec() */
 };
 
 /* Parses. -1: help was printed; else STATUS_OK or STATUS_MISUSE. */
@@ -52,8 +53,9 @@ int targets_prepare(struct targets *targets, const struct instance *inst,
 /* Writes them where INST has its PIDs. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Tracing goes on, and the command goes. -1 after a message if it cannot be executed. */
-int targets_go(struct targets *targets, const struct instance *inst, const char *name);
+/* The command goes, and tracing with its exec(). -1 after a message if it cannot be executed. */
+int targets_go(struct targets *targets, const struct instance *inst,
+	       const struct record_options *options);
 /*
  * A descriptor each that is readable when the task has ended; -1 for one that is known to
  * have.

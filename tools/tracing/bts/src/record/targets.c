@@ -3,10 +3,15 @@
  * The tasks that bts record traces.
  *
  * A command is forked before anything is recorded, so that its PID can be among those to
- * be traced, and waits on a pipe. It turns tracing on itself, right before exec(), so that
- * next to nothing of bts is in its trace. A second pipe, closed by exec(), brings the errno
- * of an exec() that failed. PIDs are looked after by pidfds; each brings the threads that it
- * has, and function-fork brings those to come.
+ * be traced, and waits on a pipe. A second pipe, closed by exec(), brings the errno of an
+ * exec() that failed. PIDs are looked after by pidfds; each brings the threads that it has,
+ * and function-fork brings those to come.
+ *
+ * The child is bts until exec() has replaced the program. There ptrace() stops it, before
+ * the first instruction of the new program, and bts turns tracing on. So nothing of bts is
+ * in the trace, and the program's first branch is. A traceon trigger would do as well, but it
+ * patches the kernel, and each later exec() would pass through it. With --fork the child
+ * turns tracing on before it calls exec().
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,7 +96,7 @@ static void run_command(const char *file, char **command, int go, int failed, in
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
 	/* With a slash in it, nothing is searched for. */
-	if (write(tracing_on, "1", 1) == 1)
+	if (tracing_on < 0 || write(tracing_on, "1", 1) == 1)
 		execvp(file, command);
 	saved = errno;
 	if (write(failed, &saved, sizeof(saved)) < 0)
@@ -125,24 +131,33 @@ static int fork_with(struct targets *targets, const char *file, char **command, 
 	return add_target(targets, targets->child);
 }
 
-static int fork_command(struct targets *targets, char **command, const struct instance *inst)
+static int open_tracing_on(const struct instance *inst)
 {
-	char *file = find_program(command[0]), *path;
-	int tracing_on, ret = -1;
+	char *path = instance_file(inst, "tracing_on");
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		msg_errno("open", path);
+	free(path);
+	return fd;
+}
+
+static int fork_command(struct targets *targets, const struct instance *inst,
+			const struct record_options *options)
+{
+	char *file = find_program(options->command[0]);
+	int tracing_on = -1, ret = -1;
 
 	if (!file) {
-		msg_errno("execute", command[0]);
+		msg_errno("execute", options->command[0]);
 		return -1;
 	}
-	path = instance_file(inst, "tracing_on");
-	tracing_on = open(path, O_WRONLY | O_CLOEXEC);
-	if (tracing_on < 0) {
-		msg_errno("open", path);
-	} else {
-		ret = fork_with(targets, file, command, tracing_on);
+	if (options->fork)
+		tracing_on = open_tracing_on(inst);
+	if (!options->fork || tracing_on >= 0)
+		ret = fork_with(targets, file, options->command, tracing_on);
+	if (tracing_on >= 0)
 		close(tracing_on);
-	}
-	free(path);
 	free(file);
 	return ret;
 }
@@ -150,7 +165,7 @@ static int fork_command(struct targets *targets, char **command, const struct in
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options)
 {
-	if (options->command && fork_command(targets, options->command, inst))
+	if (options->command && fork_command(targets, inst, options))
 		return -1;
 	for (size_t i = 0; i < options->nr_pids; i++)
 		if (add_target(targets, options->pids[i]))
@@ -198,13 +213,46 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-int targets_go(struct targets *targets, const struct instance *inst, const char *name)
+/* A signal of another stop goes on to the command. */
+static int trace_from_exec(pid_t child, const struct instance *inst)
 {
+	siginfo_t info;
+
+	for (;;) {
+		int event, signal;
+
+		if (waitid(P_PID, child, &info, WSTOPPED | WEXITED | WNOWAIT))
+			return -1;
+		/* Without an exec(): the pipe says why. */
+		if (info.si_code != CLD_TRAPPED)
+			return 0;
+		event = info.si_status >> 8;
+		signal = event ? 0 : info.si_status;
+		if (event == PTRACE_EVENT_EXEC)
+			break;
+		ptrace(PTRACE_CONT, child, NULL, signal);
+	}
+	if (instance_write(inst, "tracing_on", "1"))
+		return -1;
+	/* Fails if the command has been killed meanwhile, which its pidfd shows. */
+	ptrace(PTRACE_DETACH, child, NULL, NULL);
+	return 0;
+}
+
+int targets_go(struct targets *targets, const struct instance *inst,
+	       const struct record_options *options)
+{
+	const char *name = options->command ? options->command[0] : NULL;
 	int error = 0;
 
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
-	if (write(targets->go, "", 1) != 1) {
+	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
+		msg_error("stop at its execve", name, "%s; --fork does without", strerror(errno));
+		return -1;
+	}
+	if (write(targets->go, "", 1) != 1 ||
+	    (!options->fork && trace_from_exec(targets->child, inst))) {
 		msg_errno("start", name);
 		return -1;
 	}

@@ -56,7 +56,7 @@ tui_calls() {
 	press Right && shows '  add$' && press Left && shows '+ apply' || return 1
 	! screen | grep -q '  add$' || return 1
 	press / && press -l no_such && press Enter && shows 'no_such: not found' &&
-		press e && press Home && shows '- execvp$' && press c && shows '+ execvp$' &&
+		press e && press Home && shows '- _dl_start$' && press c && shows '+ _dl_start$' &&
 		press l && shows 'loss: not found'
 }
 
