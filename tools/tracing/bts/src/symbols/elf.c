@@ -5,9 +5,6 @@
  * The file is read whole into memory: it may change on disk while the tool runs, and
  * code and symbols must be of one build. Only segments that are executed count, and only
  * as far as the file has bytes for them.
- *
- * Calls into other files go by way of the procedure linkage table, which has no symbols
- * of its own. Its entries are named after the relocations that fill them: printf@plt.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +20,6 @@
 #include "object.h"
 
 #define FILE_MAX	(4ULL << 30)
-#define PLT_ENTRY	16
 
 /* Which of two names for the same address is taken: the higher. */
 enum {
@@ -249,53 +245,6 @@ static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *sh)
 	return NULL;
 }
 
-/* The name of the symbol that entry @i of .rela.plt is for. */
-static const char *plt_name(Elf *elf, Elf_Data *rela, size_t i, Elf_Scn *syms)
-{
-	Elf_Data *data = elf_getdata(syms, NULL);
-	GElf_Shdr sh;
-	GElf_Rela r;
-	GElf_Sym s;
-
-	if (!data || !gelf_getrela(rela, i, &r) || !gelf_getshdr(syms, &sh) ||
-	    !gelf_getsym(data, GELF_R_SYM(r.r_info), &s))
-		return NULL;
-	return elf_strptr(elf, sh.sh_link, s.st_name);
-}
-
-static void read_plt(struct object *o, Elf *elf, struct sym_list *list)
-{
-	GElf_Shdr plt, rela, head;
-	Elf_Scn *rela_scn = section_named(elf, ".rela.plt", &rela), *syms;
-	Elf_Data *data;
-	uint64_t first;
-
-	if (!rela_scn)
-		return;
-	if (section_named(elf, ".plt.sec", &plt))
-		first = plt.sh_addr;
-	else if (section_named(elf, ".plt", &plt))
-		first = plt.sh_addr + PLT_ENTRY;
-	else
-		return;
-	if (section_named(elf, ".plt", &head))
-		sym_list_add(list, head.sh_addr, PLT_ENTRY, "[plt]", RANK_PLT);
-	syms = elf_getscn(elf, rela.sh_link);
-	data = elf_getdata(rela_scn, NULL);
-	for (size_t i = 0; syms && data && rela.sh_entsize &&
-	     i < rela.sh_size / rela.sh_entsize; i++) {
-		const char *name = plt_name(elf, data, i, syms);
-		uint64_t addr = first + i * PLT_ENTRY;
-		char *full;
-
-		if (addr + PLT_ENTRY > plt.sh_addr + plt.sh_size)
-			break;
-		full = name && *name ? mem_format("%s@plt", name) : mem_strdup("[plt]");
-		sym_list_add(list, addr, PLT_ENTRY, object_string(o, full), RANK_PLT);
-		free(full);
-	}
-}
-
 static void read_syms(struct object *o, Elf *elf, struct sym_list *list)
 {
 	Elf_Scn *scn = NULL;
@@ -305,7 +254,7 @@ static void read_syms(struct object *o, Elf *elf, struct sym_list *list)
 		if (gelf_getshdr(scn, &sh) &&
 		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
 			read_symtab(elf, scn, &sh, list);
-	read_plt(o, elf, list);
+	plt_syms(o, elf, list);
 }
 
 /* The file that .gnu_debuglink names, where distributions put it. */

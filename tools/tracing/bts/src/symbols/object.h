@@ -9,6 +9,7 @@
 #define BTS_OBJECT_H
 
 #include <stdbool.h>
+#include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -182,6 +183,8 @@ void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
 /* demangle.c: of a C++ function's linked name, its own without arguments; or the same. */
 const char *sym_demangle(struct object *o, const char *linked);
+/* plt.c: of procedure linkage. Rank 0: below all symbols. */
+void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 void jit_syms(struct objects *all, struct object *o, int tgid);
 

@@ -122,6 +122,35 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
+# objdump names the stubs at the same addresses. With IBT it does not name those that bind
+# lazily, to which the ones with names jump.
+judge_plt() {
+	for prog in plt-lazy plt-ibt plt-lld; do
+		objdump -d -j .plt -j .plt.sec -j .plt.got "$prog" 2>/dev/null |
+			sed -n 's/^\([0-9a-f]*\) <\(.*\)@plt>:$/\1 \2@plt+0x0/p' >"$work/stubs"
+		nm "$prog" | sed -n 's/^\(.*\) T main$/\1 main/p' >>"$work/stubs"
+		csv "$prog.dat" | python3 -c '
+import sys
+known = dict(line.split()[::-1] for line in open(sys.argv[1]))
+main = int(known.pop("main"), 16)
+stubs = {int(addr, 16): name for name, addr in known.items()}
+rows = [line.split(",") for line in sys.stdin][1:]
+bias = [int(r[6], 16) for r in rows if r[7] == "main+0x0"][0] - main
+named = {(int(r[6], 16) - bias, r[7]) for r in rows if int(r[6], 16) - bias in stubs}
+if sys.argv[2] == "plt-ibt":
+    lazy = {r[7] for r in rows if r[5] == "puts@plt+0x4" and r[7] == "puts@plt+0x0"}
+else:
+    lazy = {r[7] for r in rows if r[5].startswith("puts@plt+") and r[7] == "[plt]+0x0"}
+wrong = [n for n in named if stubs[n[0]] != n[1]]
+print("#", sys.argv[2], len(named), "of", len(stubs), "stubs, lazy:", lazy, "wrong:", wrong)
+wanted = {"abs@plt+0x0", "puts@plt+0x0"}
+if sys.argv[2] != "plt-lld":
+    wanted.add("__cxa_finalize@plt+0x0")
+sys.exit(bool(wrong) or not lazy or not wanted <= {n[1] for n in named})
+' "$work/stubs" "$prog" || return 1
+	done
+}
+
 # Lines and counts of gcov, in $work/gcov.
 gcov_counts() {
 	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" &&
@@ -549,6 +578,7 @@ judge callgrind valgrind "callgrind: instructions and calls of each function of 
 judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
 	judge_callgrind throws
 judge lld - "a program linked by lld has the counts of the same linked by ld" judge_lld
+judge plt objdump "objdump: the names of procedure linkage" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml

@@ -50,6 +50,9 @@ cd "$dir"
 if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -fno-inline -Wl,--emit-relocs -o calls "$progs/calls.c"
 	gcc -O1 -g -fno-inline -fuse-ld=lld -o calls-lld "$progs/calls.c"
+	gcc -O1 -fno-builtin -Wl,-z,lazy -o plt-lazy "$progs/plt.c"
+	gcc -O1 -fno-builtin -fcf-protection -Wl,-z,lazy,-z,ibtplt -o plt-ibt "$progs/plt.c"
+	gcc -O1 -fno-builtin -Wl,-z,lazy -fuse-ld=lld -o plt-lld "$progs/plt.c"
 	# Its name in the debug information is relative.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
 	# To be taken for a kernel.
@@ -67,6 +70,9 @@ fi
 side=-u
 record calls ./calls 12
 record calls-lld ./calls-lld 12
+record plt-lazy ./plt-lazy 7
+record plt-ibt ./plt-ibt 7
+record plt-lld ./plt-lld 7
 record calls-O0 ./calls-O0 8
 record calls-static ./calls-static 8
 record throws ./throws

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of procedure linkage: the stubs by which calls lead into other files.
+ *
+ * Stubs have no symbols. Each one jumps by way of a slot that the dynamic linker fills, and
+ * the slot's relocation has the name of the function, so the stub is printf@plt:
+ *
+ *	jmp *SLOT(%rip)		.plt; .plt.sec, with IBT; .plt.got, for a function whose
+ *				address is taken as well
+ *	push $N; jmp .plt	.plt, with IBT, until the function is found: the Nth
+ *				relocation of .rela.plt
+ *
+ * Everything else in these sections is [plt].
+ */
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "object.h"
+
+#define STUB_SIZE	16
+
+struct slot {
+	uint64_t	addr;
+	const char	*name;
+};
+
+/**
+ * struct slots - what the relocations say
+ * @list:	slots, by address
+ * @by_number:	names of .rela.plt in its order
+ */
+struct slots {
+	struct slot	*list;
+	size_t		nr;
+	const char	**by_number;
+	size_t		nr_numbers;
+};
+
+static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *r)
+{
+	Elf_Scn *scn = elf_getscn(elf, rela->sh_link);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Shdr sh;
+	GElf_Sym s;
+	const char *name;
+
+	if (!data || !gelf_getshdr(scn, &sh) || !gelf_getsym(data, GELF_R_SYM(r->r_info), &s))
+		return NULL;
+	name = elf_strptr(elf, sh.sh_link, s.st_name);
+	return name && *name ? name : NULL;
+}
+
+static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Shdr sh;
+	GElf_Rela r;
+	size_t nr;
+
+	if (!data || !gelf_getshdr(scn, &sh) || !sh.sh_entsize)
+		return;
+	nr = data->d_size / sh.sh_entsize;
+	slots->list = mem_realloc(slots->list, slots->nr + nr, sizeof(*slots->list));
+	if (plt)
+		slots->by_number = mem_zalloc(nr, sizeof(*slots->by_number));
+	for (size_t i = 0; i < nr && gelf_getrela(data, i, &r); i++) {
+		unsigned int type = GELF_R_TYPE(r.r_info);
+		const char *name;
+
+		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+			continue;
+		name = reloc_name(elf, &sh, &r);
+		if (!name)
+			continue;
+		slots->list[slots->nr++] = (struct slot) { .addr = r.r_offset, .name = name };
+		if (plt)
+			slots->by_number[i] = name;
+	}
+	if (plt)
+		slots->nr_numbers = nr;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static const char *section_name(Elf *elf, const GElf_Shdr *sh)
+{
+	size_t strings;
+	const char *name = elf_getshdrstrndx(elf, &strings) ? NULL :
+			   elf_strptr(elf, strings, sh->sh_name);
+
+	return name ? name : "";
+}
+
+static void read_slots(struct slots *slots, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA)
+			read_relocs(slots, elf, scn, !slots->by_number &&
+				    !strcmp(section_name(elf, &sh), ".rela.plt"));
+	if (slots->nr)
+		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
+}
+
+/* Whose stub is at the address? */
+static const char *stub_of(const struct slots *slots, const uint8_t *code, uint64_t addr)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const struct slot *found;
+	struct slot wanted = {};
+	uint32_t operand;
+	size_t at = 0;
+
+	if (!memcmp(code, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	/* bnd */
+	at += code[at] == 0xf2;
+	if (code[at] == 0x68) {
+		memcpy(&operand, code + at + 1, sizeof(operand));
+		return operand < slots->nr_numbers ? slots->by_number[operand] : NULL;
+	}
+	if (code[at] != 0xff || code[at + 1] != 0x25 || !slots->nr)
+		return NULL;
+	memcpy(&operand, code + at + 2, sizeof(operand));
+	wanted.addr = addr + at + 6 + (int32_t)operand;
+	found = bsearch(&wanted, slots->list, slots->nr, sizeof(wanted), compare);
+	return found ? found->name : NULL;
+}
+
+static void read_stubs(struct object *o, const struct slots *slots, Elf_Scn *scn,
+		       const GElf_Shdr *sh, struct sym_list *list)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t each = sh->sh_entsize >= 8 ? sh->sh_entsize : STUB_SIZE;
+
+	if (!data || !data->d_buf)
+		return;
+	for (size_t at = 0; at < data->d_size; at += each) {
+		uint8_t code[STUB_SIZE] = {};
+		size_t left = data->d_size - at;
+		const char *name;
+		char *full;
+
+		if (left > each)
+			left = each;
+		memcpy(code, (uint8_t *)data->d_buf + at, left < STUB_SIZE ? left : STUB_SIZE);
+		name = stub_of(slots, code, sh->sh_addr + at);
+		full = name ? mem_format("%s@plt", name) : mem_strdup("[plt]");
+		sym_list_add(list, sh->sh_addr + at, left, object_string(o, full), 0);
+		free(full);
+	}
+}
+
+void plt_syms(struct object *o, Elf *elf, struct sym_list *list)
+{
+	struct slots slots = {};
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	if (gelf_getclass(elf) != ELFCLASS64)
+		return;
+	read_slots(&slots, elf);
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS)
+			continue;
+		if (!strncmp(section_name(elf, &sh), ".plt", 4))
+			read_stubs(o, &slots, scn, &sh, list);
+	}
+	free(slots.by_number);
+	free(slots.list);
+}

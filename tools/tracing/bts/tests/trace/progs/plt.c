@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Calls of the C library, of one function by a pointer as well. */
+#include <stdio.h>
+#include <stdlib.h>
+
+int (*volatile absolute)(int) = abs;
+
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[argc > 1]);
+
+	n = abs(n) + absolute(n) + (int)labs(n);
+	putchar('0' + n % 10);
+	puts("");
+	return 0;
+}
