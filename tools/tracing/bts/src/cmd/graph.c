@@ -4,13 +4,14 @@
  *
  * Instructions and branches are those from the call to the return, with what is called
  * in between. Of a function that calls itself, inner calls are counted, but their
- * instructions are the outermost call's.
+ * instructions are the outermost call's. Functions of one name are not added up.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/arcs.h"
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "cmd.h"
 #include "command.h"
 
@@ -50,7 +51,7 @@ static int by_insns(const void *left, const void *right)
 		return a->insns < b->insns ? 1 : -1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? 1 : -1;
-	return 0;
+	return strcmp(((const struct sym *)a->key.a)->name, ((const struct sym *)b->key.a)->name);
 }
 
 static void print_row(const struct graph *g, const char *what, const struct sym *sym,
@@ -59,8 +60,11 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	const char *name = sym ? sym->name : "(before the trace)";
 
 	if (g->json) {
-		printf("{\"%s\":\"%s\",\"dso\":\"%s\",\"calls\":%llu,\"instructions\":%llu,"
-		       "\"branches\":%llu}\n", what, name, sym ? sym->object->name : "",
+		printf("{\"%s\":", what);
+		text_print_json(stdout, name);
+		fputs(",\"dso\":", stdout);
+		text_print_json(stdout, sym ? sym->object->name : "");
+		printf(",\"calls\":%llu,\"instructions\":%llu,\"branches\":%llu}\n",
 		       (unsigned long long)e->calls, (unsigned long long)e->insns,
 		       (unsigned long long)e->branches);
 		return;
@@ -72,51 +76,61 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	putchar('\n');
 }
 
-static bool is_wanted(const struct graph *g, const struct sym *sym)
+/* Each function of that name, with the sums of its calls. */
+static struct tally functions(const struct graph *g, const struct tally_entry *arcs)
 {
-	return sym && !strcmp(sym->name, g->arcs.wanted);
+	struct tally sums = {};
+
+	for (size_t i = 0; i < g->arcs.tally.nr; i++) {
+		struct tally_key key = { .a = arcs[i].key.a };
+		struct tally_entry *sum;
+
+		if (!sym_is(key.a, g->arcs.wanted))
+			continue;
+		sum = tally_get(&sums, &key);
+		sum->calls += arcs[i].calls;
+		sum->insns += arcs[i].insns;
+		sum->branches += arcs[i].branches;
+	}
+	return sums;
 }
 
-static bool in_trace(const struct graph *g, const struct tally_entry *list)
+static void print_function(const struct graph *g, const struct tally_entry *function,
+			   const struct tally_entry *arcs)
 {
+	const struct sym *sym = function->key.a;
+
+	if (!g->json)
+		puts("callers");
 	for (size_t i = 0; i < g->arcs.tally.nr; i++)
-		if (is_wanted(g, list[i].key.a))
-			return true;
-	return false;
+		if (arcs[i].key.a == sym)
+			print_row(g, "caller", arcs[i].key.b, &arcs[i]);
+	if (!g->json)
+		puts("function");
+	print_row(g, "function", sym, function);
+	if (!g->json)
+		puts("callees");
+	for (size_t i = 0; i < g->arcs.tally.nr; i++)
+		if (arcs[i].key.b == sym)
+			print_row(g, "callee", arcs[i].key.a, &arcs[i]);
 }
 
 /* False if the function is not in the trace. */
 static bool print(const struct graph *g)
 {
-	struct tally_entry *list = tally_sorted(&g->arcs.tally, by_insns), total = {};
-	size_t nr = g->arcs.tally.nr;
-	const struct sym *sym = NULL;
+	struct tally_entry *arcs = tally_sorted(&g->arcs.tally, by_insns);
+	struct tally sums = functions(g, arcs);
+	struct tally_entry *list = tally_sorted(&sums, by_insns);
+	bool found = sums.nr;
 
-	if (!in_trace(g, list)) {
-		free(list);
-		return false;
-	}
-	if (!g->json)
-		printf("%12s %15s %13s\ncallers\n", "calls", "instructions", "branches");
-	for (size_t i = 0; i < nr; i++) {
-		if (!is_wanted(g, list[i].key.a))
-			continue;
-		sym = list[i].key.a;
-		print_row(g, "caller", list[i].key.b, &list[i]);
-		total.calls += list[i].calls;
-		total.insns += list[i].insns;
-		total.branches += list[i].branches;
-	}
-	if (!g->json)
-		puts("function");
-	print_row(g, "function", sym, &total);
-	if (!g->json)
-		puts("callees");
-	for (size_t i = 0; i < nr; i++)
-		if (is_wanted(g, list[i].key.b))
-			print_row(g, "callee", list[i].key.a, &list[i]);
+	if (found && !g->json)
+		printf("%12s %15s %13s\n", "calls", "instructions", "branches");
+	for (size_t i = 0; i < sums.nr; i++)
+		print_function(g, &list[i], arcs);
 	free(list);
-	return true;
+	free(arcs);
+	tally_free(&sums);
+	return found;
 }
 
 static int run(void *ctx, const struct options *options)

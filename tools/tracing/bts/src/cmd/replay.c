@@ -98,6 +98,23 @@ static void print_pending(struct replay *r)
 	text_string(r->text, "\n");
 }
 
+enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
+
+/* Is it the function asked for, or one that is not wanted? Remembered with the function. */
+static uintptr_t role(const struct replay *r, struct sym *s)
+{
+	uintptr_t is = ROLE_KNOWN;
+
+	if (s->priv)
+		return (uintptr_t)s->priv;
+	if (!r->only || sym_is(s, r->only))
+		is |= ROLE_ONLY;
+	if (r->without && sym_is(s, r->without))
+		is |= ROLE_WITHOUT;
+	s->priv = (void *)is;
+	return is;
+}
+
 /* Within the function asked for, and not within one that is not wanted. */
 static uintptr_t new_level(const struct replay *r, const struct calls *c, const struct frame *f)
 {
@@ -105,16 +122,16 @@ static uintptr_t new_level(const struct replay *r, const struct calls *c, const 
 
 	if (c->depth > 1)
 		above = level_of(&c->stack[c->depth - 2]);
-	if (r->without && !strcmp(f->sym->name, r->without))
+	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
 	/* A hidden frame hides what is within it; one above the function asked for does not. */
 	if (c->depth > 1 && !above && !r->only)
 		return 0;
-	if (!above && r->only && strcmp(f->sym->name, r->only))
+	if (!above && !(role(r, f->sym) & ROLE_ONLY))
 		return 0;
 	if (!above && r->only && r->without) {
 		for (uint32_t i = 0; i + 1 < c->depth; i++)
-			if (!strcmp(c->stack[i].sym->name, r->without))
+			if (role(r, c->stack[i].sym) & ROLE_WITHOUT)
 				return 0;
 	}
 	return r->depth && above >= r->depth ? 0 : above + 1;

@@ -33,7 +33,7 @@ static bool wanted(const struct arcs *a, struct sym *sym)
 	if (!a->wanted)
 		return true;
 	if (!sym->priv)
-		sym->priv = (void *)(uintptr_t)(strcmp(sym->name, a->wanted) ? 2 : 1);
+		sym->priv = (void *)(uintptr_t)(sym_is(sym, a->wanted) ? 1 : 2);
 	return sym->priv == (void *)1;
 }
 

@@ -232,5 +232,5 @@ bool options_match_place(const struct place *place, uint64_t addr, const char *w
 
 	if (end != wanted && !*end)
 		return number == addr;
-	return !strcmp(place->sym->name, wanted);
+	return sym_is(place->sym, wanted);
 }

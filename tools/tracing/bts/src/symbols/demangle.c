@@ -3,7 +3,8 @@
  * Names of C++ functions, by the C++ library if it is there. It is looked for when the
  * first such name is met: the tool does not depend on it.
  *
- * Arguments are left out: a name stands in trees and tables, with parentheses after it.
+ * Arguments are left out, unless they tell functions apart: a name stands in trees and
+ * tables, with parentheses after it.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static void cut_arguments(char *name)
 		name[end] = 0;
 }
 
-const char *sym_demangle(struct object *o, const char *linked)
+const char *sym_demangle(struct object *o, const char *linked, bool arguments)
 {
 	demangle_fn demangle;
 	const char *copy = linked;
@@ -60,7 +61,8 @@ const char *sym_demangle(struct object *o, const char *linked)
 	demangle = find_demangle();
 	name = demangle ? demangle(linked, NULL, NULL, &status) : NULL;
 	if (name && !status) {
-		cut_arguments(name);
+		if (!arguments)
+			cut_arguments(name);
 		copy = object_string(o, name);
 	}
 	free(name);

@@ -202,6 +202,7 @@ static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t nr = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+	const char *file = NULL;
 
 	for (size_t i = 0; data && i < nr; i++) {
 		unsigned int rank = RANK_NOTYPE;
@@ -209,9 +210,14 @@ static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_
 		GElf_Sym s;
 		int type;
 
-		if (!gelf_getsym(data, i, &s) || s.st_shndx == SHN_UNDEF || !s.st_value)
+		if (!gelf_getsym(data, i, &s))
 			continue;
 		type = GELF_ST_TYPE(s.st_info);
+		/* Local symbols follow the name of their file; the linker's own have none. */
+		if (type == STT_FILE)
+			file = elf_strptr(elf, sh->sh_link, s.st_name);
+		if (s.st_shndx == SHN_UNDEF || !s.st_value)
+			continue;
 		if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC)
 			continue;
 		name = elf_strptr(elf, sh->sh_link, s.st_name);
@@ -223,6 +229,7 @@ static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_
 		if (!s.st_size && rank != RANK_NOTYPE)
 			s.st_size = rest_of_section(elf, &s);
 		sym_list_add(list, s.st_value, s.st_size, name, rank);
+		list->list[list->nr - 1].file = file && *file ? file : NULL;
 	}
 }
 
@@ -305,6 +312,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key)
 		read_segments(o, elf);
 		read_syms(o, elf, &list);
 		object_set_syms(o, &list);
+		object_tell_apart(o);
 		follow_debuglink(o, elf, path);
 	} else {
 		free(o->file);
@@ -329,6 +337,7 @@ void elf_debug(struct object *o, const char *path)
 				     o->syms[i].linked, RANK_PLT);
 		read_syms(o, elf, &list);
 		object_set_syms(o, &list);
+		object_tell_apart(o);
 		free(o->debug_path);
 		o->debug_path = mem_strdup(path);
 	}

@@ -54,6 +54,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	o->code = o;
 	o->whole_name = name[0] == '[' ? mem_strdup(name) : mem_format("[%s]", name);
 	o->whole.name = o->whole_name;
+	o->whole.plain = o->whole_name;
 	o->whole.linked = o->whole_name;
 	o->whole.object = o;
 	o->whole.end = UINT64_MAX;

@@ -19,8 +19,10 @@ struct object;
  * struct sym - a function
  * @addr:	where it begins, as its object counts addresses
  * @end:	one past its last byte
- * @name:	as it is called in the source
+ * @name:	as it is called in the source; longer if its object has others of that name
+ * @plain:	as it is called in the source, without arguments
  * @linked:	as it is linked
+ * @file:	of a local one, the source file; or NULL
  * @object:	where it is
  * @local:	no other file sees its name
  * @stub:	it only jumps to another function: procedure linkage
@@ -31,13 +33,18 @@ struct sym {
 	uint64_t	addr;
 	uint64_t	end;
 	const char	*name;
+	const char	*plain;
 	const char	*linked;
+	const char	*file;
 	struct object	*object;
 	void		*priv;
 	bool		stub;
 	bool		local;
 	uint8_t		role;
 };
+
+/* Does the user mean it: by a name of it, or a pattern with * or ? for one? */
+bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
 	uint64_t	vaddr;
@@ -167,6 +174,7 @@ struct sym_add {
 	uint64_t	addr;
 	uint64_t	size;
 	const char	*name;
+	const char	*file;
 	unsigned int	rank;
 };
 
@@ -181,8 +189,10 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 /* The names are the object's from now on: copied. Frees the list. */
 void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
-/* demangle.c: of a C++ function's linked name, its own without arguments; or the same. */
-const char *sym_demangle(struct object *o, const char *linked);
+/* demangle.c: of a C++ function's linked name, its own; or the same. */
+const char *sym_demangle(struct object *o, const char *linked, bool arguments);
+/* apart.c: equal names become longer, until they differ. */
+void object_tell_apart(struct object *o);
 /* plt.c: of procedure linkage. Rank 0: below all symbols. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);

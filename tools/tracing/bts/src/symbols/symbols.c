@@ -5,9 +5,10 @@
  * A table is sorted once. Of several names for an address the one of the highest rank is
  * kept (global before weak before local, then the one with a size, then the shorter).
  * A symbol ends where it says, and at the latest where the next one begins; one without
- * a size ends there.
+ * a size ends there. The file of a local symbol is known as well.
  */
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 		s->addr = a->addr;
 		s->end = a->size ? a->addr + a->size : UINT64_MAX;
 		s->name = a->name;
+		s->file = a->file;
 		s->object = o;
 		s->local = a->rank <= 2;
 		if (nr && syms[nr - 1].end > s->addr)
@@ -105,7 +107,12 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	/* The names are the file's, which is freed: they become the object's. */
 	for (size_t i = 0; i < nr; i++) {
 		syms[i].linked = sym_name(o, syms[i].name);
-		syms[i].name = sym_demangle(o, syms[i].linked);
+		syms[i].plain = sym_demangle(o, syms[i].linked, false);
+		syms[i].name = syms[i].plain;
+		if (syms[i].file && syms[i].local)
+			syms[i].file = object_string(o, syms[i].file);
+		else
+			syms[i].file = NULL;
 		syms[i].stub = is_stub(syms[i].linked);
 	}
 	free(o->syms);
@@ -113,6 +120,14 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	o->nr_syms = nr;
 	free(list->list);
 	*list = (struct sym_list) {};
+}
+
+bool sym_is(const struct sym *s, const char *wanted)
+{
+	if (!strcmp(s->plain, wanted) || !strcmp(s->name, wanted) || !strcmp(s->linked, wanted))
+		return true;
+	return strpbrk(wanted, "*?") &&
+	       (!fnmatch(wanted, s->plain, 0) || !fnmatch(wanted, s->linked, 0));
 }
 
 /* The object of a module, made when its first symbol is met. */

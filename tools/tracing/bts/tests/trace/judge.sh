@@ -397,6 +397,37 @@ judge_graph() {
 		grep -q '^bts: graph: no_such: no such function' "$work/said"
 }
 
+# called WHERE: "FUNCTION CALLS" for each function that bts graph finds.
+called() {
+	"$bts" graph --json "$1" names.dat | python3 -c '
+import json, sys
+for row in map(json.loads, sys.stdin):
+    if "function" in row:
+        print("%s: %d" % (row["function"], row["calls"]))' | sort
+}
+
+# leads WHERE N: so many branches lead there.
+leads() {
+	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
+}
+
+# Two static functions of one name, and two overloads.
+judge_names() {
+	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
+	init(int) [names-more.cc]: 3
+	init(int) [names.cc]: 2
+	EOF
+	called 'pic?' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
+	pick(double): 1
+	pick(int): 4
+	EOF
+	"$bts" top -n 0 names.dat >"$work/text" && grep -q ' init(int) \[names.cc]  (names)' "$work/text" &&
+		[ "$(called 'pick(int)')" = 'pick(int): 4' ] && [ "$(called _Z4pickd)" = 'pick(double): 1' ] &&
+		leads pick 5 && leads 'pick*' 5 && leads _Z4picki 4 && leads 'init(int) [names.cc]' 2 || return 1
+	"$bts" replay -F 'pi*k' -N _Z4picki names.dat >"$work/text" &&
+		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
+}
+
 # Names of code that was made at run time; its bytes are not known.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
@@ -598,6 +629,7 @@ judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
+judge names - "functions of one name stay apart" judge_names
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit

@@ -58,6 +58,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	# To be taken for a kernel.
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
+	g++ -O1 -g -fno-inline -o names "$progs/names.cc" "$progs/names-more.cc"
 	gcc -O1 -g -o signals "$progs/signals.c"
 	gcc -O1 -g -o jit "$progs/jit.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
@@ -76,6 +77,7 @@ record plt-lld ./plt-lld 7
 record calls-O0 ./calls-O0 8
 record calls-static ./calls-static 8
 record throws ./throws
+record names ./names
 record signals ./signals
 record jit ./jit
 record loads ./loads "$dir/library.so"

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions of one file that have one name get names that differ: C++ overloads by their
+ * arguments, static functions by the source file, and what is left by the address:
+ *
+ *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
+ *
+ * A global function keeps its name if only the version of the symbol differs, as that of
+ * memcpy() in the C library. Stubs of procedure linkage keep theirs too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "object.h"
+
+typedef const char *(*longer_fn)(struct object *o, const struct sym *s);
+
+static const char *with_arguments(struct object *o, const struct sym *s)
+{
+	return sym_demangle(o, s->linked, true);
+}
+
+static const char *keep(struct object *o, char *name)
+{
+	const char *kept = object_string(o, name);
+
+	free(name);
+	return kept;
+}
+
+static const char *with_file(struct object *o, const struct sym *s)
+{
+	return s->file ? keep(o, mem_format("%s [%s]", s->name, s->file)) : s->name;
+}
+
+static const char *with_addr(struct object *o, const struct sym *s)
+{
+	if (!s->local)
+		return s->name;
+	return keep(o, mem_format("%s [%#llx]", s->plain, (unsigned long long)s->addr));
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct sym *const *a = left, *const *b = right;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+/* Of the list, keeps the functions whose names are equal. Returns their number. */
+static size_t keep_equal(struct sym **list, size_t nr)
+{
+	size_t kept = 0;
+
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_name);
+	for (size_t first = 0, end; first < nr; first = end) {
+		for (end = first + 1; end < nr && !by_name(&list[first], &list[end]); end++)
+			;
+		for (size_t i = first; end - first > 1 && i < end; i++)
+			list[kept++] = list[i];
+	}
+	return kept;
+}
+
+void object_tell_apart(struct object *o)
+{
+	static const longer_fn longer[] = { with_arguments, with_file, with_addr };
+	struct sym **list = mem_alloc(o->nr_syms * sizeof(struct sym *));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < o->nr_syms; i++)
+		if (!o->syms[i].stub)
+			list[nr++] = &o->syms[i];
+	for (size_t way = 0; way < sizeof(longer) / sizeof(longer[0]); way++) {
+		nr = keep_equal(list, nr);
+		for (size_t i = 0; i < nr; i++)
+			list[i]->name = longer[way](o, list[i]);
+	}
+	free(list);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A static function that is called like one in names.cc. */
+static int init(int n)
+{
+	return n > 3 ? n * 3 : n;
+}
+
+int more(int n)
+{
+	return init(n) + init(n + 1) + init(n + 2);
+}
