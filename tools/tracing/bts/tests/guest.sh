@@ -321,6 +321,23 @@ archive() {
 }
 check "archive: a trace reads the same without the binaries" archive
 
+# Known by device, inode and ctime: bts_jumps has no build ID.
+unproven() {
+	cp "$progs/bts_jumps" same && sleep 2 && bts record -u -o c.dat -- ./same &&
+		bts top -n 0 c.dat >counts && not grep '/same: ' counts && grep ' _start  (same)' counts &&
+		touch same && bts top -n 0 c.dat >counts && grep ' _start?  (same)' counts &&
+		says "^# $work/same: may have changed since the recording" cat counts &&
+		bts top --json c.dat | grep "\"$work/same\",\"state\":\"may have" &&
+		bts archive c.dat && [ ! -e "c.dat.archive/root/$work/same" ]
+}
+check "names: of a file without a build ID that may have changed" unproven
+changed() {
+	cp /bin/true other && bts record -u -o c.dat -- ./other && cp /bin/false other &&
+		says "^# $work/other: changed since the recording" bts top -n 0 c.dat &&
+		rm other && says "^# $work/other: cannot be read" bts top -n 0 c.dat
+}
+check "names: of a file that has changed" changed
+
 check "check: this machine" says 'Branches can be recorded here' bts check
 check "check: the probe" says 'All as it must be' bts check --probe
 

@@ -91,14 +91,19 @@ static void put_debug(struct archived *all, const struct object *object)
 
 static void put_object(struct archived *all, const struct object *object)
 {
+	static const char * const why[] = {
+		[OBJECT_PROVEN]		= "it cannot be read",
+		[OBJECT_UNPROVEN]	= "the file there may have changed since the recording",
+		[OBJECT_CHANGED]	= "the file there is another build",
+		[OBJECT_MISSING]	= "it cannot be read",
+	};
 	char *name;
 
 	if (object->path[0] != '/' || object->kernel)
 		return;
 	/* The trace names the path: it must not lead out of the archive. */
-	if (!object->file || object->other || strstr(object->path, "/../")) {
-		msg_warn("%s: %s: not archived", object->path, object->other ?
-			 "the file there is another build" : "it cannot be read");
+	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
+		msg_warn("%s: %s: not archived", object->path, why[object->proof]);
 		all->missing++;
 		return;
 	}

@@ -4,9 +4,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "private.h"
 
 #define NSEC_PER_SEC	1e9
@@ -14,6 +16,20 @@
 static uint64_t seconds(double time, uint64_t otherwise)
 {
 	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
+}
+
+/* When bts record began, in seconds; 0 if the trace does not say. */
+static int64_t began(const char *info)
+{
+	const char *date = info ? strstr(info, "\ndate: ") : NULL;
+	struct tm tm = {};
+	long east;
+
+	if (!date || !strptime(date + strlen("\ndate: "), "%Y-%m-%d %H:%M:%S %z", &tm))
+		return 0;
+	/* timegm() forgets it. */
+	east = tm.tm_gmtoff;
+	return timegm(&tm) - east;
 }
 
 bool pipe_open(struct pipe *p, const char *path, const struct options *options)
@@ -35,6 +51,7 @@ bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 	}
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
+	p->objects.began = began(v->dat->info.text);
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;
@@ -140,11 +157,47 @@ static void warn_nothing_left(const struct pipe *p)
 	free(filters);
 }
 
+/* Whose names are not those of the recording, or may not be. */
+static void print_changed(const struct pipe *p, FILE *out)
+{
+	static const char * const words[] = {
+		[OBJECT_UNPROVEN] = "may have changed since the recording: its names have a ?",
+		[OBJECT_CHANGED] = "changed since the recording: its names are not known",
+		[OBJECT_MISSING] = "cannot be read: its names are not known",
+	};
+
+	for (const struct object *o = p->objects.list; o; o = o->next)
+		if (o->proof != OBJECT_PROVEN)
+			fprintf(out, "# %s: %s\n", o->path, words[o->proof]);
+}
+
+static void print_changed_json(const struct pipe *p, FILE *out)
+{
+	static const char * const words[] = {
+		[OBJECT_UNPROVEN] = "may have changed",
+		[OBJECT_CHANGED] = "changed",
+		[OBJECT_MISSING] = "cannot be read",
+	};
+	const char *comma = "";
+
+	fputs(",\"files\":[", out);
+	for (const struct object *o = p->objects.list; o; o = o->next) {
+		if (o->proof == OBJECT_PROVEN)
+			continue;
+		fprintf(out, "%s{\"path\":", comma);
+		text_print_json(out, o->path);
+		fprintf(out, ",\"state\":\"%s\"}", words[o->proof]);
+		comma = ",";
+	}
+	fputc(']', out);
+}
+
 void pipe_bill(const struct pipe *p, FILE *out)
 {
 	const struct pipe_bill *b = &p->bill;
 
 	warn_nothing_left(p);
+	print_changed(p, out);
 	fputs("# ", out);
 	print_count(out, b->branches, "branch", "branches");
 	print_count(out, b->tasks, "task", "tasks");
@@ -176,7 +229,9 @@ void pipe_bill_json(const struct pipe *p, FILE *out)
 			(unsigned long long)b->lost_times[i]);
 		comma = ",";
 	}
-	fprintf(out, "},\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
+	fputc('}', out);
+	print_changed_json(p, out);
+	fprintf(out, ",\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
 		"\"bytes_a_branch\":%.2f}}\n", (unsigned long long)b->gaps,
 		(unsigned long long)b->blind, (unsigned long long)b->guessed, bytes_each(b));
 }

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "private.h"
 
@@ -147,6 +148,7 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	if (!key.build_id || key.build_id_size > BUILD_ID_MAX || key.build_id_size > length)
 		key.build_id_size = 0;
 	key.inode = number(f, b, "inode");
+	key.device = makedev(number(f, b, "maj"), number(f, b, "min"));
 	key.tgid = number(f, b, "tgid");
 	task_of(v, t, key.tgid);
 	m.addr = number(f, b, "addr");

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,18 @@ int archive_copy(const char *trace, const char *name, const char *from)
 	return ret;
 }
 
+static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)stat;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* Programs without a build ID, which are in root, were those of the trace before. */
 void archive_clear(const char *trace)
 {
+	char *root = mem_format("%s.archive/root", trace);
 	char *path = archive_path(trace);
 	DIR *stream = opendir(path);
 	struct dirent *entry;
@@ -100,6 +111,8 @@ void archive_clear(const char *trace)
 	}
 	if (stream)
 		closedir(stream);
+	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	free(root);
 	free(path);
 }
 

@@ -5,6 +5,9 @@
  * A file is looked for in the archive beside the trace, by its build ID or, without one, by
  * its path, and then at the path where it was mapped. It is taken only if it has the build
  * ID that the kernel saw; a file that was built again since has other code at these addresses.
+ * A file without a build ID is known by device, inode and a ctime before the recording. If
+ * these differ the file is still taken, because it is often the right one, but all its names
+ * have a question mark.
  * Debug information may lie in a second file, found by build ID (archive,
  * /usr/lib/debug) or by .gnu_debuglink.
  *
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -121,7 +125,7 @@ static bool same_object(const struct object *o, const struct object_key *key)
 		return !memcmp(o->build_id, key->build_id, key->build_id_size);
 	if (!object_is_file(key->path) && strcmp(key->path, "[vdso]"))
 		return o->tgid == key->tgid;
-	return o->inode == key->inode;
+	return o->inode == key->inode && o->device == key->device;
 }
 
 static char *build_id_path(const char *root, const struct object_key *key, const char *suffix)
@@ -210,6 +214,38 @@ static void read_vdso(struct objects *all, struct object *o)
 	free(path);
 }
 
+static bool same_file(const struct objects *all, const struct object_key *key)
+{
+	struct stat st;
+
+	/* Within the second in which recording began, the file may have changed after that. */
+	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
+	       st.st_ctime < all->began;
+}
+
+static void mark_names(struct object *o)
+{
+	for (size_t i = 0; i < o->nr_syms; i++) {
+		char *name = mem_format("%s?", o->syms[i].name);
+
+		o->syms[i].name = object_string(o, name);
+		free(name);
+	}
+}
+
+static void read_object(struct objects *all, struct object *o, const struct object_key *key)
+{
+	if (!read_archived(all, o, key)) {
+		if (!elf_read(o, key->path, key))
+			o->proof = access(key->path, R_OK) ? OBJECT_MISSING : OBJECT_CHANGED;
+		else if (!key->build_id_size && !same_file(all, key))
+			o->proof = OBJECT_UNPROVEN;
+	}
+	read_debug(all, o, key);
+	if (o->proof == OBJECT_UNPROVEN)
+		mark_names(o);
+}
+
 struct object *object_get(struct objects *all, const struct object_key *key)
 {
 	const char *slash = strrchr(key->path, '/'), *name;
@@ -225,6 +261,7 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	if (key->build_id_size)
 		memcpy(o->build_id, key->build_id, key->build_id_size);
 	o->inode = key->inode;
+	o->device = key->device;
 	o->tgid = key->tgid;
 	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");
 	if (!strcmp(key->path, "[vdso]")) {
@@ -235,9 +272,7 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 		jit_syms(all, o, key->tgid);
 		return o;
 	}
-	if (!read_archived(all, o, key) && !elf_read(o, key->path, key))
-		o->other = true;
-	read_debug(all, o, key);
+	read_object(all, o, key);
 	return o;
 }
 

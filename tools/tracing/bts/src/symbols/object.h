@@ -58,6 +58,14 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
+/* Is the file at the path the one that ran? */
+enum object_proof {
+	OBJECT_PROVEN,		/* by its build ID, or by device, inode and ctime */
+	OBJECT_UNPROVEN,	/* nothing says so: its names are marked */
+	OBJECT_CHANGED,		/* it is not: its code and names are not known */
+	OBJECT_MISSING,		/* there is none, or it cannot be read */
+};
+
 /**
  * struct object - a file, or what is like one
  * @name:	its short name: that of the file, or [kernel]
@@ -71,7 +79,7 @@ struct line;
  * @segments:	of @file: what is at which address
  * @bits32:	its code is 32-bit code
  * @is_file:	its addresses are those of a file, wherever that is mapped
- * @other:	the file at the path is another build; nothing is known then
+ * @proof:	of a file
  * @as_run:	of the kernel: @file was read when recording ended, not at another time
  * @before:	of the kernel: the pages that were others when recording began, or NULL
  * @blocks:	code.c: blocks that were decoded
@@ -87,6 +95,7 @@ struct object {
 	uint8_t		build_id[BUILD_ID_MAX];
 	uint32_t	build_id_size;
 	uint64_t	inode;
+	uint64_t	device;
 	int		tgid;
 	uint8_t		*file;
 	size_t		file_size;
@@ -100,7 +109,7 @@ struct object {
 	size_t		nr_segments;
 	bool		bits32;
 	bool		kernel;
-	bool		other;
+	enum object_proof	proof;
 	bool		is_file;
 	bool		as_run;
 	struct object	*before;
@@ -117,22 +126,27 @@ struct object {
 	void		*priv;
 };
 
-/* An object's name in a mapping: path, build ID (may be empty), inode (may be 0). */
+/* An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. */
 struct object_key {
 	const char	*path;
 	const uint8_t	*build_id;
 	uint32_t	build_id_size;
 	uint64_t	inode;
+	uint64_t	device;
 	int		tgid;
 };
 
-/* All objects of a trace. @archive: a directory beside it, or NULL. */
+/*
+ * All objects of a trace. @archive: a directory beside it, or NULL; @began: when recording
+ * began, in seconds, 0 if that is not known.
+ */
 struct objects {
 	struct object	*list;
 	struct object	*kernel;
 	struct object	*nowhere;
 	char		*archive;
 	const char	*uname;
+	int64_t		began;
 };
 
 void objects_init(struct objects *all, const char *trace, const char *uname);

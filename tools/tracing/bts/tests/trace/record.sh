@@ -29,6 +29,9 @@ record() {
 	else
 		# shellcheck disable=SC2086 # none for both sides
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out"
+		# The kernel may not see build IDs here, and another machine would have no proof.
+		"$bts" archive "$dir/$out.dat" >"$dir/$out.said"
+		[ -z "$side" ] || rm -f "$dir/$out.dat.archive/kcore.later"
 	fi
 }
 
