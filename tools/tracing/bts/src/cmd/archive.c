@@ -76,16 +76,16 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 static void put_debug(struct archived *all, const struct object *object)
 {
 	char *name = id_name(object, ".debug");
-	char *from = mem_format("/usr/lib/debug/%s", name);
+	char *there = archive_file(all->trace, name);
 
-	if (!access(from, R_OK)) {
-		if (archive_copy(all->trace, name, from))
+	if (there && access(there, F_OK)) {
+		if (archive_copy(all->trace, name, object->debug_path))
 			all->status = STATUS_FAILURE;
 		if (all->verbose)
-			printf("%s\n", from);
+			printf("%s\n", object->debug_path);
 		all->files++;
 	}
-	free(from);
+	free(there);
 	free(name);
 }
 
@@ -109,7 +109,7 @@ static void put_object(struct archived *all, const struct object *object)
 	}
 	name = id_name(object, "");
 	put(all, name, object->file, object->file_size, object->path);
-	if (object->build_id_size)
+	if (object->build_id_size && object->debug_apart)
 		put_debug(all, object);
 	free(name);
 }

@@ -96,14 +96,6 @@ static uint32_t build_id_of(Elf *elf, const uint8_t *file, size_t file_size, uin
 	return size;
 }
 
-/* An ELF file, read whole into @file: both are the caller's, either may be NULL. */
-static Elf *open_elf(const char *path, uint8_t **file, size_t *size)
-{
-	elf_version(EV_CURRENT);
-	*file = read_file(path, size);
-	return *file ? elf_memory((char *)*file, *size) : NULL;
-}
-
 /* Not read whole: a vmlinux may be half a gigabyte. */
 static Elf *map_elf(const char *path, int *fd)
 {
@@ -198,99 +190,40 @@ static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
 	return sh.sh_size - (s->st_value - sh.sh_addr);
 }
 
-static void read_symtab(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct sym_list *list)
+const char *elf_section_name(Elf *elf, const GElf_Shdr *sh)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t nr = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
-	const char *file = NULL;
-
-	for (size_t i = 0; data && i < nr; i++) {
-		unsigned int rank = RANK_NOTYPE;
-		const char *name;
-		GElf_Sym s;
-		int type;
-
-		if (!gelf_getsym(data, i, &s))
-			continue;
-		type = GELF_ST_TYPE(s.st_info);
-		/* Local symbols follow the name of their file; the linker's own have none. */
-		if (type == STT_FILE)
-			file = elf_strptr(elf, sh->sh_link, s.st_name);
-		if (s.st_shndx == SHN_UNDEF || !s.st_value)
-			continue;
-		if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC)
-			continue;
-		name = elf_strptr(elf, sh->sh_link, s.st_name);
-		if (!name || !*name || (type == STT_NOTYPE && name[0] == '.'))
-			continue;
-		if (type != STT_NOTYPE)
-			rank = GELF_ST_BIND(s.st_info) == STB_GLOBAL ? RANK_GLOBAL :
-			       GELF_ST_BIND(s.st_info) == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
-		if (!s.st_size && rank != RANK_NOTYPE)
-			s.st_size = rest_of_section(elf, &s);
-		sym_list_add(list, s.st_value, s.st_size, name, rank);
-		list->list[list->nr - 1].file = file && *file ? file : NULL;
-	}
-}
-
-static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = NULL;
 	size_t strings;
+	const char *name = elf_getshdrstrndx(elf, &strings) ? NULL :
+			   elf_strptr(elf, strings, sh->sh_name);
 
-	if (elf_getshdrstrndx(elf, &strings))
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, sh))
-			continue;
-		name = elf_strptr(elf, strings, sh->sh_name);
-		if (name && !strcmp(name, wanted))
-			return scn;
-	}
-	return NULL;
+	return name ? name : "";
 }
 
-static void read_syms(struct object *o, Elf *elf, struct sym_list *list)
+void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
+	     const char **file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
+	int type = GELF_ST_TYPE(s->st_info), bind = GELF_ST_BIND(s->st_info);
+	unsigned int rank = RANK_NOTYPE;
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) &&
-		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
-			read_symtab(elf, scn, &sh, list);
-	plt_syms(o, elf, list);
-}
-
-/* The file that .gnu_debuglink names, where distributions put it. */
-static void follow_debuglink(struct object *o, Elf *elf, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	Elf_Data *data;
-	GElf_Shdr sh;
-	Elf_Scn *scn;
-	char *other;
-
-	scn = section_named(elf, ".gnu_debuglink", &sh);
-	data = scn ? elf_getdata(scn, NULL) : NULL;
-	if (!data || !data->d_buf || !slash || !memchr(data->d_buf, 0, data->d_size))
+	/* Local symbols follow the name of their file; the linker's own have none. */
+	if (type == STT_FILE)
+		*file = *name ? name : NULL;
+	if (s->st_shndx == SHN_UNDEF || !s->st_value || !*name ||
+	    (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC) ||
+	    (type == STT_NOTYPE && name[0] == '.'))
 		return;
-	other = mem_format("%.*s/.debug/%s", (int)(slash - path), path, (char *)data->d_buf);
-	if (access(other, R_OK)) {
-		free(other);
-		other = mem_format("/usr/lib/debug%.*s/%s", (int)(slash - path), path,
-				   (char *)data->d_buf);
-	}
-	if (!access(other, R_OK))
-		elf_debug(o, other);
-	free(other);
+	if (type != STT_NOTYPE)
+		rank = bind == STB_GLOBAL ? RANK_GLOBAL :
+		       bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+	if (!s->st_size && rank != RANK_NOTYPE)
+		s->st_size = rest_of_section(elf, s);
+	sym_list_add(list, addr, s->st_size, name, rank);
+	list->list[list->nr - 1].file = *file;
 }
 
-bool elf_read(struct object *o, const char *path, const struct object_key *key)
+bool elf_read(struct object *o, const char *path, const struct object_key *key,
+	      const char *archive)
 {
-	struct sym_list list = {};
 	uint8_t id[BUILD_ID_MAX];
 	bool done = false;
 	uint32_t id_size;
@@ -308,39 +241,13 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key)
 	}
 	if (done) {
 		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
-		o->debug_path = mem_strdup(path);
 		read_segments(o, elf);
-		read_syms(o, elf, &list);
-		object_set_syms(o, &list);
-		object_tell_apart(o);
-		follow_debuglink(o, elf, path);
+		if (!o->kernel)
+			debug_syms(o, elf, path, archive);
 	} else {
 		free(o->file);
 		o->file = NULL;
 	}
 	elf_end(elf);
 	return done;
-}
-
-/* Its addresses are those of the file that it was split from. */
-void elf_debug(struct object *o, const char *path)
-{
-	struct sym_list list = {};
-	uint8_t *file;
-	size_t size;
-	Elf *elf;
-
-	elf = open_elf(path, &file, &size);
-	if (elf && elf_kind(elf) == ELF_K_ELF) {
-		for (size_t i = 0; i < o->nr_syms; i++)
-			sym_list_add(&list, o->syms[i].addr, o->syms[i].end - o->syms[i].addr,
-				     o->syms[i].linked, RANK_PLT);
-		read_syms(o, elf, &list);
-		object_set_syms(o, &list);
-		object_tell_apart(o);
-		free(o->debug_path);
-		o->debug_path = mem_strdup(path);
-	}
-	elf_end(elf);
-	free(file);
 }

@@ -8,8 +8,7 @@
  * A file without a build ID is known by device, inode and a ctime before the recording. If
  * these differ the file is still taken, because it is often the right one, but all its names
  * have a question mark.
- * Debug information may lie in a second file, found by build ID (archive,
- * /usr/lib/debug) or by .gnu_debuglink.
+ * Symbols and debug information may be in a second file, see debug.c.
  *
  * The vDSO is in no file: it is taken from the archive, or, if the trace is of the
  * kernel that runs now, from this process.
@@ -70,7 +69,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 static bool read_kernel(const struct objects *all, struct object *o, const char *name)
 {
 	char *path = mem_format("%s/%s", all->archive, name);
-	bool done = elf_read(o, path, NULL);
+	bool done = elf_read(o, path, NULL, NULL);
 
 	free(path);
 	return done;
@@ -128,13 +127,13 @@ static bool same_object(const struct object *o, const struct object_key *key)
 	return o->inode == key->inode && o->device == key->device;
 }
 
-static char *build_id_path(const char *root, const struct object_key *key, const char *suffix)
+static char *build_id_path(const char *root, const struct object_key *key)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 
 	for (uint32_t i = 0; i < key->build_id_size; i++)
 		sprintf(hex + 2 * i, "%02x", key->build_id[i]);
-	return mem_format("%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
+	return mem_format("%s/.build-id/%.2s/%s", root, hex, hex + 2);
 }
 
 static bool read_archived(struct objects *all, struct object *o, const struct object_key *key)
@@ -144,27 +143,11 @@ static bool read_archived(struct objects *all, struct object *o, const struct ob
 
 	if (!all->archive || (!key->build_id_size && !object_is_file(key->path)))
 		return false;
-	path = key->build_id_size ? build_id_path(all->archive, key, "") :
+	path = key->build_id_size ? build_id_path(all->archive, key) :
 	       mem_format("%s/root%s", all->archive, key->path);
-	done = elf_read(o, path, key);
+	done = elf_read(o, path, key, all->archive);
 	free(path);
 	return done;
-}
-
-static void read_debug(struct objects *all, struct object *o, const struct object_key *key)
-{
-	const char *roots[] = { all->archive, "/usr/lib/debug" };
-
-	for (size_t i = 0; key->build_id_size && i < 2; i++) {
-		char *path;
-
-		if (!roots[i])
-			continue;
-		path = build_id_path(roots[i], key, ".debug");
-		if (!access(path, R_OK))
-			elf_debug(o, path);
-		free(path);
-	}
 }
 
 static bool running_kernel(const struct objects *all)
@@ -194,7 +177,7 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && write(fd, vdso, size) == (ssize_t)size)
-		done = elf_read(o, path, NULL);
+		done = elf_read(o, path, NULL, NULL);
 	if (fd >= 0)
 		close(fd);
 	/* No lines later: the path is only good now. */
@@ -209,7 +192,7 @@ static void read_vdso(struct objects *all, struct object *o)
 
 	if (all->archive)
 		path = mem_format("%s/vdso.so", all->archive);
-	if (!path || !elf_read(o, path, NULL))
+	if (!path || !elf_read(o, path, NULL, NULL))
 		read_own_vdso(all, o);
 	free(path);
 }
@@ -236,12 +219,11 @@ static void mark_names(struct object *o)
 static void read_object(struct objects *all, struct object *o, const struct object_key *key)
 {
 	if (!read_archived(all, o, key)) {
-		if (!elf_read(o, key->path, key))
+		if (!elf_read(o, key->path, key, all->archive))
 			o->proof = access(key->path, R_OK) ? OBJECT_MISSING : OBJECT_CHANGED;
 		else if (!key->build_id_size && !same_file(all, key))
 			o->proof = OBJECT_UNPROVEN;
 	}
-	read_debug(all, o, key);
 	if (o->proof == OBJECT_UNPROVEN)
 		mark_names(o);
 }

@@ -9,7 +9,7 @@
 #define BTS_OBJECT_H
 
 #include <stdbool.h>
-#include <libelf.h>
+#include <gelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -85,6 +85,7 @@ enum object_proof {
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
  * @debug_path:	the file with the debug information
+ * @debug_apart:	it is another file than the one with the code
  * @debug_bias:	what is to be added to its addresses
  * @lsda:	lsda.c: where exceptions go
  */
@@ -120,6 +121,7 @@ struct object {
 	size_t		nr_lines;
 	bool		lines_read;
 	char		*debug_path;
+	bool		debug_apart;
 	uint64_t	debug_bias;
 	struct lsda_table *lsda;
 	struct object	*next;
@@ -172,10 +174,12 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* The address of the byte at an offset of the file. */
 uint64_t object_addr(const struct object *o, uint64_t offset);
 
-/* elf.c: a file's bytes, segments and symbols. False if it is not one of that build ID. */
-bool elf_read(struct object *o, const char *path, const struct object_key *key);
-/* More symbols, and lines, from the file that has the debug information. */
-void elf_debug(struct object *o, const char *path);
+/*
+ * elf.c: a file's bytes, segments and symbols. False if it is not one of that build ID.
+ * @archive may have its debug information, or is NULL.
+ */
+bool elf_read(struct object *o, const char *path, const struct object_key *key,
+	      const char *archive);
 /* The address of a symbol; 0 if there is none, or no such file. */
 uint64_t elf_symbol(const char *path, const char *name);
 /* The build ID that is in notes, as /sys/kernel/notes has them; its size, or 0. */
@@ -200,6 +204,13 @@ struct sym_list {
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
 		  unsigned int rank);
+/* elf.c: never NULL. */
+const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
+/* elf.c: a symbol of a file, if it is a function. @file: of the symbols before it. */
+void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
+	     const char **file);
+/* debug.c: the file's symbols, and its debug_path. */
+void debug_syms(struct object *o, Elf *elf, const char *path, const char *archive);
 /* The names are the object's from now on: copied. Frees the list. */
 void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);

@@ -90,15 +90,6 @@ static int compare(const void *left, const void *right)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static const char *section_name(Elf *elf, const GElf_Shdr *sh)
-{
-	size_t strings;
-	const char *name = elf_getshdrstrndx(elf, &strings) ? NULL :
-			   elf_strptr(elf, strings, sh->sh_name);
-
-	return name ? name : "";
-}
-
 static void read_slots(struct slots *slots, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -107,7 +98,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 	while ((scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA)
 			read_relocs(slots, elf, scn, !slots->by_number &&
-				    !strcmp(section_name(elf, &sh), ".rela.plt"));
+				    !strcmp(elf_section_name(elf, &sh), ".rela.plt"));
 	if (slots->nr)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
@@ -173,7 +164,7 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS)
 			continue;
-		if (!strncmp(section_name(elf, &sh), ".plt", 4))
+		if (!strncmp(elf_section_name(elf, &sh), ".plt", 4))
 			read_stubs(o, &slots, scn, &sh, list);
 	}
 	free(slots.by_number);

@@ -122,6 +122,70 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
+# Names of calls without its symbols, from TRACE: the same as with them.
+same_names() {
+	own_functions calls >"$work/own"
+	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
+	bts_counts calls.dat calls | join - "$work/own" | cmp -s - "$work/ours"
+}
+
+# stripped: the trace of calls has an archive with the stripped program.
+stripped() {
+	id=$(readelf -n calls | sed -n 's/.*Build ID: //p')
+	rest=${id#??}
+	byte=${id%"$rest"}
+	rm -rf "$work/bare.dat.archive"
+	mkdir -p "$work/bare.dat.archive/.build-id/$byte"
+	bare=$work/bare.dat.archive/.build-id/$byte/$rest
+	cp calls.dat "$work/bare.dat"
+	strip_with
+	! same_names "$work/bare.dat"
+}
+
+# strip_with OPTION...: the program is there by build ID and by path, whichever the trace has.
+strip_with() {
+	objcopy --strip-all "$@" calls "$bare" && mkdir -p "$work/bare.dat.archive/root$dir" &&
+		cp "$bare" "$work/bare.dat.archive/root$dir/calls"
+}
+
+judge_debug_id() {
+	stripped && objcopy --only-keep-debug calls "$bare.debug" && same_names "$work/bare.dat" &&
+		"$bts" top -n 0 -b line "$work/bare.dat" >"$work/text" &&
+		grep -q '/calls.c:[1-9]' "$work/text"
+}
+
+# The symbols alone, without those that the program has for the dynamic linker.
+judge_debugdata() {
+	stripped && objcopy --strip-debug calls "$work/mini" && xz -kf "$work/mini" &&
+		strip_with --add-section .gnu_debugdata="$work/mini.xz" &&
+		same_names "$work/bare.dat"
+}
+
+judge_debuginfod() {
+	stripped && mkdir -p "$work/server/buildid/$id" &&
+		objcopy --only-keep-debug calls "$work/server/buildid/$id/debuginfo" || return 1
+	export DEBUGINFOD_URLS="file://$work/server" DEBUGINFOD_CACHE_PATH="$work/cache"
+	same_names "$work/bare.dat"
+	same=$?
+	unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH
+	return "$same"
+}
+
+judge_debuglink() {
+	"$bts" top -n 0 linked.dat | grep -q ' fib  (linked)' || return 1
+	cp .debug/linked.debug "$work/kept"
+	echo >>.debug/linked.debug
+	! "$bts" top -n 0 linked.dat | grep -q ' fib'
+	refused=$?
+	# Opening it must not wait.
+	rm .debug/linked.debug && mkfifo .debug/linked.debug
+	timeout 60 "$bts" top -n 0 linked.dat >"$work/text"
+	waited=$?
+	rm .debug/linked.debug
+	cp "$work/kept" .debug/linked.debug
+	[ "$refused$waited" = 00 ]
+}
+
 # objdump names the stubs at the same addresses. With IBT it does not name those that bind
 # lazily, to which the ones with names jump.
 judge_plt() {
@@ -609,6 +673,11 @@ judge callgrind valgrind "callgrind: instructions and calls of each function of 
 judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
 	judge_callgrind throws
 judge lld - "a program linked by lld has the counts of the same linked by ld" judge_lld
+judge debug objcopy "debug information by build ID" judge_debug_id
+judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
+judge debug xz "symbols in .gnu_debugdata" judge_debugdata
+# gdb brings libdebuginfod.
+judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge plt objdump "objdump: the names of procedure linkage" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux

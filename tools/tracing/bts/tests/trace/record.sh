@@ -56,6 +56,11 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -fno-builtin -Wl,-z,lazy -o plt-lazy "$progs/plt.c"
 	gcc -O1 -fno-builtin -fcf-protection -Wl,-z,lazy,-z,ibtplt -o plt-ibt "$progs/plt.c"
 	gcc -O1 -fno-builtin -Wl,-z,lazy -fuse-ld=lld -o plt-lld "$progs/plt.c"
+	# Stripped; the debug information is beside it, proven by its CRC alone.
+	gcc -O1 -g -fno-inline -Wl,--build-id=none -o linked "$progs/calls.c"
+	mkdir -p .debug
+	objcopy --only-keep-debug linked .debug/linked.debug
+	objcopy --strip-all --add-gnu-debuglink=.debug/linked.debug linked
 	# Its name in the debug information is relative.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
 	# To be taken for a kernel.
@@ -74,6 +79,7 @@ fi
 side=-u
 record calls ./calls 12
 record calls-lld ./calls-lld 12
+record linked ./linked 8
 record plt-lazy ./plt-lazy 7
 record plt-ibt ./plt-ibt 7
 record plt-lld ./plt-lld 7

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file's symbols, and where its debug information is, by elfutils' libdwfl:
+ *
+ *	in the file itself; its .gnu_debugdata too, which has the symbols alone
+ *	by build ID, in the archive or in /usr/lib/debug
+ *	by .gnu_debuglink, with its CRC, beside the file, in .debug or in /usr/lib/debug
+ *	from debuginfod, if the environment has DEBUGINFOD_URLS
+ *
+ * The module is at 0: its addresses are those of the file.
+ */
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "object.h"
+
+/* Others may have put a FIFO where the debug information should be. */
+static bool only_files(const char *file, const char *link)
+{
+	static const char * const dirs[] = { "", ".debug/" };
+	const char *slash = strrchr(file, '/');
+	bool fine = slash && !strchr(link, '/');
+
+	for (size_t i = 0; fine && i < 2; i++) {
+		char *path = mem_format("%.*s/%s%s", (int)(slash - file), file, dirs[i], link);
+		struct stat st;
+
+		fine = stat(path, &st) || S_ISREG(st.st_mode);
+		free(path);
+	}
+	return fine;
+}
+
+/* Without a link, libdwfl would take FILE.debug, which nothing proves to be the right one. */
+static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		      const char *file, const char *link, GElf_Word crc, char **found)
+{
+	if (!file || !link || !only_files(file, link)) {
+		file = NULL;
+		link = NULL;
+	}
+	return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
+}
+
+/* The file may be in the archive: its .gnu_debuglink is relative to where it was mapped. */
+static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	Dwfl_Module *module = fd < 0 ? NULL :
+			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
+
+	/* The descriptor is the module's now. */
+	if (!module && fd >= 0)
+		close(fd);
+	dwfl_report_end(dwfl, NULL, NULL);
+	return module;
+}
+
+static bool has_lines(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && !strcmp(elf_section_name(elf, &sh), ".debug_line"))
+			return true;
+	return false;
+}
+
+/*
+ * Only where they are: a library may have gigabytes of debug information. The module's build
+ * ID is known once its symbols are.
+ */
+static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
+{
+	char *found = NULL;
+	const char *link;
+	GElf_Word crc;
+	int fd = -1;
+
+	if (!has_lines(elf)) {
+		link = dwelf_elf_gnu_debuglink(elf, &crc);
+		fd = find_debug(module, NULL, NULL, 0, o->path, link, crc, &found);
+	}
+	o->debug_apart = fd >= 0 && found;
+	o->debug_path = mem_strdup(o->debug_apart ? found : path);
+	if (fd >= 0)
+		close(fd);
+	free(found);
+}
+
+/* A name lives until the end of @dwfl. */
+static void read_module(Dwfl_Module *module, struct sym_list *list)
+{
+	int nr = dwfl_module_getsymtab(module);
+	const char *file = NULL;
+
+	for (int i = 0; i < nr; i++) {
+		GElf_Addr addr, bias;
+		const char *name;
+		GElf_Sym s;
+		Elf *elf;
+
+		name = dwfl_module_getsym_info(module, i, &s, &addr, NULL, &elf, &bias);
+		if (name)
+			elf_sym(list, elf, &s, addr, name, &file);
+	}
+}
+
+void debug_syms(struct object *o, Elf *elf, const char *path, const char *archive)
+{
+	char *dirs = mem_format(":.debug:/usr/lib/debug%s%s", archive ? ":" : "",
+				archive ? archive : "");
+	const Dwfl_Callbacks callbacks = {
+		.find_elf		= dwfl_build_id_find_elf,
+		.find_debuginfo		= find_debug,
+		.section_address	= dwfl_offline_section_address,
+		.debuginfo_path		= &dirs,
+	};
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *module = dwfl ? report(dwfl, o, path) : NULL;
+	struct sym_list list = {};
+
+	if (module) {
+		read_module(module, &list);
+		find_lines(o, module, elf, path);
+	}
+	plt_syms(o, elf, &list);
+	object_set_syms(o, &list);
+	object_tell_apart(o);
+	dwfl_end(dwfl);
+	free(dirs);
+}
