@@ -186,6 +186,16 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
+# Without the archive nothing proves that a file without a build ID is the one that ran: it is
+# on another device than in the guest, or was touched.
+judge_proof() {
+	cp linked.dat "$work/alone.dat" && touch linked &&
+		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
+		grep -q "^# $dir/linked: may have changed" "$work/text" &&
+		"$bts" top -n 0 linked.dat >"$work/text" && grep -q ' fib  (linked)' "$work/text" &&
+		! grep -q '^# .*: may have changed' "$work/text"
+}
+
 # objdump names the stubs at the same addresses. With IBT it does not name those that bind
 # lazily, to which the ones with names jump.
 judge_plt() {
@@ -678,6 +688,7 @@ judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_de
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 # gdb brings libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
+judge proof - "names without proof have a mark" judge_proof
 judge plt objdump "objdump: the names of procedure linkage" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
