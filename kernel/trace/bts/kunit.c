@@ -219,6 +219,24 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* A batch may end with a branch that is written alone, after losses. Then there is no more. */
+static void bts_test_last(struct kunit *test)
+{
+	static const struct ds_bts_record rec = { 0x401000, 0x402000 };
+	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);
+	struct bts_cpu *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	c->write.buffer = buffer;
+	migrate_disable();
+	bts_lose(c, BTS_LOST_RING_BUFFER, 5, 1);
+	bts_deliver(NULL, c, &rec, 1);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 2);
+	migrate_enable();
+	ring_buffer_free(buffer);
+}
+
 /* What was kernel text in another boot is looked up where it is now, and nothing else. */
 static void bts_test_text(struct kunit *test)
 {
@@ -242,6 +260,7 @@ static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_off),
 	KUNIT_CASE(bts_test_reserve),
 	KUNIT_CASE(bts_test_overrun),
+	KUNIT_CASE(bts_test_last),
 	KUNIT_CASE(bts_test_text),
 	{ }
 };

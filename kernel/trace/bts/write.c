@@ -210,7 +210,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 	const struct ds_bts_record *end = rec + nr;
 	union bts_entry entry = { .ent = c->write.ent };
 
-	for (;;) {
+	while (rec != end) {
 		rec += bts_write_branches(c, rec, end - rec);
 		if (rec == end)
 			return;
