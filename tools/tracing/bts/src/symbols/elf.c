@@ -157,25 +157,27 @@ uint64_t elf_symbol(const char *path, const char *name)
 	return addr;
 }
 
-static void read_segments(struct object *o, Elf *elf)
+size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list)
 {
-	size_t nr;
+	size_t nr, used = 0;
 
+	*list = NULL;
 	if (elf_getphdrnum(elf, &nr))
-		return;
-	o->segments = mem_zalloc(nr, sizeof(*o->segments));
+		return 0;
+	*list = mem_zalloc(nr, sizeof(**list));
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
-		    p.p_offset >= o->file_size)
+		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD ||
+		    (p.p_flags & flags) != flags || p.p_offset >= file_size)
 			continue;
-		if (p.p_filesz > o->file_size - p.p_offset)
-			p.p_filesz = o->file_size - p.p_offset;
-		o->segments[o->nr_segments++] = (struct segment) {
+		if (p.p_filesz > file_size - p.p_offset)
+			p.p_filesz = file_size - p.p_offset;
+		(*list)[used++] = (struct segment) {
 			.vaddr = p.p_vaddr, .offset = p.p_offset, .size = p.p_filesz,
 		};
 	}
+	return used;
 }
 
 /* A function without a size goes no further than its section. */
@@ -241,7 +243,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	}
 	if (done) {
 		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
-		read_segments(o, elf);
+		o->nr_segments = elf_segments(elf, o->file_size, PF_X, &o->segments);
 		if (!o->kernel)
 			debug_syms(o, elf, path, archive);
 	} else {

@@ -288,43 +288,18 @@ static int by_address(const void *left, const void *right)
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-static void read_segments(struct lsda_table *t, Elf *elf, size_t size)
-{
-	size_t nr;
-
-	if (elf_getphdrnum(elf, &nr))
-		return;
-	t->segments = mem_zalloc(nr, sizeof(*t->segments));
-	for (size_t i = 0; i < nr; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || p.p_offset >= size)
-			continue;
-		if (p.p_filesz > size - p.p_offset)
-			p.p_filesz = size - p.p_offset;
-		t->segments[t->nr_segments++] = (struct segment) {
-			.vaddr = p.p_vaddr, .offset = p.p_offset, .size = p.p_filesz,
-		};
-	}
-}
-
 static struct cursor section_bytes(const struct object *o, Elf *elf, const char *wanted)
 {
 	struct cursor none = { .spoilt = true };
 	Elf_Scn *scn = NULL;
-	size_t strings;
 
-	if (elf_getshdrstrndx(elf, &strings))
-		return none;
 	while ((scn = elf_nextscn(elf, scn))) {
-		const char *name;
 		GElf_Shdr sh;
 
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
 		    sh.sh_offset > o->file_size || sh.sh_size > o->file_size - sh.sh_offset)
 			continue;
-		name = elf_strptr(elf, strings, sh.sh_name);
-		if (name && !strcmp(name, wanted))
+		if (!strcmp(elf_section_name(elf, &sh), wanted))
 			return (struct cursor) {
 				.at = o->file + sh.sh_offset, .left = sh.sh_size,
 				.addr = sh.sh_addr, .bits32 = o->bits32,
@@ -347,7 +322,7 @@ static struct lsda_table *table_of(struct object *o)
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)o->file, o->file_size);
 	if (elf) {
-		read_segments(t, elf, o->file_size);
+		t->nr_segments = elf_segments(elf, o->file_size, 0, &t->segments);
 		read_section(t, section_bytes(o, elf, ".eh_frame"));
 	}
 	elf_end(elf);

@@ -206,6 +206,8 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 		  unsigned int rank);
 /* elf.c: never NULL. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
+/* elf.c: what is loaded of a file with all of @flags (PF_*), into *@list. Returns how many. */
+size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
 /* elf.c: a symbol of a file, if it is a function. @file: of the symbols before it. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
