@@ -21,15 +21,19 @@
 #define LOST_ID	19
 #define BRANCH_ID 18
 
+/* What the format of each event has before its own fields. */
+#define COMMON_FIELDS \
+	"format:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
+	"\n"
+
 static const char pack_format[] =
 	"name: bts_pack\n"
 	"ID: 20\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
+	COMMON_FIELDS
 	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
@@ -44,12 +48,7 @@ static const char pack_format[] =
 static const char old_format[] =
 	"name: bts_pack\n"
 	"ID: 20\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
+	COMMON_FIELDS
 	"\tfield:u64 seq;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long from;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:24;\tsize:8;\tsigned:0;\n"
@@ -61,12 +60,7 @@ static const char old_format[] =
 static const char branch_format[] =
 	"name: bts_branch\n"
 	"ID: 18\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
+	COMMON_FIELDS
 	"\tfield:unsigned long from;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\n"
@@ -75,12 +69,7 @@ static const char branch_format[] =
 static const char lost_format[] =
 	"name: bts_lost\n"
 	"ID: 19\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
+	COMMON_FIELDS
 	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n"
