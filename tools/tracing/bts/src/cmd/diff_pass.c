@@ -93,8 +93,8 @@ static void describe(struct track *t, struct calls *c, const struct step *s)
 	out = open_memstream(&t->stack, &size);
 	if (!out)
 		return;
-	for (uint32_t i = 0; i < c->depth; i++)
-		fprintf(out, "%s%s", i ? " > " : "", c->stack[i].sym->name);
+	for (uint32_t i = 0; i < c->now.depth; i++)
+		fprintf(out, "%s%s", i ? " > " : "", c->now.frames[i].sym->name);
 	if (c->guessed)
 		fputs(" (stack guessed)", out);
 	fclose(out);

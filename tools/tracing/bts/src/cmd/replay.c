@@ -120,18 +120,18 @@ static uintptr_t new_level(const struct replay *r, const struct calls *c, const 
 {
 	uintptr_t above = 0;
 
-	if (c->depth > 1)
-		above = level_of(&c->stack[c->depth - 2]);
+	if (c->now.depth > 1)
+		above = level_of(&c->now.frames[c->now.depth - 2]);
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
 	/* A hidden frame hides what is within it; one above the function asked for does not. */
-	if (c->depth > 1 && !above && !r->only)
+	if (c->now.depth > 1 && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))
 		return 0;
 	if (!above && r->only && r->without) {
-		for (uint32_t i = 0; i + 1 < c->depth; i++)
-			if (role(r, c->stack[i].sym) & ROLE_WITHOUT)
+		for (uint32_t i = 0; i + 1 < c->now.depth; i++)
+			if (role(r, c->now.frames[i].sym) & ROLE_WITHOUT)
 				return 0;
 	}
 	return r->depth && above >= r->depth ? 0 : above + 1;
@@ -148,7 +148,7 @@ static void enter(struct calls *c, struct frame *f)
 	r->found = true;
 	print_pending(r);
 	r->pending = c;
-	r->pending_depth = c->depth;
+	r->pending_depth = c->now.depth;
 	r->pending_frame = *f;
 }
 
@@ -156,7 +156,7 @@ static void leave(struct calls *c, struct frame *f)
 {
 	struct replay *r = c->ctx;
 	uintptr_t level = level_of(f);
-	bool leaf = r->pending == c && r->pending_depth == c->depth;
+	bool leaf = r->pending == c && r->pending_depth == c->now.depth;
 
 	if (!level)
 		return;
@@ -177,14 +177,14 @@ static void leave(struct calls *c, struct frame *f)
 	text_string(r->text, "\n");
 }
 
-/* A row of its own, where the task's calls are; none if they are hidden. */
+/* Prints a line at the depth of the task's calls; nothing if the calls are hidden. */
 static void note(struct calls *c, const char *text)
 {
 	struct replay *r = c->ctx;
-	uintptr_t level = c->depth ? level_of(calls_top(c)) : 0;
+	uintptr_t level = c->now.depth ? level_of(calls_top(c)) : 0;
 
 	print_pending(r);
-	if (!level && (c->depth || r->only))
+	if (!level && (c->now.depth || r->only))
 		return;
 	head(r, c->task, level + 1, false, 0, 0);
 	text_string(r->text, "// ");
@@ -196,7 +196,7 @@ static void change(struct calls *c)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "stack %u", c->id);
+	snprintf(text, sizeof(text), "stack %u", c->now.id);
 	note(c, text);
 }
 
@@ -231,9 +231,9 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	struct replay *r = ctx;
 	struct calls *c = t ? calls_of(&r->pipe, t, &ops, r) : NULL;
 	struct task of_cpu = { .comm = "cpu", .pid = row->cpu };
-	uintptr_t level = c && c->depth ? level_of(calls_top(c)) : 0;
+	uintptr_t level = c && c->now.depth ? level_of(calls_top(c)) : 0;
 
-	if (row->type == ROW_MAP || (c && c->depth && !level)) {
+	if (row->type == ROW_MAP || (c && c->now.depth && !level)) {
 		if (c)
 			calls_row(c, row);
 		return 0;

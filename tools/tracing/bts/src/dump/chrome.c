@@ -65,7 +65,7 @@ static void stack(struct timeline *tl, struct calls *c)
 {
 	begin_event(tl, c->task, timeline_track(c), "M");
 	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":\"stack ");
-	text_number(tl->text, c->id);
+	text_number(tl->text, c->now.id);
 	text_string(tl->text, " of ");
 	text_number(tl->text, c->task->pid);
 	text_string(tl->text, "\"}}");

@@ -220,7 +220,7 @@ static void stack(struct timeline *tl, struct calls *c)
 	struct message packet = {}, track = {};
 	char name[32];
 
-	snprintf(name, sizeof(name), "stack %u", c->id);
+	snprintf(name, sizeof(name), "stack %u", c->now.id);
 	put_number(&track, TRACK_UUID, track_id(c));
 	put_string(&track, TRACK_NAME, name);
 	put_number(&track, TRACK_PARENT_UUID, (uint64_t)(uint32_t)c->task->pid + 1);

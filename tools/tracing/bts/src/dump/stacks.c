@@ -44,7 +44,8 @@ static void enter(struct calls *c, struct frame *f)
 {
 	struct stacks_node *parent, **at, *n;
 
-	parent = c->depth > 1 ? c->stack[c->depth - 2].node : node_of_task(c->ctx, c->task);
+	parent = c->now.depth > 1 ? c->now.frames[c->now.depth - 2].node :
+				    node_of_task(c->ctx, c->task);
 	for (at = &parent->child; (n = *at); at = &n->sibling)
 		if (n->sym == f->sym)
 			break;

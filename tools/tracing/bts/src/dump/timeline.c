@@ -66,9 +66,9 @@ static void change(struct calls *c)
 {
 	struct clock *k = clock_of(c);
 
-	if (c->id <= k->stack)
+	if (c->now.id <= k->stack)
 		return;
-	k->stack = c->id;
+	k->stack = c->now.id;
 	((struct timeline *)c->ctx)->stack(c->ctx, c);
 }
 

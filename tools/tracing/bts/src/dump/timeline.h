@@ -42,7 +42,7 @@ struct timeline {
  */
 static inline uint64_t timeline_track(const struct calls *c)
 {
-	return (uint64_t)c->id << 32 | (uint32_t)c->task->pid;
+	return (uint64_t)c->now.id << 32 | (uint32_t)c->task->pid;
 }
 
 /* What pipe_run() returns. */

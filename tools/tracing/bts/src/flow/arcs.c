@@ -22,7 +22,7 @@ static struct tally *active_of(struct calls *c)
 
 static struct tally_entry *active(struct calls *c, const struct sym *sym)
 {
-	struct tally_key key = { .a = sym, .a_addr = c->id };
+	struct tally_key key = { .a = sym, .a_addr = c->now.id };
 
 	return tally_get(active_of(c), &key);
 }
@@ -41,13 +41,14 @@ static void enter(struct calls *c, struct frame *f)
 {
 	struct arcs *a = c->ctx;
 
-	if (wanted(a, f->sym) || (c->depth > 1 && wanted(a, c->stack[c->depth - 2].sym)))
+	if (wanted(a, f->sym) ||
+	    (c->now.depth > 1 && wanted(a, c->now.frames[c->now.depth - 2].sym)))
 		active(c, f->sym)->calls++;
 }
 
 static void leave(struct calls *c, struct frame *f)
 {
-	struct sym *caller = c->depth > 1 ? c->stack[c->depth - 2].sym : NULL;
+	struct sym *caller = c->now.depth > 1 ? c->now.frames[c->now.depth - 2].sym : NULL;
 	struct arcs *a = c->ctx;
 	struct tally_key key = { .a = f->sym, .b = caller };
 	struct tally_entry *e;

@@ -36,25 +36,28 @@ static bool alive(const struct frame *frames, uint32_t depth, const struct point
 
 void note_point(struct calls *c)
 {
-	struct point p = { .addr = c->stack[c->depth - 1].ret };
+	struct stack *now = &c->now;
+	struct point p;
 
-	if (c->depth < 2)
+	if (now->depth < 2)
 		return;
-	p.index = c->depth - 2;
-	p.serial = c->stack[p.index].serial;
+	p = (struct point) {
+		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
+		.serial = now->frames[now->depth - 2].serial,
+	};
 	/* What lies further in than the caller is dead: the points stay sorted. */
-	while (c->nr_points && !alive(c->stack, c->depth, &c->points[c->nr_points - 1]))
-		c->nr_points--;
-	for (uint32_t i = c->nr_points; i && c->points[i - 1].index == p.index; i--)
-		if (c->points[i - 1].addr == p.addr) {
-			c->points[i - 1].used = false;
+	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
+		now->nr_points--;
+	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)
+		if (now->points[i - 1].addr == p.addr) {
+			now->points[i - 1].used = false;
 			return;
 		}
-	if (c->nr_points == c->points_room) {
-		c->points_room = c->points_room ? 2 * c->points_room : 8;
-		c->points = mem_realloc(c->points, c->points_room, sizeof(*c->points));
+	if (now->nr_points == now->points_room) {
+		now->points_room = now->points_room ? 2 * now->points_room : 8;
+		now->points = mem_realloc(now->points, now->points_room, sizeof(p));
 	}
-	c->points[c->nr_points++] = p;
+	now->points[now->nr_points++] = p;
 }
 
 /* The point of a stack to which longjmp() leads by @addr, or NULL. Adds to @nr all that fit. */
@@ -77,15 +80,16 @@ static struct point *find_point(const struct stack *stack, uint64_t addr, unsign
 /* Has the frame that called setjmp() called longjmp() itself? */
 static bool calls_longjmp(const struct calls *c, const struct point *p)
 {
-	return p->index + 1 < c->depth && strstr(c->stack[p->index + 1].sym->linked, "longjmp");
+	const struct stack *now = &c->now;
+
+	return p->index + 1 < now->depth &&
+	       strstr(now->frames[p->index + 1].sym->linked, "longjmp");
 }
 
 static bool land_at_point(struct calls *c, const struct step *s)
 {
-	struct stack own = { .frames = c->stack, .depth = c->depth, .points = c->points,
-			     .nr_points = c->nr_points };
 	unsigned int nr = 0, nr_others = 0;
-	struct point *best = find_point(&own, s->to, &nr), *other = NULL;
+	struct point *best = find_point(&c->now, s->to, &nr), *other = NULL;
 	uint32_t index = c->nr_others;
 
 	/* The one that was left first, as below. */
@@ -115,8 +119,8 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	struct object *o = s->at_to.sym->object;
 	uint32_t begin = side_begin(c);
 
-	for (uint32_t i = c->depth; i-- > begin + 1;) {
-		const struct frame *f = &c->stack[i];
+	for (uint32_t i = c->now.depth; i-- > begin + 1;) {
+		const struct frame *f = &c->now.frames[i];
 
 		if ((f->kind != FRAME_CALL && f->kind != FRAME_SIGNAL) ||
 		    f->site.sym->object != o || !lsda_leads(o, f->site.addr, s->at_to.addr))
@@ -159,7 +163,7 @@ static bool land_on_stack(struct calls *c, const struct step *s)
 	nr += find_ret(c, s->to, side_begin(c)) >= 0;
 	change_stack(c, index);
 	pop_to(c, find_ret(c, s->to, 0));
-	if (!c->depth)
+	if (!c->now.depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 	if (nr > 1)
 		guess(c);
@@ -191,5 +195,5 @@ bool arrive(struct calls *c, const struct step *s)
 	if (is_switch)
 		return land_anew(c, s);
 	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&
-	       c->stack[chain_begin(c)].kind == FRAME_CALL && land_anew(c, s);
+	       c->now.frames[chain_begin(c)].kind == FRAME_CALL && land_anew(c, s);
 }

@@ -37,9 +37,9 @@
 /* The innermost way in: of a system call, an interrupt or a handler; -1 if there is none. */
 static int64_t last_entry(const struct calls *c)
 {
-	int64_t i = (int64_t)c->depth - 1;
+	int64_t i = (int64_t)c->now.depth - 1;
 
-	while (i >= 0 && !is_entry(&c->stack[i]) && c->stack[i].kind != FRAME_SIGNAL)
+	while (i >= 0 && !is_entry(&c->now.frames[i]) && c->now.frames[i].kind != FRAME_SIGNAL)
 		i--;
 	return i;
 }
@@ -130,7 +130,7 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 {
 	uint32_t begin = chain_begin(c);
 
-	switch (c->stack[begin].kind) {
+	switch (c->now.frames[begin].kind) {
 	case FRAME_SIGNAL:
 		jump_to(c, s, false);
 		return true;
@@ -265,10 +265,11 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 /* The innermost handler that has interrupted the program there; or any, if @to is 0. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
-	int64_t i = (int64_t)c->depth - 1;
+	int64_t i = (int64_t)c->now.depth - 1;
 
 	for (; i >= 0; i--)
-		if (c->stack[i].kind == FRAME_SIGNAL && (!to || resumes_at(&c->stack[i], to)))
+		if (c->now.frames[i].kind == FRAME_SIGNAL &&
+		    (!to || resumes_at(&c->now.frames[i], to)))
 			break;
 	return i;
 }
@@ -316,18 +317,18 @@ static void do_sigreturn(struct calls *c, const struct step *s)
 		end_unknown_handler(c, s);
 		return;
 	}
-	handler = c->stack[i];
+	handler = c->now.frames[i];
 	pop_to(c, i);
-	if (c->depth && !resumes_at(&handler, s->to))
+	if (c->now.depth && !resumes_at(&handler, s->to))
 		do_elsewhere(c, s, &handler);
 }
 
 /* Where the frames of user space end. */
 static uint32_t user_depth(const struct calls *c)
 {
-	uint32_t i = c->depth;
+	uint32_t i = c->now.depth;
 
-	while (i && (is_entry(&c->stack[i - 1]) || c->stack[i - 1].sym->object->kernel))
+	while (i && (is_entry(&c->now.frames[i - 1]) || c->now.frames[i - 1].sym->object->kernel))
 		i--;
 	return i;
 }
@@ -338,28 +339,28 @@ static void resync(struct calls *c, struct sym *sym);
 static void do_exit(struct calls *c, const struct step *s)
 {
 	struct frame entry = {};
-	uint32_t i = c->depth;
+	uint32_t i = c->now.depth;
 
-	while (i && !(is_entry(&c->stack[i - 1]) && c->stack[i - 1].user))
+	while (i && !(is_entry(&c->now.frames[i - 1]) && c->now.frames[i - 1].user))
 		i--;
 	if (i)
-		entry = c->stack[i - 1];
+		entry = c->now.frames[i - 1];
 	if (c->exec)
 		end_stacks(c);
 	c->exec = false;
-	if (c->depth)
+	if (c->now.depth)
 		pop_to(c, i ? i - 1 : user_depth(c));
-	if (c->depth && !i) {
+	if (c->now.depth && !i) {
 		/* The way in is lost. */
 		c->lost = true;
 		resync(c, s->at_to.sym);
 		c->lost = false;
-	} else if (c->depth && entry.sigreturn) {
+	} else if (c->now.depth && entry.sigreturn) {
 		do_sigreturn(c, s);
-	} else if (c->depth && !resumes_at(&entry, s->to)) {
+	} else if (c->now.depth && !resumes_at(&entry, s->to)) {
 		do_elsewhere(c, s, &entry);
 	}
-	if (!c->depth)
+	if (!c->now.depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
@@ -368,14 +369,15 @@ static void do_iret(struct calls *c, const struct step *s)
 {
 	int64_t i = side_begin(c), exact;
 
-	for (exact = (int64_t)c->depth - 1; exact >= 0; exact--)
-		if (c->stack[exact].kind == FRAME_INTERRUPT && c->stack[exact].ret == s->to)
+	for (exact = (int64_t)c->now.depth - 1; exact >= 0; exact--)
+		if (c->now.frames[exact].kind == FRAME_INTERRUPT &&
+		    c->now.frames[exact].ret == s->to)
 			break;
 	if (exact >= 0)
 		pop_to(c, exact);
-	else if (c->stack[i].kind == FRAME_INTERRUPT && !c->stack[i].user)
+	else if (c->now.frames[i].kind == FRAME_INTERRUPT && !c->now.frames[i].user)
 		pop_to(c, i);
-	if (!c->depth)
+	if (!c->now.depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 	else if (exact < 0)
 		do_jump(c, s);
@@ -503,11 +505,11 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	c->ts = ts;
 	if (kernel_only(c, s))
 		return;
-	if (c->depth >= DEPTH_MAX) {
+	if (c->now.depth >= DEPTH_MAX) {
 		pop_to(c, 0);
 		guess(c);
 	}
-	if (!c->depth || c->lost || s->at_start.sym != top->sym)
+	if (!c->now.depth || c->lost || s->at_start.sym != top->sym)
 		top = frame_of_run(c, s, exit);
 	if (s->at_from.sym != s->at_start.sym) {
 		two_functions(c, s);
@@ -575,8 +577,8 @@ void calls_free(struct task *task)
 	if (!c)
 		return;
 	calls_end(c);
-	free(c->stack);
-	free(c->points);
+	free(c->now.frames);
+	free(c->now.points);
 	free(c->others);
 	free(c);
 	task->priv = NULL;

@@ -96,10 +96,7 @@ struct stack {
  * @task:	the task
  * @ops:	what the command wants to know
  * @ctx:	the command's own
- * @stack:	the one that the task is on, outermost frame first
- * @depth:	frames in @stack
- * @points:	of @stack, as in struct stack
- * @id:		of @stack
+ * @now:	the stack that the task is on
  * @others:	stacks that have been left, the one that was left first at the beginning
  * @serial:	of the last frame
  * @insns:	executed by the task so far
@@ -116,13 +113,7 @@ struct calls {
 	struct task		*task;
 	const struct calls_ops	*ops;
 	void			*ctx;
-	struct frame		*stack;
-	uint32_t		depth;
-	uint32_t		room;
-	struct point		*points;
-	uint32_t		nr_points;
-	uint32_t		points_room;
-	uint32_t		id;
+	struct stack		now;
 	struct stack		*others;
 	uint32_t		nr_others;
 	uint32_t		others_room;
@@ -139,7 +130,7 @@ struct calls {
 
 static inline struct frame *calls_top(struct calls *c)
 {
-	return c->depth ? &c->stack[c->depth - 1] : NULL;
+	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
 /* Of the task: its stacks, made if it has none. */

@@ -21,11 +21,11 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f;
 
-	if (!c->stack || c->depth == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		c->stack = mem_realloc(c->stack, c->room, sizeof(*c->stack));
+	if (!c->now.frames || c->now.depth == c->now.room) {
+		c->now.room = c->now.room ? 2 * c->now.room : 64;
+		c->now.frames = mem_realloc(c->now.frames, c->now.room, sizeof(*c->now.frames));
 	}
-	f = &c->stack[c->depth++];
+	f = &c->now.frames[c->now.depth++];
 	*f = (struct frame) {
 		.sym = sym, .ret = ret, .kind = kind, .insns_at = c->insns,
 		.branches_at = c->branches, .ts = c->ts, .serial = ++c->serial,
@@ -41,13 +41,13 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 void pop(struct calls *c)
 {
 	if (c->ops->leave)
-		c->ops->leave(c, &c->stack[c->depth - 1]);
-	c->depth--;
+		c->ops->leave(c, &c->now.frames[c->now.depth - 1]);
+	c->now.depth--;
 }
 
 void pop_to(struct calls *c, uint32_t depth)
 {
-	while (c->depth > depth)
+	while (c->now.depth > depth)
 		pop(c);
 }
 
@@ -73,40 +73,40 @@ bool returns_to(const struct frame *f, uint64_t to)
 
 uint32_t chain_begin(const struct calls *c)
 {
-	uint32_t i = c->depth;
+	uint32_t i = c->now.depth;
 
-	while (i && c->stack[i - 1].kind == FRAME_TAIL)
+	while (i && c->now.frames[i - 1].kind == FRAME_TAIL)
 		i--;
 	return i ? i - 1 : 0;
 }
 
 uint32_t side_begin(const struct calls *c)
 {
-	uint32_t i = c->depth;
+	uint32_t i = c->now.depth;
 
-	while (i && !is_entry(&c->stack[i - 1]))
+	while (i && !is_entry(&c->now.frames[i - 1]))
 		i--;
 	return i ? i - 1 : 0;
 }
 
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin)
 {
-	for (int64_t i = (int64_t)c->depth - 1; i >= begin; i--)
-		if (c->stack[i].sym == sym || c->stack[i].part == sym)
+	for (int64_t i = (int64_t)c->now.depth - 1; i >= begin; i--)
+		if (c->now.frames[i].sym == sym || c->now.frames[i].part == sym)
 			return i;
 	return -1;
 }
 
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
 {
-	int64_t i = (int64_t)c->depth - 1;
+	int64_t i = (int64_t)c->now.depth - 1;
 
 	for (; i >= begin; i--)
-		if (returns_to(&c->stack[i], to))
+		if (returns_to(&c->now.frames[i], to))
 			break;
 	if (i < (int64_t)begin)
 		return -1;
-	while (i > begin && c->stack[i].kind == FRAME_TAIL)
+	while (i > begin && c->now.frames[i].kind == FRAME_TAIL)
 		i--;
 	return i;
 }
@@ -119,32 +119,12 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-static void set_stack(struct calls *c, const struct stack *s)
-{
-	c->stack = s->frames;
-	c->depth = s->depth;
-	c->room = s->room;
-	c->points = s->points;
-	c->nr_points = s->nr_points;
-	c->points_room = s->points_room;
-	c->id = s->id;
-}
-
-static struct stack get_stack(const struct calls *c)
-{
-	return (struct stack) {
-		.frames = c->stack, .depth = c->depth, .room = c->room, .points = c->points,
-		.nr_points = c->nr_points, .points_room = c->points_room, .id = c->id,
-		.insns = c->insns, .branches = c->branches,
-	};
-}
-
 /* What the task has executed on other stacks does not count for these frames. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
-	for (uint32_t i = 0; i < c->depth; i++) {
-		c->stack[i].insns_at += c->insns - s->insns;
-		c->stack[i].branches_at += c->branches - s->branches;
+	for (uint32_t i = 0; i < c->now.depth; i++) {
+		c->now.frames[i].insns_at += c->insns - s->insns;
+		c->now.frames[i].branches_at += c->branches - s->branches;
 	}
 }
 
@@ -164,12 +144,14 @@ static void leave_stack(struct calls *c)
 		c->others_room = c->others_room ? 2 * c->others_room : 8;
 		c->others = mem_realloc(c->others, c->others_room, sizeof(*c->others));
 	}
-	c->others[c->nr_others++] = get_stack(c);
+	c->now.insns = c->insns;
+	c->now.branches = c->branches;
+	c->others[c->nr_others++] = c->now;
 }
 
 static void enter_stack(struct calls *c, const struct stack *s)
 {
-	set_stack(c, s);
+	c->now = *s;
 	skip_counts(c, s);
 	if (c->ops->change)
 		c->ops->change(c);
@@ -182,14 +164,14 @@ void change_stack(struct calls *c, uint32_t i)
 	if (i < c->nr_others) {
 		next = take_stack(c, i);
 	} else if (c->nr_others >= STACKS_MAX) {
-		struct stack current = get_stack(c);
+		struct stack current = c->now;
 
 		/* The stack that the task left first ends. */
 		next = take_stack(c, 0);
 		enter_stack(c, &next);
 		pop_to(c, 0);
-		next = get_stack(c);
-		set_stack(c, &current);
+		next = c->now;
+		c->now = current;
 	}
 	leave_stack(c);
 	enter_stack(c, &next);
@@ -199,13 +181,13 @@ void end_stacks(struct calls *c)
 {
 	pop_to(c, 0);
 	for (uint32_t i = 0; i < c->nr_others; i++) {
-		struct stack first = get_stack(c);
+		struct stack first = c->now;
 
 		enter_stack(c, &c->others[i]);
 		pop_to(c, 0);
-		free(c->stack);
-		free(c->points);
-		set_stack(c, &first);
+		free(c->now.frames);
+		free(c->now.points);
+		c->now = first;
 	}
 	c->nr_others = 0;
 	c->guessed = false;

@@ -20,11 +20,11 @@
 static struct tree *tree_of(struct tui *t, const struct calls *c)
 {
 	for (size_t i = 0; i < t->nr_trees; i++)
-		if (t->trees[i].task == c->task && t->trees[i].stack == c->id)
+		if (t->trees[i].task == c->task && t->trees[i].stack == c->now.id)
 			return &t->trees[i];
 	t->trees = mem_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
 	t->trees[t->nr_trees] = (struct tree) {
-		.task = c->task, .stack = c->id,
+		.task = c->task, .stack = c->now.id,
 	};
 	return &t->trees[t->nr_trees++];
 }
@@ -54,7 +54,7 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 /* A frame's node is the index of its node, and one more; 0 if it has none. */
 static uint32_t parent_of(const struct calls *c, uint32_t depth)
 {
-	uintptr_t node = depth ? (uintptr_t)c->stack[depth - 1].node : 0;
+	uintptr_t node = depth ? (uintptr_t)c->now.frames[depth - 1].node : 0;
 
 	return node ? node - 1 : NODE_NONE;
 }
@@ -63,7 +63,7 @@ static void enter(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
 	struct tree *tree = tree_of(t, c);
-	struct tree_node *n = add_node(t, tree, parent_of(c, c->depth - 1));
+	struct tree_node *n = add_node(t, tree, parent_of(c, c->now.depth - 1));
 
 	f->node = NULL;
 	if (!n)
@@ -90,7 +90,7 @@ static void guessed(struct calls *c)
 {
 	struct tree_node *n;
 
-	n = add_node(c->ctx, tree_of(c->ctx, c), parent_of(c, c->depth));
+	n = add_node(c->ctx, tree_of(c->ctx, c), parent_of(c, c->now.depth));
 	if (n)
 		n->text = mem_strdup("stack guessed");
 }
@@ -116,7 +116,7 @@ static int row(void *ctx, struct task *task, const struct row *row)
 		return 0;
 	c = calls_of(&t->pipe, task, &ops, t);
 	if (row->type != ROW_MAP) {
-		n = add_node(t, tree_of(t, c), parent_of(c, c->depth));
+		n = add_node(t, tree_of(t, c), parent_of(c, c->now.depth));
 		if (n) {
 			n->text = mem_strdup(row_text(&t->pipe, task, row));
 			n->loss = row->type == ROW_LOST || row->type == ROW_GAP;
