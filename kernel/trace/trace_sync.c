@@ -21,7 +21,7 @@ DEFINE_STATIC_KEY_FALSE(tracer_sync_key);
  */
 void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
-	/* There is no tracer while the trace array is being set up. */
+	/* NULL until the trace array is set up */
 	struct tracer *tracer = READ_ONCE(tr->current_trace);
 
 	if (tracer && tracer->sync)

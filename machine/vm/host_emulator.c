@@ -26,7 +26,7 @@
 #include "wire.h"
 #include "host.h"
 
-/* The emulator has its end of sockets[N] at this descriptor plus N: run tells it so. */
+/* sockets[N] is descriptor FIRST_FD + N in the emulator: machine/vm/run has these numbers. */
 #define FIRST_FD	100
 #define TAIL_SIZE	4096
 
@@ -55,8 +55,8 @@ static void monitor_read(void)
 }
 
 /*
- * In a process group of its own, so that Ctrl-C reaches only this program. The kernel kills
- * the emulator when this program dies.
+ * The emulator gets a separate process group, so that Ctrl-C reaches only this program. The
+ * kernel kills the emulator when this program dies.
  */
 static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent, int console)
 {

@@ -13,10 +13,10 @@
  * The three streams carry nothing but the bytes, so nothing has to be escaped, and a slow
  * reader on the host slows the command down as a pipe would.
  *
- * How a stream ends: The emulator tells the guest's kernel when the host has closed its end of
- * a port. So the guest sees the end of standard input, and sees that nothing reads standard
- * output any more. The emulator tells the host nothing of the kind, so a report says after how
- * many bytes an output ends. The ports are not ordered among each other.
+ * How a stream ends: when the host closes its end of a port, the emulator tells the guest's
+ * kernel. So the guest sees the end of standard input, and sees when nothing reads standard
+ * output any more. In the other direction the host is told nothing. Instead, a report gives the
+ * number of bytes after which an output ends. The ports are not ordered among each other.
  *
  * The control port has the highest number. The guest's kernel connects the ports in the order
  * of their numbers: when the control port is connected, another port that is not connected has

@@ -185,7 +185,7 @@ void ds_bts_crash(void)
 	}
 }
 
-/* A CPU that fails is left out, and the client is told. */
+/* A CPU that fails the probe does not record, and the client is told. */
 static void ds_start(struct ds_bts_cpu *c)
 {
 	WRITE_ONCE(c->fault, ds_probe(c));

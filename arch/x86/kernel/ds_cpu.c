@@ -37,9 +37,9 @@
  * It switches BTS off if the interrupted drain has not done so yet: else all branches of
  * the NMI would be stored.
  *
- * What BTS cannot see: SMM; a VMX guest, which has a DEBUGCTL of its own, and the host
- * from a VM exit, which clears DEBUGCTL, until KVM restores it; an SGX enclave; what a
- * full buffer has no room for, which is reported, though it cannot be counted.
+ * BTS does not see SMM, SGX enclaves, or VMX guests, which use their own DEBUGCTL. It does
+ * not see the host either from a VM exit, which clears DEBUGCTL, until KVM restores it. A
+ * full buffer loses branches, which is reported, though they cannot be counted.
  *
  * While KVM has lent the PMU to a guest (mediated vPMU), LVTPC has the guest's vector, and
  * a PMI of BTS is lost: as beside perf, the next drain finds the buffer.
@@ -175,9 +175,9 @@ __ds_text void ds_bts_on(void)
 }
 
 /*
- * An NMI that drains, or interrupts a drain, which may not have switched BTS off yet. Not in
- * .text..ds, which is entered only where BTS goes off: an own record amid others is not
- * found. Context: NMI, RCU does not watch yet.
+ * An NMI that drains, or that interrupts a drain, which may not have switched BTS off yet.
+ * This function is not in .text..ds: code there is entered only where BTS goes off, for the
+ * tracer's own records are found only at the end. Context: NMI, RCU does not watch yet.
  */
 noinstr void __ds_bts_nmi_enter(void)
 {

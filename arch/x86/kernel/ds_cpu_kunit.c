@@ -24,7 +24,7 @@
  * @records:	the records of its batches
  * @discarded:	those that were discarded
  * @interrupts:	batches of a PMI
- * @unknown:	NMIs that nobody has claimed
+ * @unknown:	NMIs that no handler has claimed
  */
 struct ds_test_cpu {
 	unsigned int	records;

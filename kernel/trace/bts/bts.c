@@ -67,7 +67,7 @@
  * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
  * are a ring buffer with no room, or that is paused; a full DS buffer; a DS buffer
  * that has wrapped (bts-circular), where the number of lost branches is not known; and
- * records that nobody has drained before BTS went on. See loss.c. With "overwrite" the
+ * records that were still in the DS buffer when BTS went on. See loss.c. With "overwrite" the
  * ring buffer drops its oldest entries and reports that itself. With bts-block the tasks
  * wait for the reader: see block.c.
  *

@@ -219,7 +219,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* A batch may end with a branch that is written alone, after losses. Then there is no more. */
+/* When losses precede the last branch of a batch, nothing is reserved after that branch. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };

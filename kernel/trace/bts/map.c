@@ -63,7 +63,7 @@
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_maps_due);
 
-/* An entry with a path of this length is no larger than BTS_ENTRY_MAX. */
+/* With a path of this length, an entry still fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
 /*

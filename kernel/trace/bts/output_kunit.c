@@ -262,8 +262,8 @@ static void output_damage(struct output_test *t)
 }
 
 /*
- * Damaged entries, 100,000 of them. Each has memory of its own, to the byte, so that KASAN
- * sees what is read beside it.
+ * 100,000 damaged entries. Each is allocated with its exact size, so that KASAN reports any
+ * read beyond it.
  */
 static void output_test_damage(struct kunit *test)
 {

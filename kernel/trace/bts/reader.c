@@ -137,7 +137,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Without memory the task is no reader. Return: false then. */
+/* Return: false if there is no memory. The task does not become a reader then. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
