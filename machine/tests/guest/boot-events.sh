@@ -11,9 +11,11 @@ grep -m 1 " [^ ]*-1 .*bts_arrives: comm=swapper/0 pid=1 " trace || exit 3
 echo 16384 > buffer_size_kb
 echo > trace
 echo 1 > tracing_on
-# It runs until it is killed, so the programs after it preempt it.
-taskset -c 0 dd if=/dev/zero of=/dev/null bs=32M &
+# It clears its buffer until it is killed. A real-time shell that wakes preempts it there.
+taskset -c 0 dd if=/dev/zero of=/dev/null bs=1M &
 taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
+# shellcheck disable=SC2016 # the shell there
+taskset -c 0 chrt -f 10 sh -c 'for n in $(seq 20); do sleep .01; done'
 kill $!
 wait
 echo 0 > tracing_on
