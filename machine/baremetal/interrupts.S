@@ -206,6 +206,33 @@
 	.endm
 	TEST_BOTH tf, "#DB by the trap flag, after a nop and after a jmp"
 
+	.macro	body_btf
+	FIX	4f
+	movl	$IA32_DEBUGCTL, %ecx
+	rdmsr
+	orl	$DEBUGCTL_BTF, %eax
+	wrmsr
+	xorl	%ebx, %ebx
+	pushf
+	orl	$0x100, (%rsp)
+	popf
+	nop
+	testl	%ebx, %ebx
+	jnz	2f
+1:	jmp	3f
+	BR	1b, 3f
+2:	ud2
+3:	EXC	3b, 1, 4f
+	ud2
+4:	rdmsr
+	testl	$DEBUGCTL_BTF, %eax
+5:	jz	6f
+	BR	5b, 6f
+	ud2
+6:
+	.endm
+	TEST_KERNEL btf, "#DB by the trap flag and BTF, after a jmp alone; it clears BTF"
+
 /* ---- interrupts ---- */
 
 	.macro	body_irq

@@ -6,7 +6,7 @@
  *
  * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP). -b: block-step,
  * a stop for each branch (PTRACE_SINGLEBLOCK), for which the kernel sets BTF in the
- * register that also switches BTS on; an emulator may make it a single-step.
+ * register that also switches BTS on.
  *
  * The PID of the program goes to stdout. The status is the program's, or 2 if it was
  * not stopped.
