@@ -19,6 +19,8 @@ machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # nmi_watchdog=1. watchdog_thresh: a busy host is no soft lockup of the guest.
 machine_cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic nmi_watchdog=0 tsc=reliable"
 machine_cmdline="$machine_cmdline watchdog_thresh=30 no_timer_check"
+# Linux uses PEBS on this model only with this stepping and newer microcode.
+machine_pebs=$machine_cpu,x-pebs=on,stepping=7,ucode-rev=0x2900000000
 # What a good guest does not write on its console, as an extended regular expression.
 machine_trouble='BUG:|WARNING:|Oops|INFO: (task|rcu|trying to register)|general protection fault'
 machine_trouble="$machine_trouble|Call Trace:|kernel BUG at|LOCKUP|soft lockup|Kernel panic|recursion"
@@ -38,6 +40,7 @@ machine_options() {
 	no_ds_cpl) set -- "--smp 2 --cpu $machine_cpu,-ds-cpl" ;;
 	skylake) set -- "--smp 2 --cpu $machine_skylake" ;;
 	skylake_nopti) set -- "--smp 2 --cpu $machine_skylake --append pti=off" ;;
+	pebs) set -- "--smp 2 --cpu $machine_pebs" ;;
 	# CPUs without ticks, and what makes a kernel of checkers bearable: config/debug.config.
 	debug)
 		set -- '--smp 3 --mem 3072 --append nohz_full=1,2 --append tsc=reliable'
