@@ -2,7 +2,7 @@
 /*
  * A task has a new executable mapping, or one with new rights. Its file names the
  * functions at its addresses. A later mapping replaces the parts that it overlaps.
- * Documentation/trace/bts.rst describes the fields.
+ * Documentation/trace/bts-internals.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts

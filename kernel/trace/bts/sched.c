@@ -33,7 +33,7 @@
  * A probe is registered while its event is on: see event.c.
  *
  * Nothing is kept of a task. The time that it was away, and its CPU before, follow from
- * two rows; see the histogram in Documentation/trace/bts.rst.
+ * two rows; see the histogram in Documentation/trace/bts-internals.rst.
  */
 
 #include <linux/entry-common.h>

@@ -6,8 +6,8 @@
  *	reader FILE
  *
  * FILE is written for each of them: version 6 of trace.dat, one CPU. The pack is the
- * example of Documentation/trace/bts.rst. Its task, and that of each branch and loss beside
- * it, is a number that says which of them are whole.
+ * example of Documentation/trace/bts-internals.rst. Its task, and that of each branch and
+ * loss beside it, is a number that says which of them are whole.
  */
 #include <stdio.h>
 #include <stdlib.h>
