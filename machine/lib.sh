@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Shared by the scripts of machine/: directories, and steps that are shown. The caller has
-# set $top.
+# Directories, and steps with their progress, for the scripts of machine/. The caller has set
+# $top.
 
-# base is the kernel that the patches are for: $BASE, which is 6.12 (of Debian 12 and 13) or
-# mainline (the newest that Debian backports).
+# base is the kernel to patch: 6.12 (of Debian 12 and 13) or mainline (the newest that Debian
+# backports).
 base=${BASE:-6.12}
-# build is the work directory, of its own for each base. $BTS_BUILD changes it, and other
-# scripts find it by that. What is the same for every base is in $common, and $build has links
-# to it. The cache stays at `make clean`, and serves every clone.
+# build is the work directory. Each base has its own; $BTS_BUILD overrides the path. Files that
+# do not depend on the base are in $common, and $build has links to these. All clones share
+# the cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build
@@ -24,7 +24,6 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/bts
 log=$build/log
 quiet=${quiet:-}
 
-# As many jobs as there are CPUs.
 # shellcheck disable=SC2034
 jobs=${JOBS:-$(nproc)}
 
@@ -35,11 +34,11 @@ die() {
 
 case $base in
 6.12 | mainline) ;;
-*) die "BASE=$base: 6.12 or mainline" ;;
+*) die "BASE=$base: must be 6.12 or mainline" ;;
 esac
 
-# A lock on the whole work directory: two builds at once would overwrite each other's files.
-# The descriptor is closed with the script, however the script ends.
+# Lock the work directory: two builds at once would overwrite each other's files. The lock
+# ends with the script, however the script ends.
 lock() {
 	mkdir -p "$build" "$log"
 	exec 9>"$build/.lock"
@@ -48,12 +47,9 @@ lock() {
 	flock 9
 }
 
-# step NAME WORDS COMMAND...: runs COMMAND with its output in build/log/NAME.log and
-# shows one line with the time it took. A failure shows the step, the log's end and what
-# to do, and ends the script.
-#
-# COMMAND may be a function: it runs in a subshell under set -e, so that its first
-# failure is the step's.
+# step NAME WORDS COMMAND...: run COMMAND with its output in build/log/NAME.log, and print one
+# line with the time it took. If COMMAND fails, print the end of the log and advice, and end
+# the script. COMMAND may be a function: its first failing command fails the step.
 step() {
 	step_name=$1
 	step_words=$2
@@ -84,21 +80,21 @@ step_failed() {
 	printf '\n'
 	case $step_name in
 	fetch*)
-		printf 'Is there a way to the Debian mirrors? Try again when there is, or point\n'
-		printf 'KSRC= and QEMU_SRC= at source trees of your own.\n'
+		printf 'Can this machine reach a Debian mirror? Try again when it can, or point\n'
+		printf 'KSRC= and QEMU_SRC= to your own source trees.\n'
 		;;
 	patch*)
-		printf 'A patch does not fit this source. If the source is a newer point release\n'
-		printf 'than the project knows, please report its version.\n'
+		printf 'A patch does not fit this source. If machine/tree/lock does not list this\n'
+		printf 'version of the source, please report the version.\n'
 		;;
 	*)
-		printf 'The same command goes on where it stopped. If it looks as if a half-built\n'
-		printf 'file is in its way: make clean, which keeps the downloads and the caches.\n'
+		printf 'Repeat the command to continue where it stopped. If a half-built file seems to\n'
+		printf 'be the cause, run make clean, which keeps the downloads and the caches.\n'
 		;;
 	esac
 }
 
-# Nothing in the kernel changes with the time, the user and the machine.
+# The kernel image does not depend on the time, the user or the machine.
 reproducible_kernel() {
 	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
 	export KBUILD_BUILD_USER=bts
@@ -110,7 +106,7 @@ same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
 }
 
-# put_text FILE TEXT: writes it at once, never a part of it.
+# put_text FILE TEXT: write FILE atomically.
 put_text() {
 	printf '%s\n' "$2" >"$1.new"
 	mv "$1.new" "$1"

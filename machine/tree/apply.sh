@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2154
 #
-# The kernel patches, in order. The caller has set $top.
+# Lists and applies the kernel patches, in order. The caller has set $top.
 #
 #	patches/linux		the series, for the newest kernel
 #	patches/6.12		backports that 6.12 needs before the series
-#	patches/6.12/overrides	what differs on 6.12, in files named like those of patches/linux
+#	patches/6.12/overrides	hunks that differ on 6.12, under the name of their patch
 #
 # A file "series" has these lines:
 #
 #	# A. Facilities		a group of patches begins
-#	0001-NAME.patch		a message, and hunks in existing files if it has any
+#	0001-NAME.patch		a message, and any hunks in existing files
 #	+ PATH			a new file in the commit of the patch above
-#	+ DIR			all files in DIR that no line above has brought
+#	+ DIR			all files in DIR that no line above lists
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all": these hunks of the patch are
-# left out. Its own hunks follow. On 6.12 the other hunks of patches/linux may need fuzz.
+# An override begins with lines "drop FILE N..." or "drop FILE all", which name hunks of the patch
+# to leave out. The override's own hunks follow. On 6.12 the remaining hunks may need fuzz.
 
-# patches_base DIR: the base of a kernel source.
+# patches_base DIR: print the base of a kernel source.
 patches_base() {
 	case $(awk '$1 == "VERSION" || $1 == "PATCHLEVEL" { print $3 }' "$1/Makefile" | paste -sd. -) in
 	6.12 | '') printf '6.12\n' ;;
@@ -25,7 +25,8 @@ patches_base() {
 	esac
 }
 
-# patches_of BASE: lines "group NAME", "patch PATH" and "file PATH". The backports are group 0.
+# patches_of BASE: print lines "group NAME", "patch PATH" and "file PATH". The backports are
+# group 0.
 patches_of() {
 	[ ! -e "$top/patches/$1/series" ] ||
 		sed -n -e '1i group 0' -e "s|^[^#+ ].*|patch patches/$1/&|p" "$top/patches/$1/series"
@@ -33,7 +34,7 @@ patches_of() {
 		"$top/patches/linux/series"
 }
 
-# kept_hunks OVERRIDE PATCH: the patch without the hunks that the override drops.
+# kept_hunks OVERRIDE PATCH: print the patch without the hunks that the override drops.
 kept_hunks() {
 	awk -v override="$1" '
 		FILENAME == override {
@@ -49,7 +50,7 @@ kept_hunks() {
 		END { for (what in drop) if (!(what in met)) exit 1 }' "$1" "$2"
 }
 
-# apply_patch BASE DIR PATH: prints the hunks that needed fuzz.
+# apply_patch BASE DIR PATH: apply the patch, and print the hunks that needed fuzz.
 apply_patch() {
 	override=$top/patches/$1/overrides/${3##*/}
 	if [ "$1" = mainline ] || [ "${3%/*}" != patches/linux ]; then

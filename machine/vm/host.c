@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host's end of machine/vm/run: starts the emulator, sends the job to the guest's init.c,
- * moves the bytes of the command's streams, and ends as the command did.
+ * The host's end of machine/vm/run: start the emulator, send the job to the guest's init.c,
+ * move the bytes of the command's streams, and exit with the command's status.
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
- * machine/vm/run has put the arguments together. This file uses host_emulator.c and stream.c,
- * which use nothing of it and of each other.
+ * machine/vm/run builds the arguments. This file uses host_emulator.c and stream.c, which use
+ * neither this file nor each other.
  *
- * There is one thread and one poll loop, streams_move(); signals arrive in it through a
- * signalfd. The machine ends in one of these ways, and the emulator ends before this program:
+ * There is one thread and one poll loop, streams_move(), which receives signals through a
+ * signalfd. The emulator always ends before this program. The machine ends like this:
  *
- *	a report that the command ended, all written	the command's own status
+ *	the command ended and its output is written	the command's own status
  *	the machine shut down, reset or panicked	125 and the console's tail
  *	the emulator died				125 and the console's tail
  *	the time is over				124 and the console's tail
  *	SIGINT, SIGTERM, SIGHUP				this program dies of the same signal
  *	SIGKILL						the kernel kills the emulator
  *
- * With TROUBLE, trouble on the console makes the status 123 in each case but that of a signal.
+ * With TROUBLE, trouble on the console makes the status 123, unless a signal ended the run.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -45,7 +45,7 @@
 
 enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
-	INFO		= 'i',	/* file for `info bts` of the end */
+	INFO		= 'i',	/* file for the output of `info bts` at the end */
 	WORD		= 'j',	/* a word of the job, see wire.h */
 	TEMPORARY	= 'l',	/* remove the console's file if all is well */
 	TROUBLE		= 'S',	/* regular expression of trouble on the console */
@@ -113,7 +113,7 @@ static bool in_background(void)
 	return foreground >= 0 && foreground != getpgrp();
 }
 
-/* Looks at what has been read from the terminal since the last call. */
+/* Look for the escape in the input from the terminal since the last call. */
 static bool escape_seen(const struct stream *s)
 {
 	static uint64_t seen;
@@ -164,7 +164,7 @@ static enum end take_signal(void)
 	return SIGNALLED;
 }
 
-/* The guest writes a report in one piece, so reading it does not wait for long. */
+/* The guest writes a report in one piece, so reading a report does not block for long. */
 static bool take_report(void)
 {
 	if (recv(sockets[WIRE_CONTROL], &result, sizeof(result), MSG_WAITALL) != sizeof(result))
@@ -182,7 +182,7 @@ static enum end serve_once(void)
 		{ .fd = sockets[MONITOR], .events = POLLIN },
 	};
 
-	/* Before the wait: nothing else may happen for long after the signal. */
+	/* Check before waiting: after the signal there may be no other event for long. */
 	if (tty_resized && stream_done(&streams[JOB]))
 		send_size();
 	streams[IN].paused = in_background();
@@ -198,7 +198,7 @@ static enum end serve_once(void)
 	return fds[0].revents ? take_signal() : RUNNING;
 }
 
-/* What a lost machine has sent before its end. */
+/* Write the output that a lost machine sent before its end. */
 static enum end drain(void)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
@@ -239,7 +239,7 @@ static int report(enum end end)
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }
 
-/* A shell sees an interruption only if the program dies of the signal. */
+/* A shell notices an interruption only if the program dies of the signal. */
 static void die_of_signal(void)
 {
 	sigset_t none;
@@ -275,7 +275,7 @@ static void job_word(FILE *job, enum wire_type type, const char *word)
 	fprintf(job, "%c%s%c", type, word, '\0');
 }
 
-/* Returns where the command begins, and ends the emulator's arguments there. */
+/* Return where the command begins, and end the emulator's arguments there. */
 static char **parse(int argc, char **argv, FILE *job)
 {
 	int c;
@@ -324,12 +324,12 @@ static void open_streams(FILE *job)
 	stream_open(&streams[IN], "standard input", dup(STDIN_FILENO), dup(sockets[WIRE_STDIN]));
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
-	/* The reader of standard output sees its end as soon as the stream has closed it. */
+	/* Standard output must reach its end for the reader as soon as the stream closes it. */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
-/* If one of the three is closed at the start, no other file may get its number. */
+/* If a standard descriptor is closed at the start, no other file may get its number. */
 static void fill_standard_files(void)
 {
 	int fd;

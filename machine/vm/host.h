@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What host.c uses of host_emulator.c.
+ * The interface of host_emulator.c for host.c.
  */
 #ifndef BTS_HOST_H
 #define BTS_HOST_H

@@ -3,9 +3,9 @@
  * The emulator: its process, its monitor, and the file with the guest's console.
  *
  * The sockets have no path and no port number, so machines that run side by side cannot
- * collide, and there is nothing to remove. The monitor speaks QMP: a JSON object in each line.
- * It says little, so all that it has said is searched each time. Nothing writes the console's
- * file any more when the emulator has stopped.
+ * collide, and no file has to be removed. The monitor speaks QMP: a JSON object in each line.
+ * It sends little, so each search covers all that it has sent. After the emulator has stopped,
+ * the console's file does not change.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -56,7 +56,7 @@ static void monitor_read(void)
 
 /*
  * The emulator gets a separate process group, so that Ctrl-C reaches only this program. The
- * kernel kills the emulator when this program dies.
+ * kernel kills the emulator if this program dies.
  */
 static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent, int console)
 {
@@ -88,7 +88,7 @@ void emulator_start(char **argv, const char *console)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Above the descriptors of the emulator, so that dup2() closes none of these. */
+		/* Stay above the emulator's descriptors, so that dup2() closes no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -105,7 +105,7 @@ void emulator_start(char **argv, const char *console)
 	for (i = 0; i < SOCKETS; i++)
 		close(theirs[i]);
 	close(log);
-	/* The monitor reports nothing before this command. */
+	/* The monitor reports no events before this command. */
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
@@ -116,7 +116,7 @@ bool emulator_lost(void)
 	return strstr(said, "\"event\": \"SHUTDOWN\"");
 }
 
-/* The text of a JSON string, whose lines end with \r\n, up to its closing quote. */
+/* Write a JSON string, whose lines end with \r\n, up to its closing quote. */
 static void write_text(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
@@ -135,7 +135,7 @@ static void write_text(const char *path, const char *text)
 		err(STATUS_LOST, "%s", path);
 }
 
-/* Writes the monitor's `info bts` into a file. */
+/* Write the monitor's `info bts` into a file. */
 void emulator_info(const char *path)
 {
 	static const char key[] = "\"return\": \"";
@@ -179,7 +179,7 @@ void console_show_tail(const char *console)
 	fprintf(stderr, "%s--- end ---\n", n && buf[n - 1] == '\n' ? "" : "\n");
 }
 
-/* Prints the lines that match @trouble, an extended regular expression. */
+/* Print the lines that match @trouble, an extended regular expression. */
 bool console_has_trouble(const char *console, const char *trouble)
 {
 	FILE *f = fopen(console, "r");

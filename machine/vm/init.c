@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Process 1 of the emulated machine: runs one command of the host, then reports its end.
+ * Process 1 of the emulated machine: run one command of the host, then report its end.
  *
- * The initramfs holds nothing but this program. It opens the four virtio-serial ports and
- * reads the job (see wire.h), puts the file system together (init_root.c), starts the command,
- * and moves the command's bytes until its end:
+ * The initramfs contains only this program. It opens the four virtio-serial ports, reads
+ * the job (see wire.h), mounts the file systems (init_root.c), starts the command, and moves
+ * the command's bytes until the command ends:
  *
  *	port -> pipe -> stdin       stdout -> pipe -> port       stderr -> pipe -> port
  *
- * Pipes are between, because a port can be opened only once: a command that opens
- * /dev/stderr would get -EBUSY. With --tty one pty takes the place of the three pipes.
+ * Pipes are needed because a port can be opened only once: a command that opens
+ * /dev/stderr would get -EBUSY. With --tty a pty replaces the three pipes.
  *
  * There is one thread and one poll loop, streams_move() of stream.c. When the command ends,
- * this program sends the rest of the pipes, then the last report; the output that the
- * command's children write later is lost. The host ends the machine, so this program never
- * exits. If it fails, it resets the machine: the host reports that the machine is lost, and
- * shows the end of the console, which has the message.
+ * this program sends the remaining contents of the pipes, then the last report; later output
+ * of the command's children is lost. The host ends the machine, so this program never exits.
+ * If this program fails, it resets the machine. The host then reports a lost machine, and
+ * prints the end of the console, which contains the message.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -40,7 +40,7 @@
 #include "stream.h"
 #include "wire.h"
 
-/* A child of the command may write for ever. A pipe holds no more than this. */
+/* A child of the command may write for ever, so read no more than a full pipe. */
 #define REST_MAX	(1024 * 1024)
 
 enum { IN, OUT, ERR, STREAMS };
@@ -55,7 +55,7 @@ static void reset_machine(void)
 }
 
 /*
- * The kernel's virtio-serial driver makes the ports in the background, so they may not
+ * The kernel's virtio-serial driver creates the ports in the background, so they may not
  * exist yet. The X of vportXpN is the number of the virtio device.
  */
 static int open_port(enum wire_port port)
@@ -84,11 +84,11 @@ static void open_ports(void)
 
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
-	/* Until this one is connected, the others may be not connected yet. */
+	/* Before the control port is connected, other ports may not be connected either. */
 	fd.fd = ports[WIRE_CONTROL];
 	while (poll(&fd, 1, -1) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
-	/* Messages are few and short, and the host never closes this one: it may block. */
+	/* This port may block: its messages are few and short, and the host never closes it. */
 	fcntl(fd.fd, F_SETFL, O_RDWR);
 }
 
@@ -119,7 +119,7 @@ static void add_word(struct words *words, char *word)
 	words->word[words->nr] = NULL;
 }
 
-/* The words stay allocated. */
+/* The words are never freed. */
 static void read_job(void)
 {
 	char *word, *end;
@@ -136,7 +136,7 @@ static void read_job(void)
 		errx(1, "the job is incomplete");
 }
 
-/* Without it the first getrandom() waits about a second for the pool to fill. */
+/* Without a seed the first getrandom() waits about a second for the pool to fill. */
 static void seed_random(const char *digits)
 {
 	struct {
@@ -151,7 +151,7 @@ static void seed_random(const char *digits)
 	close(fd);
 }
 
-/* ping to 127.0.0.1 is among upstream's tests. */
+/* Upstream's tests ping 127.0.0.1. */
 static void loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -162,7 +162,7 @@ static void loopback_up(void)
 	close(fd);
 }
 
-/* In the child, with its three files in place. */
+/* Called in the child, after its three files are in place. */
 static void __attribute__((noreturn)) run_command(void)
 {
 	const char *name = job[WIRE_ARG].word[0];
@@ -197,7 +197,7 @@ static pid_t start_on_terminal(void)
 		err(1, "pty");
 	if (!pid)
 		run_command();
-	/* A terminal that polls writable may take less than a stream writes to it. */
+	/* A terminal that polls writable may accept less than a stream writes. */
 	fcntl(terminal, F_SETFL, O_RDWR | O_NONBLOCK);
 	stream_open(&streams[IN], "stdin", ports[WIRE_STDIN], dup(terminal));
 	stream_open(&streams[OUT], "stdout", terminal, ports[WIRE_STDOUT]);
@@ -246,7 +246,7 @@ static int watch_children(void)
 	return fd;
 }
 
-/* Process 1 inherits every orphan. True if the command itself has ended. */
+/* Process 1 inherits every orphan. Return true if the command itself has ended. */
 static bool reap(int sigfd, pid_t command, int *status)
 {
 	struct signalfd_siginfo info;
@@ -264,7 +264,7 @@ static bool reap(int sigfd, pid_t command, int *status)
 	return ended;
 }
 
-/* The terminal of the host has changed its size. */
+/* The host's terminal has changed its size. */
 static void take_size(void)
 {
 	struct winsize size;
@@ -295,7 +295,7 @@ static void serve(int sigfd, pid_t command, struct wire_report *report)
 	}
 }
 
-/* What the command has written before its end. */
+/* Send the output that the command wrote before its end. */
 static void drain(void)
 {
 	streams[OUT].end = streams[OUT].total + REST_MAX;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The guest's file system, which a program of the host finds as at home:
+ * The guest's file system, which looks like the host's to programs:
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	of the guest's own kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; if that would hide the working directory, it is bound back
- *	--share		9p, writable, at the path that it has on the host
+ *	/tmp /run ..	tmpfs; a working directory that it would hide is bound back
+ *	--share		9p, writable, at the same path as on the host
  *
- * It is put together in /new of the initramfs, and becomes the root at the end.
+ * It is mounted on /new of the initramfs, which becomes the root at the end.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -22,7 +22,7 @@
 #include "init.h"
 #include "wire.h"
 
-/* The options of every 9p mount; access=any because the host checks nothing per user. */
+/* The options of every 9p mount; access=any because the host does not check users. */
 #define OPTS_9P		"trans=virtio,version=9p2000.L,access=any,msize=512000"
 
 static const char * const tmpfs_dirs[] = { "/tmp", "/run", "/var/tmp", "/mnt", NULL };
@@ -40,7 +40,7 @@ static void mount_if(const char *type, const char *dir)
 	mount(type, dir, type, 0, NULL);
 }
 
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 static char *in_new(const char *path)
 {
 	static char dir[PATH_MAX];
@@ -49,7 +49,10 @@ static char *in_new(const char *path)
 	return dir;
 }
 
-/* Fails silently if the directory is there, or on the host's root, where it must be. */
+/*
+ * Fails silently if the directory exists, or if it would be on the host's read-only root:
+ * mounting then reports a missing directory.
+ */
 static void make_dirs(char *dir)
 {
 	char *slash;
@@ -72,7 +75,7 @@ static bool hidden(const char *path)
 	return false;
 }
 
-/* Shows a directory again that a tmpfs hides; read-only, like the rest. */
+/* Make a directory that a tmpfs hides visible again, read-only. */
 static void keep_dir(const char *path)
 {
 	char from[PATH_MAX];
@@ -90,7 +93,7 @@ static void mount_share(int nr, const char *path)
 
 	snprintf(tag, sizeof(tag), "share%d", nr);
 	make_dirs(in_new(path));
-	/* Not cached: what the guest has written is on the host even if the guest is lost. */
+	/* No cache: the host gets what the guest writes even if the guest is lost. */
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 
@@ -101,7 +104,7 @@ static void mount_host_fs(const struct words *job)
 
 	mkdir("/host", 0755);
 	mkdir("/new", 0755);
-	/* cache=loose: the guest does not see later changes. It does not live long. */
+	/* With cache=loose the guest misses later changes of the host's files; it is short-lived. */
 	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
 	mount_or_die("/host", "/new", NULL, MS_BIND, NULL);
 	for (dir = tmpfs_dirs; *dir; dir++)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The emulator's monitor for scripts, which speaks QMP: a JSON object in each line.
+"""The emulator's monitor, for scripts. It speaks QMP: a JSON object in each line.
 
 qemu.qmp, in the emulator's source tree, is not used: it takes no socket that is open
 already, and the emulator may be a binary whose sources are not here.
@@ -15,22 +15,22 @@ RECORDS = 0xc0
 
 
 class Lost(Exception):
-    """The machine has ended or does not answer, or did not start."""
+    """The machine ended, does not answer, or did not start."""
 
 
 def emulator_args(where):
-    """The emulator's arguments for one more monitor; `where` ends its -chardev."""
+    """The emulator's arguments for an additional monitor; `where` ends its -chardev."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
 def run_args(path):
-    """The same of machine/vm/run, for a monitor that connect(path) reaches."""
+    """The arguments of machine/vm/run for an additional monitor at `path`."""
     return [word for arg in emulator_args(f"path={path},server=on,wait=off")
             for word in ("--qemu-arg", arg)]
 
 
 def connect(path, timeout=None):
-    """The monitor of run_args(path). An answer takes `timeout` seconds at most."""
+    """Connect to the monitor of run_args(path); an answer may take `timeout` seconds."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(timeout)
     sock.connect(path)
@@ -55,7 +55,7 @@ class Monitor:
         self.socket.close()
 
     def message(self):
-        """The next message, or None if the emulator has closed the monitor."""
+        """Return the next message, or None if the emulator has closed the monitor."""
         line = self.file.readline()
         if not line:
             return None
@@ -81,21 +81,21 @@ class Monitor:
                 return message["return"]
 
     def human(self, command, cpu=0):
-        """The answer of the monitor for people, in which `cpu` is the current CPU."""
+        """Return the answer of the human monitor, with `cpu` as the current CPU."""
         return self.command("human-monitor-command", **{
             "command-line": command, "cpu-index": cpu}).replace("\r", "")
 
     def info_bts(self, name):
-        """The value of `name` in `info bts`, for each CPU that has it."""
+        """Return the value of `name` in `info bts` for each CPU that reports it."""
         return [int(number, 0) for number in
                 re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
 
     def records(self, cpu=0):
-        """Does the CPU, stopped, store its branches?"""
+        """Return whether a stopped CPU was storing its branches."""
         return self.info_bts("debugctl")[cpu] & RECORDS == RECORDS
 
     def stop_recording(self, cpu=0):
-        """Stops the machine at a moment when the CPU stores its branches."""
+        """Stop the machine at a moment when the CPU stores its branches."""
         for _ in range(100):
             time.sleep(0.05)
             self.command("stop")

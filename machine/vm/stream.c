@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A stream behaves like a pipe: when its source has ended and all bytes are written, it closes
- * its destination; when nothing reads its destination any more, it drops what it holds and
- * closes its source. It owns both descriptors, so its user gives it duplicates of those that
- * must stay open.
+ * A stream behaves like a pipe: when its source has ended and all bytes are written, the stream
+ * closes its destination; when the destination has no reader any more, the stream drops its
+ * bytes and closes its source. A stream owns both descriptors, so callers pass duplicates of
+ * descriptors that must stay open.
  *
- * A stream reads and writes only what poll() promises, so its descriptors may block. A
- * virtio-serial port must not: a write to a port that the host closes after poll() waits for
- * ever. There is one poll() for all streams of a program and for its other descriptors.
+ * A stream reads and writes only when poll() allows it, so its descriptors may be blocking. Only
+ * a virtio-serial port must be non-blocking: if the host closes the port after poll(), a
+ * blocking write waits for ever. One poll() serves all streams of a program and its other
+ * descriptors.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -21,7 +22,7 @@
 #define MAX_STREAMS	4
 #define MAX_OTHERS	3
 
-/* A pipe that polls writable takes that much without blocking: PIPE_BUF. */
+/* A pipe that polls writable accepts PIPE_BUF bytes without blocking. */
 #define CHUNK		4096
 
 void stream_open(struct stream *s, const char *name, int src, int dst)
@@ -65,7 +66,7 @@ static void stream_read(struct stream *s)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* A pty whose slave is closed everywhere reads EIO. */
+	/* Reading a pty gives EIO when all descriptors of its slave are closed. */
 	if (n <= 0) {
 		close_end(&s->src);
 		return;
@@ -91,7 +92,7 @@ static void stream_write(struct stream *s)
 	stream_gone(s);
 }
 
-/* Closes what is over. */
+/* Close the ends that are finished. */
 static void stream_settle(struct stream *s)
 {
 	if (s->total >= s->end)
@@ -100,14 +101,14 @@ static void stream_settle(struct stream *s)
 		close_end(&s->dst);
 }
 
-/* Two descriptors for each stream: what it waits for. */
+/* Fill in the two descriptors of each stream, with the events that the stream waits for. */
 static void stream_poll(struct stream *s, struct pollfd *fds)
 {
 	bool full = stream_full(s);
 
 	stream_settle(s);
 	fds[0] = (struct pollfd){ .fd = full || s->paused ? -1 : s->src, .events = POLLIN };
-	/* Without events it still reports that nothing reads it any more. */
+	/* Even without events, poll() reports that the destination has no reader any more. */
 	fds[1] = (struct pollfd){ .fd = s->dst, .events = full ? POLLOUT : 0 };
 }
 
@@ -123,8 +124,8 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Waits for @streams and @others, and moves what can be moved. @timeout is as poll()'s, but 0
- * waits too while a stream holds bytes. Returns as poll() does, with the events of @others.
+ * Wait for @streams and @others, and move what can be moved. @timeout is as for poll(), but 0
+ * also waits while a stream has bytes to write. Return like poll(), with the events of @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)
 {

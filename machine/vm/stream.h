@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Streams of bytes from one descriptor to another. host.c and init.c use them.
+ * Streams of bytes from one descriptor to another, for host.c and init.c.
  */
 #ifndef BTS_STREAM_H
 #define BTS_STREAM_H
@@ -19,9 +19,9 @@ struct stream {
 	size_t		off;
 	size_t		len;
 	uint64_t	total;		/* bytes read so far */
-	uint64_t	end;		/* @src ends after so many, UINT64_MAX = not known */
-	int		src;		/* -1 = it has ended */
-	int		dst;		/* -1 = all is written, or nothing reads it any more */
+	uint64_t	end;		/* @src ends after so many bytes, UINT64_MAX = not known */
+	int		src;		/* -1 = the source has ended */
+	int		dst;		/* -1 = all is written, or there is no reader any more */
 	bool		paused;		/* do not read @src for now */
 };
 

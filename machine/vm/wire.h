@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What host.c, on the host, and init.c, process 1 of the guest, say to each other.
+ * The protocol between host.c, on the host, and init.c, process 1 of the guest.
  *
  * Four virtio-serial ports join the two programs. /dev/vportXpN is the guest's end of port N.
  *
@@ -10,17 +10,18 @@
  *			struct winsize whenever the terminal changes its size
  *			to the host: struct wire_report
  *
- * The three streams carry nothing but the bytes, so nothing has to be escaped, and a slow
+ * The three streams carry only the command's bytes, so nothing has to be escaped, and a slow
  * reader on the host slows the command down as a pipe would.
  *
  * How a stream ends: when the host closes its end of a port, the emulator tells the guest's
- * kernel. So the guest sees the end of standard input, and sees when nothing reads standard
- * output any more. In the other direction the host is told nothing. Instead, a report gives the
- * number of bytes after which an output ends. The ports are not ordered among each other.
+ * kernel. The guest thus notices the end of standard input, and notices when the reader of
+ * standard output is gone. In the other direction the emulator reports nothing. Instead, a
+ * report gives the number of bytes after which an output ends. The order of data on different
+ * ports is undefined.
  *
  * The control port has the highest number. The guest's kernel connects the ports in the order
- * of their numbers: when the control port is connected, another port that is not connected has
- * been closed by the host.
+ * of their numbers: if the control port is connected and another port is not, the host has
+ * closed the other port.
  *
  * A job is a sequence of words. Each begins with its type and ends with a NUL. Both ends are
  * x86-64.
@@ -40,10 +41,10 @@ enum wire_port {
 
 enum wire_type {
 	WIRE_ARG	= 'a',	/* next word of the command */
-	WIRE_CWD	= 'd',	/* its working directory */
-	WIRE_ENV	= 'e',	/* next NAME=VALUE of its environment */
+	WIRE_CWD	= 'd',	/* the command's working directory */
+	WIRE_ENV	= 'e',	/* next NAME=VALUE of the command's environment */
 	WIRE_KEEP	= 'k',	/* a directory that no tmpfs of the guest may hide */
-	WIRE_MERGE	= 'm',	/* its standard output and error are one file on the host */
+	WIRE_MERGE	= 'm',	/* standard output and error are one file on the host */
 	WIRE_SEED	= 'r',	/* 64 hexadecimal digits for the random pool */
 	WIRE_SHARE	= 's',	/* a directory to mount writable; its 9p tag is shareN */
 	WIRE_TTY	= 't',	/* the command has a terminal; a struct winsize follows the job */
@@ -53,7 +54,7 @@ struct wire_report {
 	uint64_t	out_end;	/* standard output ends after so many bytes */
 	uint64_t	err_end;	/* standard error too; UINT64_MAX = not known yet */
 	int32_t		ended;		/* true: the command has ended */
-	int32_t		status;		/* then its status, as wait(2) has it */
+	int32_t		status;		/* the command's wait(2) status, if ended */
 };
 
 #endif
