@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Finds the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
+# Find the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
-# machine/tests/mutate describes the tables. A mutant that is not complete, or whose old lines
-# are not in their place exactly once, is reported, and the exit status is 1. With a NAME,
-# PATH.broken is written beside each file that this mutant breaks, and PATH is printed.
+# machine/tests/mutate describes the tables. Incomplete mutants, and mutants whose old lines are
+# not in the file exactly once, are reported, and make the exit status 1. With a NAME, write
+# PATH.broken beside each file that this mutant breaks, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"
@@ -26,7 +26,7 @@ function read_source(   line) {
 	}
 }
 
-# The one place of the old lines in the file.
+# Return the only place of the old lines in the file.
 function find(   from, places, at, i) {
 	for (from = 1; from + nr_old - 1 <= size[file]; from++) {
 		for (i = 0; i < nr_old && code[file, from + i] == old[i]; i++)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Shared by the parts. A part is a program that prints KTAP. machine/tests/run sets these
+# Functions for the parts. A part is a program that prints KTAP. machine/tests/run sets these
 # variables if they differ from the default:
 #
-#	BTS_OUT		a directory of the part's own (build/test/NAME)
-#	BTS_KERNEL, BTS_QEMU	image and emulator, which machine/vm/run looks at itself
+#	BTS_OUT		the part's own directory (build/test/NAME)
+#	BTS_KERNEL, BTS_QEMU	image and emulator for machine/vm/run
 #	BTS_SELFTESTS	tools/testing/selftests/ftrace (build/linux's)
-#	BTS_CASE	only cases whose names begin so
-#	BTS_SLOW	1: the slow cases too
+#	BTS_CASE	run only cases whose names begin with this
+#	BTS_SLOW	1: run the slow cases too
 #
-# A part's exit status is 0 if all passed, 1 if not, or that of a machine that was lost. The
+# A part's exit status is 0 if all tests passed, 1 if not, or the status of a lost machine. The
 # caller has set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
@@ -25,13 +25,13 @@ selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
 # shellcheck disable=SC2034
 cases=$selftests/test.d/bts
 guests=$top/machine/tests/guest
-# What the guests have in their environment, too.
+# Guests inherit these variables.
 export BTS_PROGS="$build/test-programs"
 export BTS_PACK="${BTS_PACK:-0}"
 export BTS_ACCOUNT="$cases/account.awk"
 mkdir -p "$out"
 
-# result STATUS NAME: one test's line.
+# result STATUS NAME: print a test's line.
 result() {
 	if [ "$1" -eq 0 ]; then
 		ktap_test_pass "$2"
@@ -40,11 +40,11 @@ result() {
 	fi
 }
 
-# guest TIMEOUT "OPTIONS" COMMAND...: runs a guest. Trouble on its console fails it. Its files,
-# with the output of `info bts`, are in $guest_dir.
+# guest TIMEOUT "OPTIONS" COMMAND...: run a guest, which fails if its console shows trouble. The
+# console and the output of `info bts` are in $guest_dir.
 #
-# Guests run with --icount: a busy host does not change what they do. A part that does
-# otherwise says why. TIMEOUT is in seconds of the host's, and generous.
+# Guests run with --icount, so a busy host does not change the results; parts without --icount
+# give the reason. TIMEOUT is in seconds of the host, and generous.
 guest_dir=$out
 guest() {
 	guest_timeout=$1
@@ -57,8 +57,8 @@ guest() {
 		--info-bts "$guest_dir/info" $guest_options -- "$@"
 }
 
-# ask NAME SCRIPT [OPTION...]: runs guest/SCRIPT in a guest. Status 0 means that all is as it
-# should be. The output goes into comments.
+# ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, and print the output as comments.
+# Status 0 means that the guest passed.
 ask() {
 	ask_name=$1
 	ask_script=$2

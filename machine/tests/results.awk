@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The results of a part as lines "ok|not ok NAME [# SKIP]", with the plan checked. Only the
+# Print the results of a part as lines "ok|not ok NAME [# SKIP]", and check its plan. Only the
 # outermost level counts: nested results are details of a test.
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 KTAP
 #
-# A case that is skipped in a guest has failed: every guest here has all that cases need.
+# A case that is skipped in a guest has failed, because every guest has everything that cases
+# need.
 
 /^1\.\.[0-9]+/ && !plan {
 	plan = substr($1, 4) + 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The results of all parts as one KTAP stream, and as its last line
+# Print the results of all parts as one KTAP stream, and as its last line
 #
 #	N passed, N failed, N skipped
 #
-# Exit status: 0 all passed, 1 a test failed or there was none, 4 something was skipped.
+# Exit status: 0 all passed, 1 a test failed or none ran, 4 a test was skipped.
 
 BEGIN {
 	print "TAP version 13"

@@ -49,10 +49,7 @@ static char *in_new(const char *path)
 	return dir;
 }
 
-/*
- * Fails silently if the directory exists, or if it would be on the host's read-only root:
- * mounting then reports a missing directory.
- */
+/* mkdir() may fail: the directory may exist already, and on the host's root it must. */
 static void make_dirs(char *dir)
 {
 	char *slash;

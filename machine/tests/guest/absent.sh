@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/absent.sh: the kernel has no bts tracer. The exit status says which step has failed.
+# guest/absent.sh: checks that the kernel has no bts tracer. Each exit status belongs to a step.
 
 cd /sys/kernel/tracing || exit
 ! grep -qw bts available_tracers || exit 2

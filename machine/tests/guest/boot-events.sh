@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: the events are there from the first initcalls on, and with preempt=full.
-# The exit status says which step has failed.
+# guest/boot-events.sh: checks that the events come from the first initcalls on, and are right
+# with preempt=full. Each exit status belongs to a step.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -11,7 +11,7 @@ grep -m 1 " [^ ]*-1 .*bts_arrives: comm=swapper/0 pid=1 " trace || exit 3
 echo 16384 > buffer_size_kb
 echo > trace
 echo 1 > tracing_on
-# It clears its buffer until it is killed. A real-time shell that wakes preempts it there.
+# dd clears its buffer until it is killed. A real-time shell that wakes preempts dd there.
 taskset -c 0 dd if=/dev/zero of=/dev/null bs=1M &
 taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
 # shellcheck disable=SC2016 # the shell there
@@ -24,7 +24,7 @@ grep "comm=dd .* state=R+ " trace > /tmp/preempted
 grep -m 1 " kernel_ip=\(rep_stos\|clear_user\)" /tmp/preempted || exit 4
 [ "$(grep -c " kernel_ip=\(anon_\)\?pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
 ! grep " kernel_ip=\(raw_irqentry\|preempt_schedule\)" /tmp/preempted || exit 6
-# The twin: when the events are switched off, the probes are gone.
+# The control: when the events are switched off, the probes are gone.
 echo > trace
 echo 1 > tracing_on
 sleep .1

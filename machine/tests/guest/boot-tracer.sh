@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-tracer.sh: the whole boot was traced. The exit status says which step has failed.
+# guest/boot-tracer.sh: checks that the whole boot was traced. Each exit status belongs to a step.
 
 cd /sys/kernel/tracing || exit
 [ "$(cat current_tracer)" = bts ] || exit 2

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in a guest in which
-# nothing was traced before. ftracetest's preparation is left out: it resets all events and
-# triggers, which takes seconds of an emulated CPU. The cases and their functions are those of
-# ftracetest. KTAP on standard output, with the end of a failed case's output.
+# nothing was traced before. It leaves out ftracetest's preparation, which resets all events and
+# triggers and takes an emulated CPU seconds. The cases use ftracetest's own functions. The
+# output is KTAP, with the end of a failed case's output.
 #
-# Exit status: 0 all passed, 1 some did not.
+# Exit status: 0 all passed, 1 a case did not pass.
 
 # shellcheck disable=SC2317 # what only the cases call
 
@@ -28,7 +28,7 @@ exit_fail() {
 	exit 1
 }
 
-# Results other than passed and failed: statuses with which no command of a case ends.
+# Results other than passed and failed use statuses with which no command of a case ends.
 exit_unresolved() {
 	exit 102
 }
@@ -48,11 +48,11 @@ exit_xfail() {
 # shellcheck disable=SC1091
 . "$FTRACETEST_ROOT/test.d/functions"
 
-# In a subshell, which a failing case leaves.
+# Run a case in a subshell, which a failing case leaves.
 run_case() {
 	cd "$TRACING_DIR" || exit_unresolved
 	echo 1 > options/pause-on-trace
-	# shellcheck disable=SC2034 # as ftracetest has it: $$ is not the subshell's
+	# shellcheck disable=SC2034 # as in ftracetest: $$ is not the subshell's
 	read -r PID _ < /proc/self/stat
 	set -ex
 	eval check_requires "$(sed -n 's/^# requires://p' "$1")"

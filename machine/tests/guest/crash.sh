@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: traces this shell, and crashes the machine. "circular"
-# traces all tasks: the scheduler may give any of them the CPU of the program that spins.
+# traces all tasks, because the scheduler may run any task on the CPU of the spinning program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -24,8 +24,8 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Each target has run since tracing was switched on. User and system time together: ticks
-# may find a task always on its way out of an interrupt.
+# Wait until each target has run since tracing was switched on. Add user and system time,
+# because ticks may always find a task that is returning from an interrupt.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: ftracetest, with KTAP on standard
-# output. A case that lacks something has failed. The logs of failed cases are copied to LOGS
-# at the end; until then all are in memory, where writing a line takes no time.
+# guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: runs ftracetest, and prints KTAP. A
+# case that lacks something has failed. Logs are in memory, where writing a line takes no time;
+# at the end the logs of failed cases are copied to LOGS.
 
 events=$1
 logs=$2
 shell=$3
 shift 3
 
-# Before and after each case ftracetest resets ftrace, and opens the 3,000 files of all events
-# for it. That takes seconds, with the debug kernel minutes. So ftracetest sees only the
+# Before and after each case ftracetest resets ftrace, for which it opens the 3,000 files of all
+# events. That takes seconds, or minutes with the debug kernel. So ftracetest sees only the
 # events that our cases use.
 few_events() {
 	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do

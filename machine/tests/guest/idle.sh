@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/idle.sh: traces the idle tasks on a CPU where the first branch after HLT has a wrong
-# origin. That costs the one origin: the branch is in the trace, and so is what comes next.
+# origin. Only this origin may be wrong: the branch and its successors must be in the trace.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -14,7 +14,8 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Interrupts that come from user space, where no idle task is. Every second wrong origin is there.
+# Count interrupts that come from user space, where no idle task runs. Every second wrong origin
+# is in user space.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '
@@ -26,7 +27,7 @@ for trace in per_cpu/cpu*/trace; do
 				wrong++
 		}
 		END {
-			print wrong + 0 " wrong origins, " bad + 0 " ways that do not go on"
+			print wrong + 0 " wrong origins, " bad + 0 " branches without a successor"
 			exit !wrong || bad
 		}
 	' "$trace" || status=1

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/left-out.sh [WORDS]: CPU 1's BTS does not work, and CPU 1 is left out: it is named, and
-# CPU 0 records. If there are WORDS, CPU 1 is online when the tracer is chosen, and error_log
-# has the words. If not, CPU 1 comes online while branches are traced. The exit status says
-# which step has failed.
+# guest/left-out.sh [WORDS]: CPU 1's BTS does not work. The tracer must leave out and name CPU 1,
+# and record on CPU 0. With WORDS, CPU 1 is online when the tracer is chosen, and error_log must
+# have the words. Without WORDS, CPU 1 comes online while branches are traced. Each exit status
+# belongs to a step.
 
 cd /sys/kernel/tracing || exit
 cpu1=/sys/devices/system/cpu/cpu1/online

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life.sh WHAT: CPUs come and go while branches are traced, in the guest; KTAP.
+# machine/tests/guest/life.sh WHAT: CPUs come and go while branches are traced. The output is KTAP.
 #
-#	online    started with maxcpus=1: the second CPU comes while bts is the tracer
-#	suspend   to RAM, and back: parts/suspend wakes the machine
+#	online    the guest starts with maxcpus=1; CPU 1 comes online while bts is the tracer
+#	suspend   the guest suspends to RAM; parts/suspend wakes the machine
 #
 # BTS_PROGS is the directory of the selftests' programs, BTS_ACCOUNT is their account.awk.
 
@@ -30,7 +30,7 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# How often the program's only loop goes back in the trace: 999 times, if nothing is missing.
+# Count how often the program's only loop repeats in the trace: 999 times if nothing is missing.
 loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
@@ -56,24 +56,24 @@ online() {
 	echo bts > current_tracer
 	check "one CPU" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
 	check "a program on it is traced exactly" exact_on 0
-	# The emulated CPU model has it.
+	# The emulated CPU model has this erratum.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
-	check "and so is Meltdown" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
+	check "Meltdown is reported once" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]
 	echo 1 > /sys/devices/system/cpu/cpu1/online
-	check "the second one by itself" [ "$(stat cpus_recording)" -eq 2 ]
-	check "a program on it is traced exactly" exact_on 1
+	check "CPU 1 starts to record by itself" [ "$(stat cpus_recording)" -eq 2 ]
+	check "a program on CPU 1 is traced exactly" exact_on 1
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	echo 0 > /sys/devices/system/cpu/cpu1/online
-	check "gone, it records no more" [ "$(stat cpus_recording)" -eq 1 ]
-	# Linux has not allowed it on x86 since 6.5. If Linux allows it again:
+	check "CPU 1 offline no longer records" [ "$(stat cpus_recording)" -eq 1 ]
+	# Linux has not let CPU 0 go offline on x86 since 6.5. Both outcomes are correct.
 	if [ -e /sys/devices/system/cpu/cpu0/online ]; then
 		echo 1 > /sys/devices/system/cpu/cpu1/online
 		echo 0 > /sys/devices/system/cpu/cpu0/online
-		check "CPU 0 gone, the other records" [ "$(stat cpus_recording)" -eq 1 ]
+		check "CPU 0 offline, CPU 1 records" [ "$(stat cpus_recording)" -eq 1 ]
 		echo 1 > /sys/devices/system/cpu/cpu0/online
 	else
 		check "CPU 0 stays" [ "$(stat cpus_recording 0)" -eq 1 ]
@@ -89,7 +89,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Do the records of both CPUs become more, without a command since?
+# Do the records of both CPUs increase without another command?
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -110,7 +110,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# The shell is traced, too: it runs on CPU 0 when that CPU goes.
+	# The shell is traced, too: it runs on CPU 0 when CPU 0 goes offline.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel
@@ -121,7 +121,7 @@ suspend() {
 		check "$mode: both CPUs record" grow
 		check "$mode: suspend to RAM" to_ram
 		check "$mode: both CPUs record again" grow
-		check "$mode: the last CPU was drained before" [ "$(stat drains_offline 0)" -gt 0 ]
+		check "$mode: CPU 0 was drained before the suspend" [ "$(stat drains_offline 0)" -gt 0 ]
 		echo 0 > tracing_on
 		check "$mode: each record is accounted for" balanced
 	done

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/lockdown.sh: no tracer, and a closed tracefs. The exit status says which step has failed.
+# guest/lockdown.sh: checks that there is no tracer, and that tracefs is closed. Each exit status
+# belongs to a step.
 
 dmesg | grep "lockdown\|bts:"
 dmesg | grep -q "bts: cannot register the tracer: -1$" || exit 2

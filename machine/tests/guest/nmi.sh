@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: makes a file DIR/now-N when it is time for NMIs, then looks for each CPU's
-# report; KTAP lines.
+# guest/nmi.sh DIR: makes a file DIR/now-N to request NMIs, then checks each CPU's report. The
+# output is lines of KTAP.
 
 out=$1
 cd /sys/kernel/tracing || exit
 unknown() {
 	dmesg | grep -c "Uhhuh. NMI received for unknown reason"
 }
-# nmi FILE NUMBER NAME: two more are reported, and no third one.
+# nmi FILE NUMBER NAME: exactly two more NMIs must be reported.
 nmi() {
 	before=$(unknown)
 	: > "$1"
@@ -31,17 +31,17 @@ echo bts > current_tracer
 echo "$spinner" > set_ftrace_pid
 echo 1 > tracing_on
 sleep 0.5
-# The task stops, so that the tracer has few records and no interrupt of its own meanwhile.
+# Stop the task, so that the tracer has few records and no PMI meanwhile.
 kill -STOP "$spinner"
 nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs come at one instruction, the kernel may take the second for a part of the
-# first. That cannot be while the CPU is idle.
+# If two NMIs come at one instruction, the kernel may mistake the second for a part of the
+# first. That cannot happen while the CPU is idle.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
-echo "ok 2 its own interrupts came"
+echo "ok 2 the tracer's own interrupts came"
 nmi "$out/now-2" 3 "tracing off"
 kill -9 "$spinner"
 echo nop > current_tracer

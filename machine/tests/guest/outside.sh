@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N at step N, and goes
-# on when there is a file DIR/go-N.
+# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N at step N, and
+# continues when there is a file DIR/go-N.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -19,7 +19,7 @@ spinner=$!
 taskset -p 2 "$spinner" > /dev/null
 echo "$spinner" > set_ftrace_pid
 
-# A flight recorder: the buffer is full of branches while it records.
+# A flight recorder fills the DS buffer with branches while it records.
 echo 1 > options/bts-circular
 echo bts > current_tracer
 sleep 0.1
@@ -40,8 +40,8 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# The hardware records all the time: no drain can come before the machine check. The host takes
-# its time over step 4, and the row must still be there: no branch may take its room.
+# The hardware records all the time, so no drain can come before the machine check. The host may
+# be slow at step 4, so the filter drops all branches, which might overwrite the row.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/refused.sh WORDS: choosing the tracer gives EIO, error_log has the words, and nothing
-# is left on. The exit status says which step has failed.
+# guest/refused.sh WORDS: checks that choosing the tracer gives EIO, that error_log has the words,
+# and that nothing is left on. Each exit status belongs to a step.
 
 cd /sys/kernel/tracing || exit
 sh -c "echo bts > current_tracer" 2> /tmp/said && exit 2

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/startup.sh: the kernel has tested the tracer at boot. The exit status says which step
-# has failed.
+# guest/startup.sh: checks that the kernel has tested the tracer at boot. Each exit status belongs
+# to a step.
 
 dmesg | grep -A 2 "Testing tracer"
-# On the same line, unless another message came between them.
+# PASSED is on the same line, unless another message came between.
 dmesg | awk '/Testing tracer/ { bts = /tracer bts:/ }
 	bts && /PASSED/ { passed = 1 } END { exit !passed }' || exit 2
 ! dmesg | grep "Testing tracer.*FAILED" || exit 3

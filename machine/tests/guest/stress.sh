@@ -1,23 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: in the guest. Does one
-# thing again and again while the tracer records. After each round it checks that every
-# record is accounted for, at the end that no memory is missing. KTAP on standard output;
-# machine/vm/run --strict reads the console. $BTS_PROGS is the directory of the programs of
-# the cases.
+# machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeats one action while the
+# tracer records. After each round every record must be accounted for; at the end no memory may
+# be missing. The output is KTAP; machine/vm/run --strict checks the console. $BTS_PROGS is the
+# directory of the cases' programs.
 #
 #	hotplug	CPU 1 goes offline and comes back
-#	switch	bts and nop take turns, beside sessions of perf that sample, count, and
-#		want BTS for themselves
-#	random	a hundred random changes a round, of anything that a user may change, in
-#		three instances. Another instance, the witness, is never changed and
-#		traces a task that sleeps: at the end it has counted each record.
-#		With BTS_STRESS_CIRCULAR set, flight recorders are among the changes:
-#		the hardware then stores more records than the tracer reads
+#	switch	bts and nop alternate, beside sessions of perf that sample, count, and
+#		use BTS themselves
+#	random	in each round a hundred random changes of anything that a user may change,
+#		in three instances. Another instance, the witness, is never changed and
+#		traces a sleeping task: at the end it must have counted each record. With
+#		BTS_STRESS_CIRCULAR set, the changes include flight recorders, and the
+#		hardware then stores more records than the tracer reads
 #
-# The line "records N" at the end has the number of all records that the tracer has read. The
-# caller compares it with the hardware's.
+# The line "records N" at the end has the number of records that the tracer has read. The caller
+# compares this number with the hardware's.
 
 set -u
 
@@ -42,14 +41,14 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Are the records of the working directory's instance accounted for?
+# Are all records of the instance in the working directory accounted for?
 sums() {
 	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
 	return 1
 }
 
-# Delivered rows are in the ring buffer, were overwritten there or were read.
+# Each delivered row must be in the ring buffer, overwritten there, or read.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -66,8 +65,8 @@ balanced() {
 	' || fail "entries are not accounted for"
 }
 
-# With KASAN and lockdep, or with KCSAN, a timer tick whose branches are traced takes longer
-# than the time to the next tick. So these kernels record only user mode.
+# With KASAN and lockdep, or with KCSAN, a traced timer tick takes longer than the time to the
+# next tick. So with these kernels only the user side is recorded.
 debugging() {
 	grep -q ' \(kasan_report\|__kcsan_check_access\)$' /proc/kallsyms
 }
@@ -82,8 +81,8 @@ everything() {
 	echo 0 > options/bts-cpl-filter
 }
 
-# Two traced programs that never stop. They make no system calls, because a debug kernel takes
-# millions of branches to start a program.
+# Start two traced programs that never stop, because a debug kernel takes millions of branches to
+# start a program. They make no system calls.
 spin() {
 	start "$BTS_PROGS/bts_spin_a"
 	start "$BTS_PROGS/bts_spin_b"
@@ -91,8 +90,8 @@ spin() {
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
-# Load that starts, ends and moves programs on both CPUs. It pauses, because each of its
-# branches is traced, and the emulated machine has to do other work as well.
+# Start, end and move programs on both CPUs. The load pauses, because each of its branches is
+# traced, and the emulated machine has other work to do as well.
 load() {
 	while :; do
 		"$BTS_PROGS/bts_fork"
@@ -102,7 +101,7 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Load has a low priority, because a debug kernel needs most of the CPUs for the changes.
+# The load has a low priority, because a debug kernel needs most of the CPUs for the changes.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -115,16 +114,16 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# What a worker started goes on to its end. Its memory, and perf's files, which are in
-	# memory, too, must not count.
+	# A program that a worker started continues to its end. The memory of such programs must
+	# not count, and neither must perf's files, which are in memory.
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Memory in use that cannot be reclaimed, in KiB, without the slabs: KASAN delays their
-# reuse, and slab_result() looks at each.
+# Print the memory in use that cannot be reclaimed, in KiB, without the slabs: KASAN delays the
+# reuse of slabs, and slab_result() checks each slab.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -135,8 +134,8 @@ in_use() {
 	' /proc/meminfo
 }
 
-# KASAN keeps freed objects in a quarantine, up to a 32nd of the memory. Shrinking a cache takes
-# its objects out.
+# KASAN keeps freed objects in a quarantine, up to a 32nd of the memory. Shrinking a cache
+# removes its objects from the quarantine.
 slabs() {
 	for cache in /sys/kernel/slab/*/shrink; do
 		echo 1 > "$cache"
@@ -146,8 +145,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# The two programs are traced, and in each tenth round all other tasks as well while the CPU
-# goes offline: only then does the CPU still have records.
+# The two programs are traced. In each tenth round all other tasks are traced as well while the
+# CPU goes offline: only then does the CPU still have records.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -171,7 +170,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# No command has reached the tracer since.
+	# No command has reached the tracer since CPU 1 came online.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -205,7 +204,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Gets BTS, or EBUSY; so does the tracer.
+# perf gets BTS or EBUSY, and so does the tracer.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -306,7 +305,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# What takes the ring buffer away from the tracer for a moment, and what is written beside it.
+# Take the ring buffer away from the tracer for a moment, or write other events into it.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -337,7 +336,7 @@ any_directory() {
 	fi
 }
 
-# All tasks, user and kernel, are usually too much work for the machine.
+# Tracing all tasks, user side and kernel, is usually too much work for the machine.
 any_thing() {
 	any_instance
 	one_of 14
@@ -397,7 +396,7 @@ random_round() {
 	done
 }
 
-# The witness, an instance whose target sleeps, has filtered each record.
+# The witness, an instance whose target sleeps, must have filtered each record.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -433,12 +432,12 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# The first tenth of the rounds, one at least, fills caches; the others must not take memory.
+# The first tenth of the rounds, at least one, fills caches; later rounds must not use memory.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# The smallest buffer, if each round kept one.
+			# The limit is the smallest buffer, leaked once in each round.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -449,7 +448,7 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# An object of 32 bytes in each round, beyond what caches vary by.
+		# The limit is 32 bytes in each round, plus the normal variation of caches.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1
@@ -498,7 +497,7 @@ stop_workers
 [ "$failures" -eq 0 ]
 result $? 1 "$rounds rounds, each record accounted for"
 memory_result
-result $? 2 "no memory is gone"
+result $? 2 "no memory is missing"
 slab_result
 result $? 3 "no slab has grown with the rounds"
 kmemleak_result

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# /init of the machine of machine/tests/parts/suspend: KTAP on the second serial line, then a
+# /init of the machine of machine/tests/parts/suspend: print KTAP on the second serial line, then
 # reboot, which ends the machine.
 
 # The shell finds its applets in /proc.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/tool-absent.sh: the user tool says why it cannot record, and leaves nothing. The exit
-# status says which step has failed.
+# guest/tool-absent.sh: checks that the user tool reports why it cannot record, and leaves nothing
+# behind. Each exit status belongs to a step.
 
 cd /tmp || exit
 bts check && exit 2
