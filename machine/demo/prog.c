@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the demo traces: recursion, a loop, a system call and a page fault, each
- * in a function of its own. No C library, so that nothing else is in the trace.
+ * The demo's program: recursion, a loop, a system call and a page fault, each in a
+ * separate function. Without a C library, the trace contains nothing else.
  */
 
 #define SYS_WRITE	1
@@ -19,7 +19,7 @@ static long syscall3(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* Recursion: 2 * F(n + 1) - 1 calls, which is 5 for n = 3. */
+/* Recursion: 2 * F(n + 1) - 1 calls, that is, 5 calls for n = 3. */
 __attribute__((noinline)) long fib(long n)
 {
 	if (n < 2)
@@ -39,7 +39,7 @@ __attribute__((noinline)) long sum(long n)
 	return s;
 }
 
-/* A page fault: the first store into memory just got from brk(). */
+/* A page fault: the first store into memory that brk() has just allocated. */
 __attribute__((noinline)) void touch(void)
 {
 	long end = syscall3(SYS_BRK, 0, 0, 0);

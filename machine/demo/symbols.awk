@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Replaces the addresses of a program in a bts trace by symbol+offset.
+# Replace the addresses of a program in a bts trace by symbol+offset.
 #
-# Usage: awk -v symbols=FILE -f symbols.awk, with FILE the output of nm -n. The program
-# is linked at the addresses where it runs, below 2^52, so that awk's numbers hold them.
+# Usage: awk -v symbols=FILE -f symbols.awk, with the output of nm -n in FILE. The program runs
+# at its link addresses, below 2^52, which awk's numbers represent exactly.
 
 function hex(s,    i, n) {
 	n = 0
@@ -12,7 +12,7 @@ function hex(s,    i, n) {
 	return n
 }
 
-# The last symbol at or below an address; the table is sorted.
+# Return the last symbol at or below an address; the table is sorted.
 function name(addr,    lo, hi, mid) {
 	if (!count || addr < start[1] || addr > start[count] + 4096)
 		return ""

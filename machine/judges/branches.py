@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which instructions of x86-64 are branches.
 
-An instruction is its bytes. A judge knows two places to which the CPU went; the
-bytes at the first decide whether that was a taken branch. Nothing here is the
-emulator's.
+A judge knows two successive addresses of the CPU; the bytes of the instruction at the first
+address decide whether the CPU took a branch. This file shares nothing with the emulator.
 """
 
 NONE = 0  # goes to the next instruction, or faults
-STRING = 1  # may repeat itself, which is no branch
-CONDITIONAL = 2  # a branch if it does not go to the next instruction
-ALWAYS = 3  # a branch wherever it goes
-MAYBE = 4  # conditional, and taken or not it goes to the next instruction
+STRING = 1  # may repeat itself, which does not count as a branch
+CONDITIONAL = 2  # a branch if the next instruction does not follow
+ALWAYS = 3  # a branch to any target
+MAYBE = 4  # conditional, with the next instruction as the target
 
 PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
 REP = {0xf2, 0xf3}
@@ -23,7 +22,7 @@ ALWAYS_0F = {0x05, 0x07, 0x34, 0x35}
 
 
 def classify(code):
-    """The kind of the instruction that these bytes, 64-bit code, begin with."""
+    """Return the kind of the instruction at the beginning of these bytes of 64-bit code."""
     i = 0
     rep = False
     while code[i] in PREFIXES:
@@ -51,7 +50,7 @@ def classify_0f(code, i):
 
 
 def conditional_length(code):
-    """The target of an instruction that is CONDITIONAL."""
+    """Return the target of a CONDITIONAL instruction."""
     i = 0
     while code[i] in PREFIXES:
         i += 1

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cost TRACEFS|- PROGRAM [ARGUMENT...]: the CPU time of a program, in nanoseconds
+ * cost TRACEFS|- PROGRAM [ARGUMENT...]: print the CPU time of a program, in nanoseconds
  *
- * With TRACEFS the program is the target there, traced from its exec to its end. The
- * time is the task's own. It includes the interrupts that the task is charged for, and
- * excludes a reader.
+ * With TRACEFS the program is the target of that instance, traced from its exec to its end.
+ * The time includes interrupts that the kernel charges to the task, and excludes a reader.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The emulator's log of what it executed, and the branches that follow from it.
+"""The emulator's log of executed instructions, and the branches that follow from it.
 
-    Trace      the CPU is at this instruction and is going to execute it
-    Stopped    the CPU did not execute it after all
-    in_asm     the bytes of an instruction that was translated just now
+    Trace      the CPU is about to execute this instruction
+    Stopped    the CPU did not execute the instruction after all
+    in_asm     the bytes of an instruction that was just translated
     int        an exception or interrupt is delivered: the interrupted IP
 
-The log knows nothing of the Debug Store, and branches.py nothing of the
-emulator.
+The log does not depend on the Debug Store, nor branches.py on the emulator.
 """
 
 import array
@@ -23,15 +22,15 @@ from monitor import Lost, connect, run_args
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
-# Without a disassembler the emulator shows an instruction's bytes on a line of
-# their own, with one it shows them after the address.
+# The bytes of an instruction follow its address if the emulator has a disassembler, and
+# otherwise are on a separate line.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
 class Log:
     """The branches that follow from the lines of the log.
 
-    `at` is the instruction that the CPU went to execute last, or None if the log
+    `at` is the instruction that the CPU was last about to execute, or None if the log
     has not shown it; `interrupted` is the IP of an interrupt until the first
     instruction of its handler.
     """
@@ -43,8 +42,8 @@ class Log:
         self.interrupted = None
         self.translated = None  # bytes that no Trace has claimed yet
         self.blocks = {}  # host address of a block: (kind, length)
-        self.lines = {}  # a Trace line as it is: (pc, kind, length)
-        self.lines_of = {}  # host address of a block: its lines
+        self.lines = {}  # text of a Trace line: (pc, kind, length)
+        self.lines_of = {}  # host address of a block: the block's lines
         self.unexplained = []
         self.instructions = 0
         self.interrupts = 0
@@ -82,7 +81,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """The block that was just translated is the one that runs now."""
+        """Note that the block that was just translated runs now."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
@@ -97,14 +96,14 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # At the same place: the interrupted instruction did not complete.
+        # If the address is the same, the interrupted instruction did not complete.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
         self.interrupted = ip
 
     def arrive(self, pc):
-        """The CPU has come to `pc`."""
+        """Note that the CPU has reached `pc`."""
         if self.interrupted is not None:
             self.take(self.interrupted, pc)
             self.interrupted = None
@@ -120,7 +119,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # At the same place: another iteration, or started again after I/O.
+        # If the address is the same, this is another iteration, or a restart after I/O.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is no branch")
 
@@ -130,7 +129,7 @@ class Log:
 
 
 def boot(options, directory, ready, *words):
-    """Runs machine/vm/run with `words` until a line of the guest's begins with `ready`.
+    """Run machine/vm/run with `words` until a line of the guest begins with `ready`.
 
     Returns the process, the monitor, and the line as a match of `ready`.
     """
@@ -152,14 +151,14 @@ def boot(options, directory, ready, *words):
 
 
 def follow(monitor, fifo, log, enough, begun=None):
-    """Feeds `log` until it is `enough`, and to the log file's end.
+    """Feed `log` until `enough` is true, and then to the end of the log file.
 
-    `begun` is called when the machine goes on with its log switched on.
+    `begun` is called when the machine continues with its log switched on.
     """
     stopper = None
     monitor.human("singlestep on")
-    # The emulator's open() returns only when the fifo has a reader. The emulator
-    # closes the fifo, which ends the log, only to open another file.
+    # The emulator's open() returns only when the fifo has a reader. The emulator closes the
+    # fifo, which ends the log, only when it opens another file.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()
@@ -183,7 +182,7 @@ def follow(monitor, fifo, log, enough, begun=None):
 
 
 def compare(log, got):
-    """None, or the first difference."""
+    """Return the first difference, or None."""
     taken = log.taken
     if not log.optional and taken == got:
         return None

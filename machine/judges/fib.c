@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fib N [time]: naive recursion, as the compiler makes it; 2 * F(N + 1) - 1 calls of fib().
- * Without a C library, so that the program has no other branches. With a second word it
- * writes its CPU time to standard output: seconds and nanoseconds, in 8 bytes each.
+ * fib N [time]: naive recursion, as compiled, with 2 * F(N + 1) - 1 calls of fib(). There is no C
+ * library, so the program has no other branches. With a second argument the program writes its
+ * CPU time to standard output: seconds and nanoseconds, in 8 bytes each.
  */
 static __attribute__((noinline)) long fib(long n)
 {
@@ -27,7 +27,7 @@ static __attribute__((used, noreturn)) void run(char **argv)
 
 	for (s = argv[1]; *s; s++)
 		n = 10 * n + *s - '0';
-	/* Otherwise the compiler would leave the calls out. */
+	/* Without a use of the result, the compiler would remove the calls. */
 	asm volatile("" : : "r"(fib(n)));
 	if (argv[2]) {
 		call(228, 2, time, 0);		/* clock_gettime(), CLOCK_PROCESS_CPUTIME_ID */

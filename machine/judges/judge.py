@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shared by the judges: directories, options, results as KTAP, the exit status."""
+"""For the judges: directories, options, results as KTAP, the exit status."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ RESULTS = []
 
 
 def arguments(description, kernel="kernel"):
-    """A parser with --qemu and --kernel, which is build/KERNEL's."""
+    """Return a parser with --qemu and --kernel, whose default is build/KERNEL's."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--qemu", metavar="BINARY", help="the emulator",
                         default=os.environ.get("BTS_QEMU") or
@@ -33,12 +33,12 @@ def arguments(description, kernel="kernel"):
 
 
 def guest(name):
-    """The script NAME that a judge runs in the guest."""
+    """Return the path of the script NAME, which a judge runs in the guest."""
     return os.path.join(HERE, "guest", name + ".sh")
 
 
 def ok(passed, name, *why):
-    """Prints a result. The lines of `why` explain a failure."""
+    """Print a result. The lines of `why` explain a failure."""
     RESULTS.append(passed)
     for line in why if not passed else ():
         print("#", line)
@@ -46,10 +46,10 @@ def ok(passed, name, *why):
 
 
 def run(plan, judge, where=None):
-    """Calls judge(directory), which prints `plan` results. Returns the exit status.
+    """Call judge(directory), which prints `plan` results. Return the exit status.
 
-    The directory is a temporary one below `where`. If the machine is lost, the file
-    `errors` in it is shown.
+    The directory is temporary, below `where`. If the machine is lost, the file `errors`
+    in that directory is printed.
     """
     print(f"KTAP version 1\n1..{plan}", flush=True)
     try:

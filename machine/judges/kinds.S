@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kinds: each kind of branch that a program can take, a few of them often, with
+ * kinds: each kind of branch that a program can take, some of them often, with
  * system calls, page faults and string instructions between them.
  *
- * The judge knows two labels: after_syscall, where SYSCALLS getppid() calls return
- * to, and je_0, a conditional branch to the next instruction that is taken.
+ * The judge knows two labels: after_syscall, to which SYSCALLS calls of getppid()
+ * return, and je_0, a taken conditional branch to the next instruction.
  */
 #define SYSCALLS	100
 #define PAGES		32
@@ -23,7 +23,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* A page fault each: the store is interrupted, and is no branch. */
+	/* Each store has a page fault, which interrupts the store; a store is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend [MIB]: gives the CPU a Debug Store buffer that no driver has set up.
+ * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
  *
- * Runs in the guest, with pti=off nokaslr and one CPU. It locks a large part of
- * memory, finds among its pages the longest run of neighbouring page frames, and
- * points IA32_DS_AREA to the kernel's direct mapping of that run: the first page
- * is the management area, MIB after it the buffer. Then it switches BTS on for
- * both privilege levels, circular, prints
+ * This program runs in the guest, with pti=off nokaslr and one CPU. It locks a large
+ * part of memory, finds the longest run of neighbouring page frames among its pages, and
+ * points IA32_DS_AREA to the kernel's direct mapping of that run: the first page is the
+ * management area, and the buffer of MIB MiB follows. Then it switches BTS on for both
+ * privilege levels, circular, prints
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *
- * and runs COMMAND over and over until it is killed. The judge reads the buffer
- * through the emulator's monitor; nothing in the guest reads it.
+ * and repeats COMMAND until it is killed. The judge reads the buffer through the
+ * emulator's monitor; nothing in the guest reads it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -56,8 +56,8 @@ static struct page *lock_pages(size_t n)
 	memory = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (!pages || memory == MAP_FAILED || mlock(memory, n * PAGE))
-		err(1, "cannot have %zu pages", n);
-	/* A fork would spend its time in copying page tables. */
+		err(1, "cannot allocate %zu pages", n);
+	/* Without this, a fork would spend its time copying page tables. */
 	if (madvise(memory, n * PAGE, MADV_DONTFORK))
 		err(1, "madvise");
 	fd = open("/proc/self/pagemap", O_RDONLY);
@@ -75,7 +75,7 @@ static struct page *lock_pages(size_t n)
 	return pages;
 }
 
-/* The first of `want` pages whose frames follow each other. */
+/* Return the first of `want` pages with consecutive frames. */
 static const struct page *find_run(const struct page *pages, size_t n, size_t want)
 {
 	size_t start = 0;

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which branches of the emulator's log are the tracer's own.
 
-This is decided from the log. The rule has nothing in common with that of ds.c, which
-has only the records. The tracer's own are the branches
+The log decides. The rule is independent of the driver's rule, which knows only the records.
+A branch is the tracer's own
 
  - from the call of one of the tracer's functions (its probes of task switches and of
    mappings, its hook before user mode, its function calls to CPUs) to the return to
    the instruction after the call;
- - from the interrupted instruction to the NMI's entry, to the branch from the
-   entry code back. The machine has no other NMIs.
+ - from the branch into the NMI's entry code to the branch back to the interrupted
+   instruction. The machine has no other NMIs.
 """
 
 import collections
@@ -25,10 +25,9 @@ NMI = "asm_exc_nmi"
 class OwnLog(Log):
     """A log that knows which of its branches are the tracer's own.
 
-    `inside` has an entry for each way into the tracer that has not left it yet: the
-    address where the traced code goes on, and whether it was an NMI. `own` has
-    a byte for each branch taken, `windows` the places where the function calls began
-    and ended.
+    `inside` has an entry for each unfinished visit to the tracer: the address at which the
+    traced code continues, and whether the visit is an NMI. `own` has a byte for each branch
+    taken; `windows` has the places where the function calls began and ended.
     """
 
     def __init__(self, symbols):
@@ -67,7 +66,7 @@ class OwnLog(Log):
         return target == resume and (not nmi or source in self.text)
 
     def traced(self):
-        """The branches that the trace must have, as a Log has them."""
+        """Return the branches that the trace must have, in the format of a Log."""
         first, last = self.windows[1:3]
         log = Log()
         for i in range(first, last):

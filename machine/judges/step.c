@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * step PROGRAM [ARGS...]: the way of a program, instruction by instruction.
+ * step PROGRAM [ARGS...]: log a program's path, instruction by instruction.
  *
- * Runs it under ptrace, on this host's own CPU, and writes the address of each
- * instruction that it executes to standard output, as 64-bit words. The judge decides
- * which of the steps are branches.
+ * step runs PROGRAM under ptrace, on this host's own CPU, and writes the address of each
+ * executed instruction to standard output, as a 64-bit word. The judge decides which of
+ * the steps are branches.
  */
 #include <err.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		kill(pid, SIGKILL);
-		errx(1, "%s did not end well", argv[1]);
+		errx(1, "%s failed", argv[1]);
 	}
 	return fflush(stdout) ? 1 : 0;
 }

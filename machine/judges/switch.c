@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * switch [-s SLEEPERS] ROUNDS: what a task switch takes, in nanoseconds
+ * switch [-s SLEEPERS] ROUNDS: print the time of a task switch, in nanoseconds
  *
  * Two processes on one CPU switch to each other with sched_yield(): each call is one
  * switch. They are real-time processes, so that no other task runs between them. With
- * machine/vm/run --icount the number is that of the instructions of the call and the
- * switch together. SLEEPERS threads exist and sleep.
+ * machine/vm/run --icount the number is the instructions of the call and its switch.
+ * SLEEPERS additional threads sleep.
  */
 
 #define _GNU_SOURCE
@@ -36,7 +36,7 @@ static void make_sleepers(int n)
 	pthread_attr_setstacksize(&attr, 16384);
 	while (n-- > 0) {
 		if (pthread_create(&thread, &attr, sleeper, NULL))
-			errx(1, "no more threads");
+			errx(1, "cannot create a thread");
 	}
 }
 
@@ -66,7 +66,7 @@ static double measure(int rounds)
 	double start;
 	int i;
 
-	/* Both run, and have executed all their code once. */
+	/* Afterwards both processes run, and have executed all their code once. */
 	for (i = 0; i < 100; i++)
 		sched_yield();
 	start = now();

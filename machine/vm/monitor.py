@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulator's monitor, for scripts. It speaks QMP: a JSON object in each line.
 
-qemu.qmp, in the emulator's source tree, is not used: it takes no socket that is open
-already, and the emulator may be a binary whose sources are not here.
+qemu.qmp, in the emulator's source tree, is not used: it does not accept an open socket,
+and the emulator may be a binary without sources.
 """
 
 import json
@@ -40,8 +40,8 @@ def connect(path, timeout=None):
 class Monitor:
     """The monitor at the other end of a socket.
 
-    `panicked` is true when the emulator has reported that its guest panicked. Before
-    the first command it reports nothing.
+    `panicked` is true if the emulator has reported that the guest panicked. The emulator
+    reports nothing before the first command.
     """
 
     def __init__(self, sock):

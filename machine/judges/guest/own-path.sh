@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/own-path.sh DIR: traces everything while the shell works. What judges/own-path needs
-# goes to DIR. The log is switched on between "ready" and the line that is read.
+# guest/own-path.sh DIR: traces everything while the shell works, and puts the input of
+# judges/own-path into DIR. The judge switches the log on after "ready", then sends a line.
 
 set -e
 

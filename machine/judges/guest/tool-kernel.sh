@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/tool-kernel.sh DIR PROGRAM BTS: records PROGRAM (asks.c), which waits for a byte, with
-# the tool BTS. The trace, what BTS said and the kernel's symbols go to DIR. The log is switched
-# on between "ready" and the line that is read, and off between "done" and the next one.
+# the tool BTS. The trace, the output of BTS and the kernel's symbols go to DIR. The judge
+# switches the log on after "ready" and off after "done", and then sends a line each time.
 
 set -e
 
