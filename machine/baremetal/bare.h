@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of the bare-metal image: names of MSRs and bits, the
- * functions of boot.S, and the small library of lib.c. The head of the script
- * `run` describes the messages between the image and its host.
+ * Declarations for the files of the bare-metal image: MSRs and bits, the functions
+ * of boot.S, and the small library of lib.c. The head of the script `run` describes
+ * the messages between the image and its host.
  */
 #ifndef BARE_H
 #define BARE_H
 
-/* Segments. The order is what syscall/sysret and sysenter/sysexit want. */
+/* Segments, in the order that syscall/sysret and sysenter/sysexit require. */
 #define SEL_KCS64	0x08
 #define SEL_KDS		0x10
 #define SEL_UCS32	0x1b
@@ -58,14 +58,14 @@
 #define VEC_NMI		2
 #define VEC_GP		13
 #define VEC_PF		14
-#define VEC_USER_EXIT	0x40	/* a CPL 3 body's end */
-#define VEC_INT		0x41	/* what `int n` tests use; DPL 3 */
+#define VEC_USER_EXIT	0x40	/* the end of a CPL 3 body */
+#define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
 #define VEC_TO_KERNEL	0x42	/* back to CPL 0 in the middle of a body; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
 #define VEC_PMI		0x50	/* threshold PMI as a fixed vector */
 #define VEC_IRQ		0x51	/* self-IPI */
 
-/* The whole of the low 4 GiB again, at negative addresses. */
+/* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
 /* 512 pages of 4 KiB, mapped by win_map(); the page tables are lib.c's. */
@@ -81,10 +81,10 @@
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
-#define BT_NO_ALIAS	1	/* its addresses have to fit 32 bits */
-#define BT_IRQ		2	/* a self-IPI is pending when it starts */
+#define BT_NO_ALIAS	1	/* the addresses must fit 32 bits */
+#define BT_IRQ		2	/* a self-IPI is pending when the test starts */
 #define BT_USER_IF	4	/* CPL 3 starts with interrupts on */
-#define BT_SMI		8	/* it raises an SMI */
+#define BT_SMI		8	/* the test raises an SMI */
 
 #ifndef __ASSEMBLER__
 
@@ -98,14 +98,14 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* For words that an interrupt handler, another CPU or a device uses, too. */
+/* For words that an interrupt handler, another CPU or a device also uses. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PAGE_ALIGNED	__attribute__((aligned(4096)))
 
-/* A taken branch that a body will make; laid down beside it by BR. */
+/* A taken branch of a body. BR emits this structure beside the body. */
 struct branch {
 	u64 from;	/* 0: the interrupted RIP that the handler found */
 	u64 to;
@@ -120,7 +120,7 @@ struct body {
 	const struct branch *expect_end;
 };
 
-/* One labelled branch test, laid down by body.h. */
+/* A labelled branch test, emitted by body.h. */
 struct branch_test {
 	const char *name;
 	struct body kernel;
@@ -305,7 +305,7 @@ extern u32 ap_runs;
 /* A handler in C, for a vector that no body expects. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* Called for PMIs with DEBUGCTL cleared; gives back the value to leave with. */
+/* Called for PMIs with DEBUGCTL cleared; returns the value to restore. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: the functions of a C library that GCC and the tests call */
@@ -316,7 +316,7 @@ void *memset(void *to, int c, size_t n);
 void print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool option(const char *word);
-extern bool failed;		/* of the test that is running */
+extern bool failed;		/* the running test has failed */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
@@ -331,15 +331,15 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * A test function returns NULL, or why it is skipped. One that stands for
- * `count` tests gets the number of each, and `title` prints its name.
+ * A test function returns NULL, or the reason why it is skipped. If `count` is set,
+ * `fn` is called for each of that many tests, and `title` prints a test's name.
  */
 struct test {
 	const char *name;
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* runs only with this word, and then alone */
+	const char *alone;	/* the test runs only with this word, and then alone */
 };
 
 #define TEST_ENTRY(id, ...)						\
@@ -385,12 +385,12 @@ bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
 /* Written by the reset test at an address that no image covers. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
-#define SURVIVOR_RESET		0x4254537265736574	/* the reset test asked for it */
+#define SURVIVOR_RESET		0x4254537265736574	/* the reset test resets the machine */
 
 struct survivor {
 	u64 magic;
 	u32 test, failures;
-	u64 debugctl, ds_area;	/* of the boot after the reset */
+	u64 debugctl, ds_area;	/* values at the boot after the reset */
 };
 
 extern struct survivor *survivor;

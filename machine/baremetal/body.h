@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The language of the labelled branch tests: each kind of branch, with what it
- * must record beside it.
+ * The language of the labelled branch tests: each kind of branch, with the expected
+ * records beside it.
  *
- * A body is a macro that is laid down twice: once to run at CPL 0, once to run
- * at CPL 3 (CUR has the CPL). BR FROM, TO names a taken branch by its labels, in
- * the order in which the branches are taken; a branch without a BR must not be
- * recorded. FIX LABEL says where the next exception or interrupt returns to;
- * EXC FROM, VECTOR, LABEL are the records of both ways. A `ud2` stands where
- * control must not arrive. Nothing branches between a CPL 0 body and the
+ * A body is a macro that is expanded twice, for CPL 0 and for CPL 3 (CUR is the
+ * CPL). BR FROM, TO names a taken branch by its labels, in the order in which the
+ * branches are taken; a branch without a BR must not be recorded. FIX LABEL sets
+ * the address to which the next exception or interrupt returns; EXC FROM, VECTOR,
+ * LABEL are the records of the exception and of its return. A `ud2` marks places
+ * that the CPU must not reach. Nothing branches between a CPL 0 body and the
  * instructions that switch BTS on and off. A CPL 3 body is entered by an iretq
  * and left by an int; test-branch.c adds both to the expected records.
  *
- * Bodies use no absolute address of their own, because they are also run
- * through a second mapping of the image (ALIAS).
+ * Bodies do not use their own absolute addresses, because they also run through a
+ * second mapping of the image (ALIAS).
  */
 #ifndef BODY_H
 #define BODY_H

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From multiboot's 32-bit entry to 64-bit C, and the code that has to be in
+ * The path from multiboot's 32-bit entry to 64-bit C, and the code that must be in
  * assembly because its branches are counted.
  *
  * A test body runs between two writes of IA32_DEBUGCTL. The fast path of an
- * interrupt stub has no taken branch of its own: if `fixup` is set, stub_N
- * writes the interrupted RIP to `frame_rip` and
- * returns to `fixup` at stub_iret_N. So an exception is exactly two records,
- * `interrupted -> stub_N` and `stub_iret_N -> fixup`. If no fixup is set, the
- * exception is not expected: the slow path calls C, which fails the test and
- * leaves the body by abandon_run().
+ * interrupt stub takes no branch: if `fixup` is set, stub_N writes the interrupted
+ * RIP to `frame_rip` and returns to `fixup` at stub_iret_N. So an exception makes
+ * exactly two records, `interrupted -> stub_N` and `stub_iret_N -> fixup`. If no
+ * fixup is set, the exception is not expected: the slow path calls C, which fails
+ * the test and leaves the body by abandon_run().
  *
- * `fixup` and its neighbours are single words: only one CPU runs bodies. The
- * second CPU runs walk() and takes PMIs; their entry writes nothing to memory.
+ * `fixup` and its neighbours are single words, because only one CPU runs bodies. The
+ * second CPU runs walk() and receives PMIs, whose entry does not write to memory.
  */
 #include "bare.h"
 
@@ -85,7 +84,7 @@ load_segments:
 	movl	%eax, %gs
 	ret
 
-	/* Copied to AP_TRAMPOLINE; real mode to long mode. */
+	/* Copied to AP_TRAMPOLINE: from real mode to long mode. */
 	.code16
 	.globl	ap_start, ap_end
 ap_start:
@@ -191,7 +190,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* A body that went to CPL 3 by itself comes back, with its RSP in R12. */
+	/* A body that entered CPL 3 by itself returns here, with its RSP in R12. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -316,7 +315,7 @@ fib:
 
 	/*
 	 * A PMI, by NMI or fixed vector: stop the tracing as an operating
-	 * system would, before any branch of the handler's own.
+	 * system would, before the handler branches.
 	 */
 	.macro	PUSH_REGS
 	push	%rax
@@ -391,7 +390,7 @@ slow:
 	addq	$16, %rsp
 	iretq
 
-	/* TF is cleared on the way back: single steps would never end. */
+	/* Clear TF in the frame, or single steps would never end. */
 	.macro	STUB n err
 	.globl	stub_\n, stub_iret_\n
 stub_\n:

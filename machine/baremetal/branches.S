@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jumps, calls and returns within the code segment, and what is no branch. See
- * body.h.
+ * Jumps, calls and returns within the code segment, and instructions that are not
+ * branches. See body.h.
  */
 #include "body.h"
 
@@ -110,7 +110,7 @@
 	.endm
 	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the prefix"
 
-	/* The last two: instructions that QEMU translates without a branch. */
+	/* QEMU translates the last two instructions without a branch. */
 	.macro	body_no_branch
 	xorl	%ebx, %ebx
 	cmovel	%ebx, %ecx
@@ -347,7 +347,7 @@
 
 /* ---- code at page boundaries ---- */
 
-	/* 4093 is where a five-byte jmp straddles a page. */
+	/* At offset 4093 a five-byte jmp straddles a page. */
 	.macro	body_straddle
 1:	jmp	2f
 	BR	1b, 2f

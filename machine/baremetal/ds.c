@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Debug Store in the tests: its setup, which branches it must store with
+ * The Debug Store in the tests: its setup, the branches that it must store with
  * each filter, and the comparison of records with expected branches.
  */
 #include "bare.h"
@@ -9,7 +9,7 @@ bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 struct record records[MAX_RECORDS] PAGE_ALIGNED;
 struct ds_area ds0 PAGE_ALIGNED;
 
-/* Sets this CPU's DS area; `max` and `threshold` count records. */
+/* Set this CPU's DS area; `max` and `threshold` count records. */
 void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 {
 	ds->base = (u64)base;
@@ -30,7 +30,7 @@ u64 ds_count(const struct ds_area *ds)
 	return (ds->index - ds->base) / RECORD_SIZE;
 }
 
-/* The table of the CPL filters. x-bts-cpl-after decides on branches that change the CPL. */
+/* Apply the CPL filters. x-bts-cpl-after matters for branches that change the CPL. */
 bool model_stores(u64 debugctl, const struct branch *branch)
 {
 	u64 cpl = cpl_after ? branch->cpl_to : branch->cpl_from;
@@ -60,7 +60,7 @@ void compare(const struct branch *expect, u64 n_expect, const struct record *got
 		     got[i].from, got[i].to);
 }
 
-/* The branches of walk(count, seed, ...), one after the other. */
+/* Return the branches of walk(count, seed, ...), one after the other. */
 void walk_start(struct walk *walk, u64 count, u64 seed)
 {
 	walk->left = count;

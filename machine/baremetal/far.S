@@ -39,7 +39,7 @@
 	.endm
 	TEST_BOTH far_ret, "far ret, far ret imm16"
 
-	/* At CPL 3 this crashes the guest of an unpatched QEMU 7.2. */
+	/* At CPL 3 this instruction crashes the guest of an unpatched QEMU 7.2. */
 	.macro	body_far_call
 	movl	%cs, %eax
 	push	%rax
@@ -144,8 +144,8 @@ sysenter_entry:
 /* ---- 32-bit code ---- */
 
 	/*
-	 * In and out of a compatibility mode segment with base `base`: records
-	 * hold linear addresses, not offsets in the segment.
+	 * Into and out of a compatibility mode segment with base `base`: records
+	 * contain linear addresses, not offsets in the segment.
 	 */
 	.macro	COMPAT sel, base
 	leaq	-\base+2f(%rip), %rax

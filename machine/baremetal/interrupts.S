@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Software interrupts, exceptions, external interrupts, NMI and SMI, see body.h.
+ * Software interrupts, exceptions, external interrupts, NMI and SMI. See body.h.
  */
 #include "body.h"
 
 #define UNMAPPED	0x20000000000	/* nothing is mapped there */
 
-	/* The address UNMAPPED in a register. */
+	/* Load the address UNMAPPED into a register. */
 	.macro	BAD reg
 	movabsq	$UNMAPPED, \reg
 	.endm
@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The CPU decides where the NMI comes; the stub has written the place down. */
+	/* The CPU chooses the place of the NMI; the stub has stored the address. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -296,8 +296,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches. Neither they nor the way in and out
-	 * are recorded, and BTS goes on afterwards.
+	 * The SMM handler below takes branches. Neither these nor the entry and the exit
+	 * are recorded, and BTS continues afterwards.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -3,19 +3,19 @@
  * The library of the bare-metal image, and its main().
  *
  * Output goes to the debug console (port 0xe9) as KTAP. A line that starts
- * with '@' is a request to the host. The host does not print it, performs it
- * and sends an answer, which ends with EOT, to COM1. The verdict is written to
- * isa-debug-exit: EXIT_PASSED or EXIT_FAILED. If the machine ends otherwise, it
- * is lost.
+ * with '@' is a request to the host. The host does not print the request, but
+ * performs it, and sends an answer, which ends with EOT, to COM1. The verdict,
+ * EXIT_PASSED or EXIT_FAILED, is written to isa-debug-exit. A machine that ends
+ * without a verdict is lost.
  *
  * CPU 0 runs the tests. CPU 1 runs only the functions of run_on_ap(), one at a
- * time: CPU 0 sets ap_fn, CPU 1 clears it after the call. Only CPU 0 prints.
+ * time: CPU 0 sets ap_fn, and CPU 1 clears it after the call. Only CPU 0 prints.
  */
 #include <stdarg.h>
 
 #include "bare.h"
 
-#define EXIT_PASSED	0x10	/* the process exits with 2 * value + 1 */
+#define EXIT_PASSED	0x10	/* the emulator exits with 2 * value + 1 */
 #define EXIT_FAILED	0x11
 
 #define COM1		0x3f8
@@ -90,7 +90,7 @@ void print(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Fails the running test, with the reason. */
+/* Fail the running test, with the reason. */
 void fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -109,7 +109,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC calls these in a freestanding program, too. */
+/* GCC calls these functions in a freestanding program, too. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -153,7 +153,7 @@ bool option(const char *word)
 
 /* ---- the host ---- */
 
-/* Has the host sent something that is not read yet? */
+/* Is there unread input from the host? */
 bool host_replied(void)
 {
 	return in8(COM1 + 5) & 1;
@@ -181,7 +181,7 @@ static void read_reply(void)
 	reply[n] = 0;
 }
 
-/* Sends a request to the host and waits for the answer; NULL waits for the
+/* Send a request to the host and wait for the answer; NULL waits for the
  * answer to a request that was printed before.
  */
 const char *host(const char *command)
@@ -192,7 +192,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* One number of `info bts`; fails the test when it is not there. */
+/* Return a number of `info bts`, or fail the test if the number is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -259,7 +259,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* A second address space that differs in one page of the window: its CR3. */
+/* Return the CR3 of a second address space that differs in one page of the window. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -370,7 +370,7 @@ static bool start_ap(void)
 	return READ_ONCE(ap_runs) != before;
 }
 
-/* Has CPU 1 call a function; starts CPU 1 if it is not running. */
+/* Make CPU 1 call a function, and start CPU 1 if necessary. */
 void start_on_ap(ap_function fn)
 {
 	if (!ap_runs && !start_ap()) {
@@ -392,7 +392,7 @@ void run_on_ap(ap_function fn)
 	wait_for_ap();
 }
 
-/* CPU 1 gets an INIT: its function is gone. Then it is started again. */
+/* Send CPU 1 an INIT, which ends its function, and start CPU 1 again. */
 void init_ap(void)
 {
 	if (!start_ap())
@@ -443,7 +443,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* one of the tests that run alone was asked for */
+static bool alone;		/* the command line requests tests that run alone */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -467,7 +467,7 @@ static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 	put_char('\n');
 }
 
-/* The number of tests that this entry has in the plan. */
+/* Return the number of tests that this entry adds to the plan. */
 static u32 test_count(const struct test *test)
 {
 	if (test->alone ? !option(test->alone) : alone)
@@ -476,12 +476,12 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * Survives a reset: QEMU keeps RAM, and the image is loaded again below this
- * address. The last test resets the machine, and is judged afterwards.
+ * This structure survives a reset: QEMU keeps RAM, and loads the image again below
+ * this address. The last test resets the machine, and is judged afterwards.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* The options name the machine's devices; the tests check that they exist. */
+/* The options name the machine's devices; the tests check that these devices exist. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");
@@ -516,7 +516,7 @@ static u32 plan(void)
 	return number;
 }
 
-/* The first start begins the plan; the one after the last test's reset goes on with it. */
+/* The first start begins the plan. The start after the last test's reset continues it. */
 static void begin(void)
 {
 	if (survivor->magic == SURVIVOR_RUNNING) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bodies of test-property.c and test-pmi.c. Each writes its first argument to
- * IA32_DEBUGCTL, does what its name says, writes 0 there, and then takes
- * TAIL_JUMPS branches. No tail is longer, so each tail ends in its body.
+ * The bodies of test-property.c and test-pmi.c. Each body writes its first argument to
+ * IA32_DEBUGCTL, performs the action in its name, writes 0 to IA32_DEBUGCTL, and takes
+ * TAIL_JUMPS branches. No tail is longer than that, so each tail ends in its body.
  */
 #include "bare.h"
 
@@ -22,7 +22,7 @@
 	wrmsr
 	.endm
 
-	/* A jump to the next instruction, two bytes on. */
+	/* A two-byte jump to the next instruction. */
 	.macro	JUMP
 	.byte	0xeb, 0
 	.endm
@@ -53,7 +53,7 @@ index_body:
 	OFF
 	jmp	tail_settle
 
-	/* late_body(debugctl, &index, value): the same between many branches. */
+	/* late_body(debugctl, &index, value): change the index between many branches. */
 	.globl	late_body
 late_body:
 	movq	%rdx, %r8
@@ -91,7 +91,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* Nothing interrupts the pause: the next branch is no interrupt. */
+	/* Nothing interrupts the pause, so the next branch is not an interrupt. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON
@@ -107,7 +107,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The write to CR3 ends the block: the SMI comes there at the latest. */
+	/* The write to CR3 ends the block, so the SMI comes there at the latest. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON
@@ -122,7 +122,7 @@ smi_branch:
 	OFF
 	jmp	tail_settle
 
-	/* Keeps the IA32_DEBUGCTL that the machine check has left, and goes on. */
+	/* Save the IA32_DEBUGCTL that the machine check left, and continue. */
 	.globl	mce_entry
 mce_entry:
 	push	%rax

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the bodies of branches.S, far.S and interrupts.S under every setting of
- * the filters, at both CPLs, at their own addresses and through the alias, each
+ * Run the bodies of branches.S, far.S and interrupts.S with every setting of the
+ * filters, at both CPLs, at their own addresses and through the alias. Each body runs
  * twice: the second time the translated blocks exist and are chained.
  */
 #include "bare.h"
@@ -25,7 +25,7 @@ static void want(u64 *n, u64 debugctl, struct branch branch)
 		wanted[(*n)++] = branch;
 }
 
-/* What the body must leave in the buffer. Uses frame_rip, so run it first. */
+/* Compute the expected records. Run the body first, because it sets frame_rip. */
 static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
 {
 	const struct branch enter = { (u64)user_enter, body->fn + alias, 0, 3 };
@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With interrupts on from the start, the body has no time to set it. */
+	/* With interrupts on from the start, the body has no time to set `fixup`. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -86,9 +86,9 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 }
 
 /*
- * Puts our handler at the address to which SeaBIOS has relocated SMM. The host
- * bridge of the i440fx machine, which SeaBIOS leaves unlocked, gives access:
- * SMRAM (0x72) opens the memory at 0xa0000. SMIs by port 0xb2 are on already.
+ * Put our handler at the address to which SeaBIOS has relocated SMM. SeaBIOS leaves the
+ * host bridge of the i440fx machine unlocked: its register SMRAM (0x72) opens the memory
+ * at 0xa0000. SMIs by port 0xb2 are enabled already.
  */
 void install_smm_handler(void)
 {
@@ -152,9 +152,9 @@ static void branch_title(u32 i)
 TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_title);
 
 /*
- * All 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR, with a body at
- * CPL 0 and one that crosses to CPL 3 and back. BTINT makes no difference
- * while the buffer has room.
+ * Test all 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR, with a body at CPL 0
+ * and with a body that crosses to CPL 3 and back. BTINT makes no difference while the
+ * buffer has room.
  */
 static const char *row_test(u32 row)
 {

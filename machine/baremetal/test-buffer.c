@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The buffer: full, circular, across pages, and where it cannot be written. */
+/* Tests of the buffer: full, circular, across pages, and not writable. */
 #include "bare.h"
 
 #define SMALL	8		/* records in the small buffer */
@@ -24,7 +24,7 @@ static void check_canary(u64 first, u64 n)
 		CHECK(records[i].from == CANARY, "record %lu was overwritten", i);
 }
 
-/* The first records of walk(count, seed), wherever the buffer starts. */
+/* Check the first records of walk(count, seed), wherever the buffer starts. */
 static void check_walk(u64 count, u64 seed, const struct record *got, u64 n)
 {
 	struct walk w;
@@ -97,7 +97,7 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 	walk_start(&w, 29, 5);
 	for (i = 0; i < 29 - SMALL; i++)
 		walk_next(&w);
-	/* The oldest lies at the index. */
+	/* The oldest record is at the index. */
 	walk_check(&w, records + 29 % SMALL, SMALL - 29 % SMALL);
 	walk_check(&w, records, 29 % SMALL);
 	check_canary(SMALL, SMALL);
@@ -130,7 +130,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	return NULL;
 }
 
-/* Software may leave the index anywhere, also outside the buffer. */
+/* Software may set the index to any value, also outside the buffer. */
 TEST(index_above, "an index above the maximum: circular wraps first, else nothing is stored")
 {
 	u64 dropped;
@@ -205,9 +205,9 @@ TEST(stored_count, "info bts counts what is stored and shows the DS area")
 }
 
 /*
- * Two pages that are neighbours for the CPU and lie the wrong way round in
- * memory. The second of three records begins 24, 16, 8 and 0 bytes before the
- * second page. Read back word by word from the frames, not through the window.
+ * Two pages have consecutive virtual addresses, but their frames are in the opposite
+ * order. The second of three records begins 24, 16, 8 and 0 bytes before the second
+ * page. The test reads the records word by word from the frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
 {
@@ -248,7 +248,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Does each store of walk(4) fail at this base, and does the walk go on? */
+/* Check that each store of walk(4) fails at this base, and that the walk continues. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -311,8 +311,8 @@ TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 }
 
 /*
- * The body of the first branch test at CPL 3, the buffer and the management
- * area in pages that CPL 3 may not touch: stores have supervisor rights.
+ * The body of the first branch test runs at CPL 3. The buffer and the management area
+ * are in pages that CPL 3 may not touch, because stores have supervisor rights.
  */
 TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 {
@@ -338,7 +338,7 @@ TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 	return NULL;
 }
 
-/* The address space that is current when the branch retires. */
+/* A store uses the address space that is current when the branch retires. */
 TEST(address_space, "a store goes through the current page tables")
 {
 	u64 first = read_cr3();
@@ -364,7 +364,7 @@ TEST(address_space, "a store goes through the current page tables")
 	return NULL;
 }
 
-/* invlpg of the buffer's page while BTS is on: no stale translation. */
+/* After invlpg of the buffer's page while BTS is on, no stale translation may be used. */
 TEST(remapped, "a buffer page that is remapped between two branches")
 {
 	if (!have_ds)
@@ -435,12 +435,12 @@ TEST(guest_errors, "the emulator logs what the guest does wrong, and nothing els
 	return NULL;
 }
 
-/* With x-bts-fault-stop=on. The host sees whether the machine has ended. */
+/* Runs with x-bts-fault-stop=on. The host checks that the machine has ended. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
 	host("expect-panic");
 	walk(4, 17, TR_BTS);
-	fail("it goes on");
+	fail("the machine still runs");
 	return NULL;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of the store: the time of a program untraced, with a circular buffer, and
- * with threshold PMIs. machine/bench/store prints the numbers. The test is that each
- * branch was stored, of far more branches than in the other tests.
+ * The cost of a store: the time of a program untraced, with a circular buffer, and with
+ * threshold PMIs, which machine/bench/store prints. The test checks that each branch was
+ * stored. Its program takes far more branches than the other tests.
  */
 #include "bare.h"
 
 #define FIB_N		27
 #define FIB_LEAVES	317811UL		/* F(FIB_N + 1) */
 #define FIB_CALLS	(2 * FIB_LEAVES - 1)
-/* A call and a return for each fib(), and a jump for each leaf. */
+/* Each fib() takes a call and a return, and each leaf a jump. */
 #define FIB_RECORDS	(2 * FIB_CALLS + FIB_LEAVES)
 #define THRESHOLD	1000
 #define ROUNDS		30
@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* The least time of several, because the host has other work, too. */
+/* The shortest of several times counts, because the host has other work, too. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();
@@ -63,7 +63,7 @@ TEST_ALONE(cost, "only-cost", "fib() untraced, circular and with PMIs: all is st
 		ds_set(&ds0, records, MAX_RECORDS, THRESHOLD);
 		time_fib(TR_BTS | DEBUGCTL_BTINT, &btint);
 		drained += ds_count(&ds0);
-		/* Each PMI has two records of its own. */
+		/* Each PMI adds two records. */
 		CHECK(drained == FIB_RECORDS + 2 * pmis, "%lu records, %lu PMIs", drained,
 		      pmis);
 		CHECK(pmis == FIB_RECORDS / (THRESHOLD - 1), "%lu PMIs", pmis);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The threshold interrupt, on one CPU and on two, and a trace that goes on
- * through INIT of the other CPU, a migration and a reset.
+ * Tests of the threshold interrupt, on one CPU and on two, and of a trace that
+ * continues through INIT of the other CPU, a migration and a reset.
  *
- * A stream checks the records of one CPU while that CPU runs walk(): its PMI
- * handler drains the buffer into the stream, as a driver would. Only that CPU
- * writes its stream while it runs; CPU 0 reads the stream afterwards.
+ * A stream checks the records of a CPU while the CPU runs walk(): the CPU's PMI handler
+ * drains the buffer into the stream, as a driver would. Only that CPU writes its stream
+ * while walk() runs; CPU 0 reads the stream afterwards.
  */
 #include "bare.h"
 
@@ -22,14 +22,14 @@ static struct stream {
 	struct record buffer[BUFFER];
 	struct walk walk;
 	enum stream_state state;
-	u64 interrupted;	/* where the handler has to return to */
+	u64 interrupted;	/* the address to which the handler must return */
 	u64 fed, pmis, earliest, latest;
-	struct record bad;	/* the first that was not expected, and where */
+	struct record bad;	/* the first unexpected record, and its number */
 	struct branch expected;
 	u64 bad_at;
-	u32 lvt;		/* what LVT_PC was in the handler */
-	bool unmask;		/* the handler opens the LVT entry again */
-	bool eoi;		/* it came by a fixed vector */
+	u32 lvt;		/* LVT_PC in the handler */
+	bool unmask;		/* the handler unmasks the LVT entry */
+	bool eoi;		/* the PMI comes by a fixed vector */
 } streams[2] PAGE_ALIGNED;
 
 static void stream_feed(struct stream *s, const struct record *got)
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* NMI or vector: the target is the gate's; the source may be any place. */
+	/* For NMI or vector, the target is the gate's; the source may be any address. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -77,7 +77,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The interrupt is a branch as well, from the frame's RIP. */
+	/* The interrupt is also a branch, from the frame's RIP. */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;
@@ -91,7 +91,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* Gets this CPU ready for walk(count, seed) under BTINT. */
+/* Prepare this CPU for walk(count, seed) under BTINT. */
 static struct stream *stream_start(u32 lvt)
 {
 	struct stream *s = &streams[this_cpu()];
@@ -143,7 +143,7 @@ TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
 	s = stream_start(LVT_NMI);
 	stream_walk(s, 20000, 1);
 	stream_check(s);
-	/* Each PMI adds two records of its own. */
+	/* Each PMI adds two records. */
 	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
 	      "%lu PMIs", s->pmis);
 	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVT was %x in the handler", s->lvt);
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Counts the loop's branches; each other branch has one end in the kernel. */
+/* Count the loop's branches; each other branch must have one end in the kernel. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -201,7 +201,7 @@ static u64 user_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* The interrupt comes out of CPL 3 and goes back there, with all its branches. */
+/* The interrupt comes from CPL 3 and returns there, with all of its branches. */
 static void check_user_pmis(u64 filter)
 {
 	user_loops = 0;
@@ -271,13 +271,13 @@ TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
 
 /* ---- x-bts-pmi ---- */
 
-/* How many records after the one that reaches the threshold the PMI comes. */
+/* Return by how many records the PMI is later than the record at the threshold. */
 static u64 pmi_late(void)
 {
 	return option("pmi-late") ? 40 : 0;
 }
 
-TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi says")
+TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi selects")
 {
 	struct stream *s;
 
@@ -287,7 +287,7 @@ TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi says")
 	stream_walk(s, 150, 12);
 	stream_check(s);
 	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
-	/* The NMI has made a record of its own. */
+	/* The NMI itself has added a record. */
 	CHECK(s->earliest == THRESHOLD + pmi_late() + 1, "after %lu records",
 	      s->earliest);
 	stream_end();
@@ -305,8 +305,8 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Late PMIs: which branches come before the PMI and which after it. */
-TEST(pmi_put_back, "a PMI that is late comes though the index was put back meanwhile")
+/* Late PMIs: some branches come before the PMI, and others after it. */
+TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
 	struct stream *s;
@@ -361,9 +361,9 @@ TEST(pmi_again, "above the threshold further PMIs come, or not, as x-bts-pmi say
 	if (option("pmi-once") || pmi_late())
 		CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
 	else
-		/* The way in and the way out of each handler are two records. */
+		/* Entry and exit of each handler are two records. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Once more across the threshold, with no room for the way out. */
+	/* Cross the threshold once more, with no room for the handler's exit. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -413,7 +413,7 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 takes a character after the one before was read. So the emulator's main
+ * COM1 accepts a character when the previous one was read. So the emulator's main
  * thread works on this CPU's interrupt controller during each walk.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
@@ -443,7 +443,7 @@ static struct record records1[MAX_RECORDS];
 static u32 together;
 static u64 ap_value;
 
-/* Each CPU waits here for the other one. */
+/* Each CPU waits here for the other CPU. */
 static void meet(void)
 {
 	__atomic_add_fetch(&together, 1, __ATOMIC_SEQ_CST);
@@ -564,7 +564,7 @@ TEST(smp_init, "INIT switches BTS off")
 	return NULL;
 }
 
-/* ---- the machine is stopped, written to a file, and goes on elsewhere ---- */
+/* ---- the machine is stopped, written to a file, and continues elsewhere ---- */
 
 static bool migrated;
 
@@ -580,7 +580,7 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-/* The trace goes on while the host answers the request. */
+/* The trace continues while the host answers the request. */
 static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;
@@ -617,8 +617,8 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 
 /*
  * The machine is copied page by page while it runs, and pages that were written
- * meanwhile are copied again. Only the CPU's own stores write the buffer here: if QEMU
- * misses one of them, the copy has records of an earlier walk.
+ * meanwhile are copied again. Only the CPU's stores of records write the buffer here: if
+ * QEMU does not notice a store, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

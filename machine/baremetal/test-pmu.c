@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cycle counters, and the PMI that they share with BTS. */
+/* Tests of the counters, and of the PMI that they share with BTS. */
 #include "bare.h"
 
 #define FIXED_CYCLES	1	/* the number of IA32_FIXED_CTR1, core cycles */
@@ -19,7 +19,7 @@
 #define CYCLES_PER_MS	1000000
 #define GLOBAL_AT_RESET	0xf
 
-/* Written by the handler; each test reads it when all PMIs have come. */
+/* Written by the handler; each test reads this when all PMIs have come. */
 static u32 pmis;
 static u64 status_seen;
 static u32 lvt_seen;
@@ -34,8 +34,8 @@ static void spin(u64 cycles)
 }
 
 /*
- * Waits for a PMI: long, because a busy host makes the emulator's timer late.
- * Then waits a little longer, for a second PMI, which must not come.
+ * Wait for a PMI, for long, because a busy host makes the emulator's timer late. Then
+ * wait a little longer for a second PMI, which must not come.
  */
 static void await_pmi(void)
 {
@@ -56,7 +56,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Keeps the registers, stops the counters, leaves the LVT entry as it is. */
+/* Save the registers, stop the counters, and leave the LVT entry unchanged. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;
@@ -268,7 +268,7 @@ TEST(pmu_silent, "an overflow without its PMI bit only sets the status")
 	return NULL;
 }
 
-/* 1000 of them, all but the last one taken, and no other branch. */
+/* Execute 1000 conditional branches, of which only the last is not taken. */
 static void branches_1000(u64 evtsel)
 {
 	u64 count = 1000;
@@ -378,7 +378,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 	return NULL;
 }
 
-/* BTS is on, so that the host stops the machine in the middle of a trace. */
+/* BTS is on, because the host stops the machine in the middle of a trace. */
 TEST_ALONE(pmu_migrate, "only-migrate", "counters go on after a migration, and the PMI comes")
 {
 	u64 before, after;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of the CPU. Where the manual leaves something open, the default
- * Debug Store does what is easiest for software, and a property does something
- * else. Words of the command line name the properties of this CPU. Each test
- * expects one result with its property and another one without it: a CPU with
- * no property is the twin of the others.
+ * Tests of the CPU's properties. Where Intel's manual leaves the behaviour open, the
+ * default Debug Store does what is easiest for software, and a property selects another
+ * behaviour. Words of the command line name the properties of this CPU. Each test
+ * expects different results with its property and without it, so a CPU without
+ * properties is the control.
  *
- * A tail (x-bts-tail) adds that many records after each switch-off.
+ * A tail (x-bts-tail=N) adds N records after each switch-off.
  */
 #include "bare.h"
 
-#define TAIL		3	/* of x-bts-tail, in machine/baremetal/run */
+#define TAIL		3	/* value of x-bts-tail in machine/baremetal/run */
 #define BUFFER		200
 #define THRESHOLD	100
 
@@ -148,7 +148,7 @@ TEST_ALONE(from_hlt, "only-property", "the source after HLT and MWAIT, and none 
 		return NO_STORE;
 	check_sleep("hlt", hlt_body, (u64)hlt_next);
 	check_sleep("hlt again", hlt_body, (u64)hlt_next);
-	/* With several CPUs the emulator's MWAIT is a pause. */
+	/* With several CPUs the emulator treats MWAIT as a pause. */
 	if (!have_ap)
 		check_sleep("mwait", mwait_body, (u64)mwait_next);
 	return NULL;
@@ -210,7 +210,7 @@ static u64 count_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* One walk across the threshold on this CPU. */
+/* Walk once across the threshold on this CPU. */
 static void walk_across(void)
 {
 	set_gate(VEC_NMI, (u64)pmi_entry);
@@ -223,7 +223,7 @@ static void walk_across(void)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-/* The handler's switch-off has a tail of its own, before TR is set again. */
+/* The handler's switch-off has a tail, too, before TR is set again. */
 static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 {
 	u64 wanted = THRESHOLD + 50 + tail();
@@ -276,7 +276,7 @@ TEST_ALONE(dead_ap, "only-property", "the same on CPU 1")
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT the buffer is circular: it has the last branches before the check. */
+/* Without BTINT the buffer is circular: it has the last branches before the machine check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
