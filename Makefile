@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Thin: each target is a script in machine/, which says how it works.
+# Each target calls a script in machine/, whose head describes it.
 #
-#	make demo	packages, sources, emulator, kernel; then a branch trace to look at
-#	make test	the tests, some minutes; test-full: the slow ones as well, and then all
+#	make demo	build everything, then trace a small program and show the trace
+#	make test	run the tests, some minutes; test-full: also the slow tests, and then all
 #			on the newest kernel; test-debug: under KASAN, lockdep and the like
-#	make mutants	break one line after the other: the tests must notice
-#	make shell	a shell in the machine;  make run CMD='...'  one command
-#	make bench	what the patches cost, and the tracer those who are not traced,
-#			and what a stored branch costs the emulator
-#	make check	checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
-#	make series	the kernel patches as git format-patch has them, in build/series
-#	make deb	a patched kernel as Debian packages, for real hardware; CONFIG=FILE says
-#			which configuration it starts from
-#	make tool	the user tool, build/tool/bts; make tool-install PREFIX=DIR
-#	make deps	just the Debian packages that building and testing need
+#	make mutants	break one line after the other, and check that a test fails
+#	make shell	open a shell in the machine;  make run CMD='...'  run one command there
+#	make bench	measure the costs of a branch, of task switches, of the patches, and of
+#			the tool
+#	make check	run checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
+#	make series	write the kernel patches to build/series, in the format of git
+#	make deb	build a patched kernel as Debian packages, for real hardware, from the
+#			running kernel's configuration or CONFIG=FILE
+#	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
+#	make deps	install the Debian packages for building and testing
 #
-# BASE=mainline: the newest kernel of Debian's backports in place of 6.12, in build/mainline.
-# KSRC=DIR, QEMU_SRC=DIR: source trees of yours (copied, never changed) in place of Debian's.
+# BASE=mainline: use the newest kernel of Debian's backports, not 6.12, in build/mainline.
+# KSRC=DIR, QEMU_SRC=DIR: use your own source trees (copied, never changed), not Debian's.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
 ifeq ($(BASE),mainline)
@@ -87,13 +87,13 @@ tool:
 	@$(MACHINE)/tree/deps build tool
 	@$(MACHINE)/tree/build tool
 
-# PREFIX is /usr/local; DESTDIR stands before it.
+# PREFIX defaults to /usr/local; DESTDIR is put before PREFIX.
 tool-install:
 	@$(MACHINE)/tree/tool-install
 
 deps:
 	@$(MACHINE)/tree/deps build run test tool
 
-# Keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
+# This keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
 clean:
 	rm -rf build
