@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Directories, and steps with their progress, for the scripts of machine/. The caller has set
-# $top.
+# Directories and build steps for the scripts of machine/. The caller has set $top.
 
 # base is the kernel to patch: 6.12 (of Debian 12 and 13) or mainline (the newest that Debian
 # backports).

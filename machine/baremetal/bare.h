@@ -355,7 +355,7 @@ struct test {
 
 extern const struct test tests[], tests_end[];
 
-/* Why a test is skipped. */
+/* Reasons to skip a test. */
 #define NO_DS	"no Debug Store"
 #define NO_AP	"one CPU"
 #define NO_PMU	"no PMU"

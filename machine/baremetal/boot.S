@@ -182,7 +182,7 @@ stub_64:
 	wrmsr
 	jmp	run_done
 
-	/* For run_user(): USER_LOOPS taken branches to itself. */
+	/* Code for run_user(), which branches to itself USER_LOOPS times. */
 	.globl	user_loop, user_loop_branch
 user_loop:
 	movl	$USER_LOOPS + 1, %ecx

@@ -19,7 +19,7 @@ void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 	wrmsr(IA32_DS_AREA, (u64)ds);
 }
 
-/* A buffer that no branch test fills. */
+/* Set up a buffer that no branch test fills. */
 void ds_default(void)
 {
 	ds_set(&ds0, records, MAX_RECORDS, MAX_RECORDS + 1);

@@ -51,7 +51,7 @@ TEST(full, "a full buffer stores nothing more")
 	return NULL;
 }
 
-TEST(full_reset, "putting the index back lets it store again")
+TEST(full_reset, "resetting the index lets the CPU store again")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -131,7 +131,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 }
 
 /* Software may set the index to any value, also outside the buffer. */
-TEST(index_above, "an index above the maximum: circular wraps first, else nothing is stored")
+TEST(index_above, "with an index above the maximum, only a circular buffer stores: it wraps first")
 {
 	u64 dropped;
 
@@ -182,7 +182,7 @@ TEST(index_in_buffer, "records go to the index, not to the base")
 	return NULL;
 }
 
-TEST(stored_count, "info bts counts what is stored and shows the DS area")
+TEST(stored_count, "info bts counts the stored records and shows the DS area")
 {
 	u64 stored;
 
@@ -260,7 +260,7 @@ static void check_failing(void *base, u64 failures)
 	CHECK(counted == failures, "%lu failures", counted);
 }
 
-TEST(unmapped, "a buffer that is not mapped: counted, and no fault")
+TEST(unmapped, "an unmapped buffer: the losses are counted, and nothing faults")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -414,7 +414,7 @@ static void check_logged_loss(void)
 	fail("no loss is logged");
 }
 
-TEST(guest_errors, "the emulator logs what the guest does wrong, and nothing else")
+TEST(guest_errors, "the emulator logs the guest's errors, and nothing else")
 {
 	if (!have_ds)
 		return NO_DS;

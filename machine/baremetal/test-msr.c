@@ -123,7 +123,7 @@ TEST(debugctl_no_ds_cpl, "without ds_cpl the CPL filters are reserved bits")
 	return NULL;
 }
 
-TEST(ds_area, "IA32_DS_AREA takes canonical addresses only")
+TEST(ds_area, "IA32_DS_AREA accepts only canonical addresses")
 {
 	static const u64 good[] = { 0x1000, 0x7ffffffff000, 0xffff800000000000, 0 };
 	static const u64 bad[] = { 0x800000000000, 0xffff7ffffffff000, 1UL << 63 };

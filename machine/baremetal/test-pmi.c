@@ -254,7 +254,7 @@ TEST(pmi_pending, "a PMI by a fixed vector waits for EFLAGS.IF")
 	return NULL;
 }
 
-TEST(pmi_exact, "one record short of the threshold no PMI, at it one")
+TEST(pmi_exact, "no PMI one record before the threshold, one PMI at the threshold")
 {
 	struct stream *s;
 
@@ -325,7 +325,7 @@ TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 	return NULL;
 }
 
-TEST(pmi_stop, "a PMI that is late comes when TR is cleared")
+TEST(pmi_stop, "a late PMI comes when TR is cleared")
 {
 	struct stream *s;
 
@@ -349,7 +349,7 @@ static u64 unmask_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-TEST(pmi_again, "above the threshold further PMIs come, or not, as x-bts-pmi says")
+TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 {
 	struct stream *s;
 
@@ -373,7 +373,7 @@ TEST(pmi_again, "above the threshold further PMIs come, or not, as x-bts-pmi say
 	return NULL;
 }
 
-TEST(pmi_no_btint, "without BTINT no PMI, with a masked entry neither")
+TEST(pmi_no_btint, "no PMI comes without BTINT, or with a masked entry")
 {
 	struct stream *s;
 
@@ -458,7 +458,7 @@ static void ap_big(void)
 	walk(BIG_COUNT, 21, TR_BTS);
 }
 
-TEST(smp_both, "two CPUs at once, each into its own buffer")
+TEST(smp_both, "two CPUs at once store into their own buffers")
 {
 	struct walk w;
 
@@ -487,7 +487,7 @@ static void ap_untraced(void)
 	ap_value = rdmsr(IA32_DEBUGCTL);
 }
 
-TEST(smp_one, "BTS on one CPU records nothing of the other")
+TEST(smp_one, "BTS on one CPU records nothing of the other CPU")
 {
 	struct walk w;
 

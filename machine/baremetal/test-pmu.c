@@ -123,7 +123,7 @@ TEST(pmu_at_reset, "RESET enables the general counters, and sets nothing else")
 	return NULL;
 }
 
-TEST(pmu_width, "writes: bit 31 extends a general counter, 48 bits fill a fixed one")
+TEST(pmu_width, "a write extends bit 31 in a general counter, and sets 48 bits of a fixed one")
 {
 	static const struct {
 		u64 written, general, fixed;
@@ -176,7 +176,7 @@ TEST(pmu_reserved, "reserved bits and the read-only status raise #GP")
 	return NULL;
 }
 
-TEST(pmu_fixed, "the fixed cycle counter counts when it is on, and only then")
+TEST(pmu_fixed, "the fixed cycle counter counts only while it is on")
 {
 	u64 first, second, third;
 
@@ -199,7 +199,7 @@ TEST(pmu_fixed, "the fixed cycle counter counts when it is on, and only then")
 	return NULL;
 }
 
-TEST(pmu_rdpmc, "rdpmc reads what rdmsr reads, and #GP for no counter")
+TEST(pmu_rdpmc, "rdpmc reads what rdmsr reads, and raises #GP if there is no such counter")
 {
 	u64 value;
 
@@ -279,7 +279,7 @@ static void branches_1000(u64 evtsel)
 	wrmsr(IA32_GLOBAL_CTRL, 0);
 }
 
-TEST(pmu_branches, "branches are counted exactly, at the CPLs asked for")
+TEST(pmu_branches, "branches are counted exactly, at the selected CPLs")
 {
 	u64 evtsel = EVENT_BRANCHES | EVENT_EN;
 
@@ -315,7 +315,7 @@ TEST(pmu_branch_pmi, "the last branch of a period raises the PMI")
 
 static u64 user_stack[512] PAGE_ALIGNED;
 
-TEST(pmu_cpl, "cycles at CPL 0 and at CPL 3 add up to all of them")
+TEST(pmu_cpl, "cycles at CPL 0 and at CPL 3 add up to all cycles")
 {
 	const struct branch_test *test = branch_tests;
 	u64 evtsel = EVENT_CYCLES | EVENT_EN;
@@ -379,7 +379,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 }
 
 /* BTS is on, because the host stops the machine in the middle of a trace. */
-TEST_ALONE(pmu_migrate, "only-migrate", "counters go on after a migration, and the PMI comes")
+TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, and the PMI comes")
 {
 	u64 before, after;
 

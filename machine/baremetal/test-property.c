@@ -58,7 +58,7 @@ static void check_tail(u64 debugctl)
 	compare(expect, n, records, ds_count(&ds0));
 }
 
-TEST_ALONE(tail, "only-property", "so many branches after the switch-off are stored")
+TEST_ALONE(tail, "only-property", "x-bts-tail=N stores N branches after the switch-off")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -142,7 +142,7 @@ static void check_sleep(const char *what, void (*body)(u64), u64 next)
 	CHECK(records[1].to == next, "%s: back to %lx", what, records[1].to);
 }
 
-TEST_ALONE(from_hlt, "only-property", "the source after HLT and MWAIT, and none after that")
+TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -154,7 +154,7 @@ TEST_ALONE(from_hlt, "only-property", "the source after HLT and MWAIT, and none 
 	return NULL;
 }
 
-TEST_ALONE(from_pause, "only-property", "the source after an MWAIT that does not sleep")
+TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects only the next source")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -168,7 +168,7 @@ TEST_ALONE(from_pause, "only-property", "the source after an MWAIT that does not
 	return NULL;
 }
 
-TEST_ALONE(from_smi, "only-property", "the source after an SMI, and none after that")
+TEST_ALONE(from_smi, "only-property", "an SMI affects only the next source")
 {
 	u32 smis = READ_ONCE(smm_count);
 
@@ -235,7 +235,7 @@ static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 	CHECK(ds_count(ds) == (stores ? wanted : 0), "%lu records", ds_count(ds));
 }
 
-TEST_ALONE(dead, "only-property", "a BTS that is advertised stores and interrupts, or not")
+TEST_ALONE(dead, "only-property", "advertised BTS stores and interrupts, unless x-bts-dead is set")
 {
 	bool here = !option("dead-cpu1");
 	bool unavail = option("unavail");
@@ -259,7 +259,7 @@ static void ap_across(void)
 	walk_across();
 }
 
-TEST_ALONE(dead_ap, "only-property", "the same on CPU 1")
+TEST_ALONE(dead_ap, "only-property", "CPU 1's advertised BTS stores and interrupts, unless x-bts-dead is set")
 {
 	if (!have_ap)
 		return NO_AP;
@@ -319,7 +319,7 @@ TEST_ALONE(mce, "only-property", "a machine check clears TR, BTS and BTINT, and 
 
 /* ---- a CPU without a local APIC ---- */
 
-TEST_ALONE(no_apic, "only-no-apic", "the threshold is passed where there is no APIC")
+TEST_ALONE(no_apic, "only-no-apic", "without an APIC the CPU stores beyond the threshold")
 {
 	ds_set(&ds0, records, BUFFER, THRESHOLD);
 	walk(THRESHOLD + 50, 1, TR_BTS | DEBUGCTL_BTINT);

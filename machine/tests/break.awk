@@ -41,7 +41,7 @@ function find(   from, places, at, i) {
 	return at
 }
 
-# The end of a pair of old and new lines.
+# Finish a pair of old and new lines.
 function end_pair(   at, i) {
 	if (!nr_old)
 		return

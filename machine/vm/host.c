@@ -14,7 +14,7 @@
  *	the command ended and its output is written	the command's own status
  *	the machine shut down, reset or panicked	125 and the console's tail
  *	the emulator died				125 and the console's tail
- *	the time is over				124 and the console's tail
+ *	the timeout has passed				124 and the console's tail
  *	SIGINT, SIGTERM, SIGHUP				this program dies of the same signal
  *	SIGKILL						the kernel kills the emulator
  *
@@ -53,7 +53,7 @@ enum option {
 	TTY		= 't',	/* standard input is a terminal, and so is the command's */
 };
 
-/* Why the loop has ended. */
+/* The state of the loop, and the reasons for its end. */
 enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
 
 enum { JOB, IN, OUT, ERR, STREAMS };
@@ -113,7 +113,7 @@ static bool in_background(void)
 	return foreground >= 0 && foreground != getpgrp();
 }
 
-/* Look for the escape in the input from the terminal since the last call. */
+/* Look for the escape keys in the terminal's input since the last call. */
 static bool escape_seen(const struct stream *s)
 {
 	static uint64_t seen;

@@ -4,8 +4,8 @@
  *
  * The sockets have no path and no port number, so machines that run side by side cannot
  * collide, and no file has to be removed. The monitor speaks QMP: a JSON object in each line.
- * It sends little, so each search covers all that it has sent. After the emulator has stopped,
- * the console's file does not change.
+ * The monitor sends little, so each search covers all of its output. After the emulator has
+ * stopped, the console's file does not change.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -109,7 +109,7 @@ void emulator_start(char **argv, const char *console)
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-/* Has the machine shut down, reset or panicked? It is paused then, so the monitor answers. */
+/* Has the machine shut down, reset or panicked? If so, it is paused, and the monitor answers. */
 bool emulator_lost(void)
 {
 	monitor_read();

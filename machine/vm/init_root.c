@@ -3,8 +3,8 @@
  * The guest's file system, which looks like the host's to programs:
  *
  *	/		9p, the host's root, read-only
- *	/proc /sys ..	of the guest's own kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; a working directory that it would hide is bound back
+ *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
+ *	/tmp /run ..	tmpfs; a working directory below it is bind-mounted again
  *	--share		9p, writable, at the same path as on the host
  *
  * It is mounted on /new of the initramfs, which becomes the root at the end.
@@ -34,7 +34,7 @@ static void mount_or_die(const char *src, const char *dir, const char *type,
 		err(1, "mount %s on %s", type ? type : src, dir);
 }
 
-/* For file systems that this kernel may lack. */
+/* Mount a file system that this kernel may lack. */
 static void mount_if(const char *type, const char *dir)
 {
 	mount(type, dir, type, 0, NULL);
@@ -101,7 +101,7 @@ static void mount_host_fs(const struct words *job)
 
 	mkdir("/host", 0755);
 	mkdir("/new", 0755);
-	/* With cache=loose the guest misses later changes of the host's files; it is short-lived. */
+	/* cache=loose hides later changes of the host's files, but the guest is short-lived. */
 	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
 	mount_or_die("/host", "/new", NULL, MS_BIND, NULL);
 	for (dir = tmpfs_dirs; *dir; dir++)
@@ -131,7 +131,7 @@ static void mount_kernel_fs(void)
 	symlink("/proc/self/fd/2", "/new/dev/stderr");
 }
 
-/* Ends in the root directory. */
+/* Afterwards the working directory is the new root. */
 void root_mount(const struct words *job)
 {
 	mount_host_fs(job);

@@ -124,8 +124,9 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Wait for @streams and @others, and move what can be moved. @timeout is as for poll(), but 0
- * also waits while a stream has bytes to write. Return like poll(), with the events of @others.
+ * Wait for @streams and @others, and move bytes. @timeout is as for poll(), except that with 0
+ * the call waits while a stream has bytes to write. Return like poll(), with the events of
+ * @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)
 {

@@ -5,7 +5,7 @@
  * Four virtio-serial ports join the two programs. /dev/vportXpN is the guest's end of port N.
  *
  *	stdin		bytes of the command's standard input
- *	stdout, stderr	bytes of its standard output and standard error
+ *	stdout, stderr	bytes of the command's standard output and standard error
  *	control		to the guest: a uint32_t, the size of the job; the job; then a
  *			struct winsize whenever the terminal changes its size
  *			to the host: struct wire_report

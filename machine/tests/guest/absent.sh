@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/absent.sh: checks that the kernel has no bts tracer. Each exit status belongs to a step.
+# guest/absent.sh: checks that the kernel has no bts tracer. The exit status tells which step
+# failed.
 
 cd /sys/kernel/tracing || exit
 ! grep -qw bts available_tracers || exit 2

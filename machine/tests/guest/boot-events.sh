@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/boot-events.sh: checks that the events come from the first initcalls on, and are right
-# with preempt=full. Each exit status belongs to a step.
+# with preempt=full. The exit status tells which step failed.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

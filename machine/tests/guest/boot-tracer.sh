@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-tracer.sh: checks that the whole boot was traced. Each exit status belongs to a step.
+# guest/boot-tracer.sh: checks that the whole boot was traced. The exit status tells which step
+# failed.
 
 cd /sys/kernel/tracing || exit
 [ "$(cat current_tracer)" = bts ] || exit 2

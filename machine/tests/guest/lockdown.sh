@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/lockdown.sh: checks that there is no tracer, and that tracefs is closed. Each exit status
-# belongs to a step.
+# guest/lockdown.sh: checks that there is no tracer, and that tracefs is closed. The exit status
+# tells which step failed.
 
 dmesg | grep "lockdown\|bts:"
 dmesg | grep -q "bts: cannot register the tracer: -1$" || exit 2

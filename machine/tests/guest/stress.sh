@@ -255,7 +255,7 @@ one_of() { # N: sets $one to 0 to N - 1
 	one=$((seed / 65536 % $1))
 }
 
-# A value may be refused.
+# The kernel may refuse the value.
 try() { # VALUE FILE
 	{ echo "$1" > "$2"; } 2> /dev/null
 }
