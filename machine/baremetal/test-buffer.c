@@ -301,7 +301,7 @@ TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 	memset(frames, 0x5a, sizeof(frames));
 	win_map(1, frames[0], PTE_P);
 	check_failing((void *)WIN_PAGE(1), 4);
-	CHECK(*(u64 *)WIN_PAGE(1) == CANARY, "it was written");
+	CHECK(*(u64 *)WIN_PAGE(1) == CANARY, "the page was written");
 	write_cr0(read_cr0() & ~(1UL << 16));
 	check_failing((void *)WIN_PAGE(1), 0);
 	write_cr0(read_cr0() | 1UL << 16);

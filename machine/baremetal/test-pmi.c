@@ -560,7 +560,7 @@ TEST(smp_init, "INIT switches BTS off")
 	ap_value = -1;
 	run_on_ap(ap_read_debugctl);
 	CHECK(!ap_value, "DEBUGCTL of CPU 1 is %lx", ap_value);
-	CHECK(READ_ONCE(ds1.index) == index, "CPU 1 goes on storing");
+	CHECK(READ_ONCE(ds1.index) == index, "CPU 1 still stores");
 	return NULL;
 }
 

@@ -192,7 +192,7 @@ TEST(pmu_fixed, "the fixed cycle counter counts only while it is on")
 	second = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
 	spin(1000000);
 	third = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
-	CHECK(first, "it stands still");
+	CHECK(first, "the counter stands still");
 	CHECK(second > first, "%lu, then %lu", first, second);
 	CHECK(second == third, "%lu when stopped, then %lu", second, third);
 	pmu_off();

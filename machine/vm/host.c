@@ -228,7 +228,7 @@ static int report(enum end end)
 		return WIFSIGNALED(result.status) ? 128 + WTERMSIG(result.status) :
 						    WEXITSTATUS(result.status);
 	if (end == LEFT) {
-		warnx("left by Ctrl-]");
+		warnx("ended by Ctrl-]");
 		return STATUS_LOST;
 	}
 	if (end == TIMED_OUT)

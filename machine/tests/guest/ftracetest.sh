@@ -25,7 +25,7 @@ few_events() {
 	done
 	mount --rbind /run/events /sys/kernel/tracing/events
 	# The warning that an NMI took longer than a millisecond is printed inside that NMI, and would
-	# fill the hardware's buffer.
+	# fill the DS buffer.
 	echo 1000000000 > /sys/kernel/debug/x86/nmi_longest_ns
 }
 
