@@ -70,7 +70,7 @@ TEST_ALONE(tail, "only-property", "x-bts-tail=N stores N branches after the swit
 	return NULL;
 }
 
-TEST_ALONE(tail_filtered, "only-property", "a tail ends at CPL 0, filtered out or not")
+TEST_ALONE(tail_filtered, "only-property", "a tail that ends at CPL 0, recorded or filtered out")
 {
 	if (!have_ds_cpl)
 		return "no ds_cpl";

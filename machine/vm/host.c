@@ -324,7 +324,7 @@ static void open_streams(FILE *job)
 	stream_open(&streams[IN], "standard input", dup(STDIN_FILENO), dup(sockets[WIRE_STDIN]));
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
-	/* Standard output must reach its end for the reader as soon as the stream closes it. */
+	/* When the stream closes standard output, the reader must see the end at once. */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }

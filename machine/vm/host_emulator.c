@@ -26,7 +26,7 @@
 #include "wire.h"
 #include "host.h"
 
-/* sockets[N] is descriptor FIRST_FD + N in the emulator: machine/vm/run has these numbers. */
+/* sockets[N] is descriptor FIRST_FD + N in the emulator: machine/vm/run uses these numbers. */
 #define FIRST_FD	100
 #define TAIL_SIZE	4096
 

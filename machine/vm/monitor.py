@@ -19,12 +19,12 @@ class Lost(Exception):
 
 
 def emulator_args(where):
-    """The emulator's arguments for an additional monitor; `where` ends its -chardev."""
+    """Return the emulator's arguments for one more monitor; `where` ends its -chardev."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
 def run_args(path):
-    """The arguments of machine/vm/run for an additional monitor at `path`."""
+    """Return the arguments of machine/vm/run for one more monitor, at `path`."""
     return [word for arg in emulator_args(f"path={path},server=on,wait=off")
             for word in ("--qemu-arg", arg)]
 

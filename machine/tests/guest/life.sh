@@ -110,7 +110,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# The shell is traced, too: it runs on CPU 0 when CPU 0 goes offline.
+	# The shell is traced, too, because it runs on CPU 0 when CPU 0 goes offline.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel
