@@ -22,7 +22,7 @@ ALWAYS_0F = {0x05, 0x07, 0x34, 0x35}
 
 
 def classify(code):
-    """Return the kind of the instruction at the beginning of these bytes of 64-bit code."""
+    """Return the kind of the first instruction in these bytes of 64-bit code."""
     i = 0
     rep = False
     while code[i] in PREFIXES:

@@ -30,8 +30,8 @@ IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*
 class Log:
     """The branches that follow from the lines of the log.
 
-    `at` is the instruction that the CPU was last about to execute, or None if the log
-    has not shown it; `interrupted` is the IP of an interrupt until the first
+    `at` is the instruction that the CPU was last about to execute, or None if the log has
+    not shown it. `interrupted` is the IP of an interrupt until the first
     instruction of its handler.
     """
 

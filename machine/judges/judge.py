@@ -19,7 +19,7 @@ RESULTS = []
 
 
 def arguments(description, kernel="kernel"):
-    """Return a parser with --qemu and --kernel, whose default is build/KERNEL's."""
+    """Return a parser with --qemu and --kernel; the default kernel is build/KERNEL's."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--qemu", metavar="BINARY", help="the emulator",
                         default=os.environ.get("BTS_QEMU") or

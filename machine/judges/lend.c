@@ -2,11 +2,11 @@
 /*
  * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
  *
- * This program runs in the guest, with pti=off nokaslr and one CPU. It locks a large
- * part of memory, finds the longest run of neighbouring page frames among its pages, and
- * points IA32_DS_AREA to the kernel's direct mapping of that run: the first page is the
- * management area, and the buffer of MIB MiB follows. Then it switches BTS on for both
- * privilege levels, circular, prints
+ * This program runs in the guest, with pti=off nokaslr and one CPU. It locks a large part of
+ * memory, finds the longest run of neighbouring page frames among its pages, and points
+ * IA32_DS_AREA to the kernel's direct mapping of that run. The first page is the management area,
+ * and the buffer of MIB MiB follows. Then it switches BTS on for both privilege levels, circular,
+ * prints
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *

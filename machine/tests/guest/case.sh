@@ -3,7 +3,7 @@
 #
 # machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in a guest in which
 # nothing was traced before. It leaves out ftracetest's preparation, which resets all events and
-# triggers and takes an emulated CPU seconds. The cases use ftracetest's own functions. The
+# triggers, and takes seconds in the emulator. The cases use ftracetest's own functions. The
 # output is KTAP, with the end of a failed case's output.
 #
 # Exit status: 0 all passed, 1 a case did not pass.
