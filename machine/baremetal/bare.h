@@ -107,14 +107,14 @@ typedef void (*ap_function)(void);
 
 /* A taken branch of a body. BR emits this structure beside the body. */
 struct branch {
-	u64 from;	/* 0: the interrupted RIP that the handler found */
+	u64 from;	/* 0 = the interrupted RIP */
 	u64 to;
 	u64 cpl_from;
 	u64 cpl_to;
 };
 
 struct body {
-	u64 fn;			/* 0: this CPL has no such test */
+	u64 fn;			/* 0 = the test does not exist at this CPL */
 	u64 end;
 	const struct branch *expect;
 	const struct branch *expect_end;

@@ -131,7 +131,7 @@ class Log:
 def boot(options, directory, ready, *words):
     """Run machine/vm/run with `words` until a line of the guest begins with `ready`.
 
-    Returns the process, the monitor, and the line as a match of `ready`.
+    Return the process, the monitor, and the match of `ready`.
     """
     path = os.path.join(directory, "monitor")
     command = [

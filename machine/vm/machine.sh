@@ -27,9 +27,9 @@ machine_trouble="$machine_trouble|Call Trace:|kernel BUG at|LOCKUP|soft lockup|K
 machine_trouble="$machine_trouble|(KASAN|UBSAN|KCSAN|ODEBUG|kmemleak):|unchecked MSR access"
 machine_trouble="$machine_trouble|suspicious RCU|Debug Store: (no memory|bad management area)"
 
-# machine_options NAME: print the options of machine/vm/run for a machine in which cases run.
-# Time counts instructions there: with the host's time, a busy host would cause more ticks for
-# each instruction, and so more branches and fuller buffers.
+# machine_options NAME: print the options of machine/vm/run for a machine in which cases run. Time
+# counts instructions. With the host's time, a busy host would cause more ticks for each
+# instruction, and so more branches and fuller buffers.
 machine_options() {
 	case $1 in
 	kpti_smp1) set -- '--smp 1' ;;
