@@ -144,8 +144,8 @@ sysenter_entry:
 /* ---- 32-bit code ---- */
 
 	/*
-	 * Into and out of a compatibility mode segment with base `base`: records
-	 * contain linear addresses, not offsets in the segment.
+	 * This body enters and leaves a compatibility mode segment with base `base`. The
+	 * records contain linear addresses, not offsets in the segment.
 	 */
 	.macro	COMPAT sel, base
 	leaq	-\base+2f(%rip), %rax
