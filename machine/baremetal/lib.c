@@ -90,7 +90,6 @@ void print(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Fail the running test, with the reason. */
 void fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -135,7 +134,6 @@ static bool starts_with(const char *s, const char *prefix)
 	return !*prefix;
 }
 
-/* Is this word on the image's command line? */
 bool option(const char *word)
 {
 	const char *s;
@@ -153,7 +151,6 @@ bool option(const char *word)
 
 /* ---- the host ---- */
 
-/* Is there unread input from the host? */
 bool host_replied(void)
 {
 	return in8(COM1 + 5) & 1;
@@ -467,7 +464,6 @@ static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 	put_char('\n');
 }
 
-/* Return the number of tests that this entry adds to the plan. */
 static u32 test_count(const struct test *test)
 {
 	if (test->alone ? !option(test->alone) : alone)

@@ -15,7 +15,6 @@ static void spoil_records(u64 n)
 		records[i] = (struct record){ CANARY, CANARY, CANARY };
 }
 
-/* Are the records from `first` on unchanged? */
 static void check_canary(u64 first, u64 n)
 {
 	u64 i;

@@ -443,7 +443,6 @@ static struct record records1[MAX_RECORDS];
 static u32 together;
 static u64 ap_value;
 
-/* Each CPU waits here for the other CPU. */
 static void meet(void)
 {
 	__atomic_add_fetch(&together, 1, __ATOMIC_SEQ_CST);

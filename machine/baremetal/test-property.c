@@ -210,7 +210,6 @@ static u64 count_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Walk once across the threshold on this CPU. */
 static void walk_across(void)
 {
 	set_gate(VEC_NMI, (u64)pmi_entry);

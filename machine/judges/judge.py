@@ -33,7 +33,6 @@ def arguments(description, kernel="kernel"):
 
 
 def guest(name):
-    """Return the path of the script NAME, which a judge runs in the guest."""
     return os.path.join(HERE, "guest", name + ".sh")
 
 

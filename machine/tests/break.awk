@@ -41,7 +41,6 @@ function find(   from, places, at, i) {
 	return at
 }
 
-# Finish a pair of old and new lines.
 function end_pair(   at, i) {
 	if (!nr_old)
 		return

@@ -53,7 +53,6 @@ enum option {
 	TTY		= 't',	/* standard input is a terminal, and so is the command's */
 };
 
-/* The state of the loop, and the reasons for its end. */
 enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
 
 enum { JOB, IN, OUT, ERR, STREAMS };
@@ -113,7 +112,6 @@ static bool in_background(void)
 	return foreground >= 0 && foreground != getpgrp();
 }
 
-/* Look for the escape keys in the terminal's input since the last call. */
 static bool escape_seen(const struct stream *s)
 {
 	static uint64_t seen;

@@ -135,7 +135,6 @@ static void write_text(const char *path, const char *text)
 		err(STATUS_LOST, "%s", path);
 }
 
-/* Write the monitor's `info bts` into a file. */
 void emulator_info(const char *path)
 {
 	static const char key[] = "\"return\": \"";

@@ -264,7 +264,6 @@ static bool reap(int sigfd, pid_t command, int *status)
 	return ended;
 }
 
-/* The host's terminal has changed its size. */
 static void take_size(void)
 {
 	struct winsize size;
@@ -273,7 +272,6 @@ static void take_size(void)
 	ioctl(streams[OUT].src, TIOCSWINSZ, &size);
 }
 
-/* Returns when the command has ended. */
 static void serve(int sigfd, pid_t command, struct wire_report *report)
 {
 	struct pollfd fds[] = {

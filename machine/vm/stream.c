@@ -38,7 +38,6 @@ static bool stream_full(const struct stream *s)
 	return s->off < s->len;
 }
 
-/* Nothing more will be written to the destination. */
 bool stream_done(const struct stream *s)
 {
 	return s->dst < 0 || (s->total >= s->end && !stream_full(s));
@@ -51,7 +50,6 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* Nothing reads the destination any more. */
 static void stream_gone(struct stream *s)
 {
 	s->off = s->len;
@@ -92,7 +90,6 @@ static void stream_write(struct stream *s)
 	stream_gone(s);
 }
 
-/* Close the ends that are finished. */
 static void stream_settle(struct stream *s)
 {
 	if (s->total >= s->end)

@@ -35,7 +35,6 @@ loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
 
-# Trace bts_loop on a CPU, exactly.
 exact_on() { # CPU
 	echo 0 > tracing_on
 	echo > trace
