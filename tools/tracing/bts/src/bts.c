@@ -9,6 +9,7 @@
  * error; 2 if it was called wrongly.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -42,6 +43,11 @@ static void print_usage(FILE *out)
 	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
 }
 
+static void no_memory(void)
+{
+	exit(msg_error(NULL, NULL, "out of memory"));
+}
+
 static const struct subcommand *find_command(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
@@ -69,6 +75,7 @@ int main(int argc, char **argv)
 	command = find_command(argv[1]);
 	if (!command)
 		return msg_misuse(NULL, "no such command: %s", argv[1]);
+	mem_on_failure(no_memory);
 	/* What getopt() begins its messages with. */
 	argv[1] = mem_format("bts %s", command->name);
 	return msg_flush(command->run(argc - 1, argv + 1));

@@ -33,6 +33,15 @@ struct command {
 	int	(*run)(void *ctx, const struct options *o);
 };
 
+/* Help for the common options, one line each. */
+extern const char options_help[];
+
+/*
+ * Takes the common options out of the arguments, and -i FILE. Short and long ones of the
+ * command's own stay, with all else. Returns STATUS_OK or, after a message, STATUS_MISUSE.
+ */
+int options_parse(struct options *o, const char *command, int *argc, char **argv);
+
 /* Arguments, run, end: what a cmd_NAME() returns. */
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 

@@ -192,12 +192,16 @@ static int print_counted_bill(struct options *options)
 
 static int show(struct options *options, bool stats)
 {
-	struct dat *dat = dat_open(options->path);
+	struct error error = {};
+	struct dat *dat = dat_open(options->path, &error);
 	int ret = STATUS_OK;
 	const char *from;
 
-	if (!dat)
+	if (!dat) {
+		msg_error(NULL, NULL, "%s", error_text(&error));
+		error_free(&error);
 		return STATUS_FAILURE;
+	}
 	print_file(dat);
 	from = dat->info.text ? strstr(dat->info.text, "\nowner:") : NULL;
 	if (dat->info.text)

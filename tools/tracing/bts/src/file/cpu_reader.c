@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/error.h"
 #include "lib/mem.h"
-#include "lib/msg.h"
 #include "cpu_reader.h"
 #include "bts/unpack.h"
 
@@ -422,7 +422,7 @@ static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
 	}
 }
 
-static void *decode_pages(void *arg)
+static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
 	struct decode d = { .r = r };
@@ -438,20 +438,27 @@ static void *decode_pages(void *arg)
 	tell_missing(&d);
 	end_batch(&d);
 	free(d.decoder);
+}
+
+static void *run_thread(void *arg)
+{
+	struct cpu_reader *r = arg;
+
+	r->failed = !mem_try(decode_pages, r);
 	queue_end(&r->queue);
 	return NULL;
 }
 
 bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
-		      const struct layout *layout)
+		      const struct layout *layout, struct error *e)
 {
 	*r = (struct cpu_reader) { .dat = dat, .cpu = cpu, .layout = layout };
 	dat_pages_open(&r->pages, dat, cpu);
 	queue_init(&r->queue);
-	errno = pthread_create(&r->thread, NULL, decode_pages, r);
+	errno = pthread_create(&r->thread, NULL, run_thread, r);
 	r->started = !errno;
 	if (errno)
-		msg_errno("start a thread", dat->path);
+		error_errno(e, "start a thread", dat->path);
 	return r->started;
 }
 

@@ -15,6 +15,7 @@
 /**
  * struct cpu_reader - the thread
  * @queue:	what it has ready
+ * @failed:	there was no memory; true only after the thread has ended
  */
 struct cpu_reader {
 	struct dat		*dat;
@@ -24,11 +25,12 @@ struct cpu_reader {
 	struct queue		queue;
 	pthread_t		thread;
 	bool			started;
+	bool			failed;
 };
 
-/* False, after a message, if there is no thread. cpu_reader_stop() is due in any case. */
+/* False, with @e set, if there is no thread. cpu_reader_stop() is due in any case. */
 bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
-		      const struct layout *layout);
+		      const struct layout *layout, struct error *e);
 void cpu_reader_stop(struct cpu_reader *r);
 
 #endif

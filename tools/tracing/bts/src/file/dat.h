@@ -7,6 +7,7 @@
 #ifndef BTS_DAT_H
 #define BTS_DAT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,12 +52,15 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The first thing that was wrong with the file, with its offset. */
+	/* The first thing that was wrong with the file, with its offset; under @lock. */
 	char		*error;
+	pthread_mutex_t	lock;
 };
 
-/* NULL, after a message, if the file cannot be read or is no trace.dat. */
-struct dat *dat_open(const char *path);
+struct error;
+
+/* NULL, with @e set, if the file cannot be read or is no trace.dat. */
+struct dat *dat_open(const char *path, struct error *e);
 void dat_close(struct dat *dat);
 
 /* What was wrong, at this offset of the file. Only the first is kept. Any thread. */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -69,17 +70,21 @@ const char *dat_string(struct dat_bytes *b)
 
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	char reason[256];
+	char *reason, *text;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(reason, sizeof(reason), format, args);
+	reason = mem_vformat(format, args);
 	va_end(args);
-	pthread_mutex_lock(&lock);
-	if (!dat->error)
-		dat->error = mem_format("offset %#llx: %s", (unsigned long long)offset, reason);
-	pthread_mutex_unlock(&lock);
+	text = mem_format("offset %#llx: %s", (unsigned long long)offset, reason);
+	free(reason);
+	pthread_mutex_lock(&dat->lock);
+	if (!dat->error) {
+		dat->error = text;
+		text = NULL;
+	}
+	pthread_mutex_unlock(&dat->lock);
+	free(text);
 }
 
 size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset)

@@ -25,8 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/error.h"
 #include "lib/mem.h"
-#include "lib/msg.h"
 #include "dat.h"
 #include "dat_parts.h"
 #include "trace_dat.h"
@@ -34,20 +34,19 @@
 #define DAT_HEADER_MAX	256
 #define DAT_PAGE_MAX	(1U << 20)
 
-static bool dat_compression(struct dat *dat, struct dat_bytes *b)
+static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *e)
 {
 	dat->compression = mem_strdup(dat_string(b));
 	dat_string(b);
 	dat->zstd = !strcmp(dat->compression, "zstd");
 	if (b->bad || dat->zstd || !strcmp(dat->compression, "none"))
 		return true;
-	msg_error("read", dat->path, "compressed with %s; only zstd can be read",
-		  dat->compression);
-	return false;
+	return error_set(e, EOPNOTSUPP, "read", dat->path,
+			 "compressed with %s; only zstd can be read", dat->compression);
 }
 
 /* What is the same in both versions; returns where the rest begins, 0 if nowhere. */
-static uint64_t dat_header(struct dat *dat)
+static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);
 	uint8_t header[DAT_HEADER_MAX];
@@ -56,7 +55,7 @@ static uint64_t dat_header(struct dat *dat)
 
 	b.end = header + dat_read(dat, header, sizeof(header), 0);
 	if (b.end - b.at < (long)magic || memcmp(b.at, DAT_MAGIC, magic)) {
-		msg_error("read", dat->path, "not a trace.dat file");
+		error_set(e, EBADMSG, "read", dat->path, "not a trace.dat file");
 		return 0;
 	}
 	dat_skip(&b, magic);
@@ -64,19 +63,19 @@ static uint64_t dat_header(struct dat *dat)
 	flags = dat_skip(&b, 2);
 	dat->page_size = dat_u32(&b);
 	if (dat->version == 7) {
-		if (!dat_compression(dat, &b))
+		if (!dat_compression(dat, &b, e))
 			return 0;
 		dat_u64(&b);
 	}
 	if (b.bad || !flags) {
-		msg_error("read", dat->path, "cut at offset %#llx, in the header",
+		error_set(e, EBADMSG, "read", dat->path, "cut at offset %#llx, in the header",
 			  (unsigned long long)dat->size);
 		return 0;
 	}
 	dat->long_size = flags[1];
 	if ((dat->version != 6 && dat->version != 7) || flags[0] || flags[1] != 8 ||
 	    dat->page_size < 4096 || dat->page_size > DAT_PAGE_MAX) {
-		msg_error("read", dat->path,
+		error_set(e, EOPNOTSUPP, "read", dat->path,
 			  "offset 0xa: not of a 64-bit x86 machine, or of a version not known (%u)",
 			  dat->version);
 		return 0;
@@ -84,29 +83,30 @@ static uint64_t dat_header(struct dat *dat)
 	return b.at - header;
 }
 
-struct dat *dat_open(const char *path)
+struct dat *dat_open(const char *path, struct error *e)
 {
 	struct dat *dat = mem_zalloc(1, sizeof(*dat));
 	struct stat st;
 	uint64_t offset;
 
 	dat->path = mem_strdup(path);
+	pthread_mutex_init(&dat->lock, NULL);
 	dat->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (dat->fd < 0 && errno == ENOENT && !strcmp(path, DAT_NAME)) {
-		msg_error("read", path, "%s; bts record makes it, -i FILE names another",
+		error_set(e, errno, "read", path, "%s; bts record makes it, -i FILE names another",
 			  strerror(errno));
 		goto fail;
 	}
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
-		msg_errno("read", path);
+		error_errno(e, "read", path);
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		msg_error("read", path, "not a regular file");
+		error_set(e, EINVAL, "read", path, "not a regular file");
 		goto fail;
 	}
 	dat->size = st.st_size;
-	offset = dat_header(dat);
+	offset = dat_header(dat, e);
 	if (!offset)
 		goto fail;
 	if (dat->version == 7)
@@ -143,5 +143,6 @@ void dat_close(struct dat *dat)
 	free(dat->compression);
 	free(dat->error);
 	free(dat->path);
+	pthread_mutex_destroy(&dat->lock);
 	free(dat);
 }

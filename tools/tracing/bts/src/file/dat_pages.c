@@ -42,6 +42,8 @@ static void room(uint8_t **buffer, size_t *have, size_t want)
 	if (want <= *have)
 		return;
 	free(*buffer);
+	*buffer = NULL;
+	*have = 0;
 	*buffer = mem_alloc(want);
 	*have = want;
 }

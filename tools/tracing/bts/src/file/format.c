@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/bytes.h"
 #include "lib/mem.h"
 #include "format.h"
 
@@ -181,39 +182,39 @@ const void *format_bytes(const struct format_field *field, const void *entry, ui
 	return (const char *)entry + offset;
 }
 
-static void print_field(FILE *out, const struct format_field *field, const void *entry,
-			uint32_t size)
+static void add_field(struct bytes *out, const struct format_field *field, const void *entry,
+		      uint32_t size)
 {
 	const unsigned char *bytes;
 	uint32_t length;
 
-	fprintf(out, " %s=", field->name);
+	bytes_format(out, " %s=", field->name);
 	if (!field->is_array && !field->is_dynamic && field->size <= 8) {
 		uint64_t value = format_number(field, entry, size);
 
 		if (field->is_signed)
-			fprintf(out, "%lld", (long long)value);
+			bytes_format(out, "%lld", (long long)value);
 		else
-			fprintf(out, value > 0xffff ? "%#llx" : "%llu",
-				(unsigned long long)value);
+			bytes_format(out, value > 0xffff ? "%#llx" : "%llu",
+				     (unsigned long long)value);
 		return;
 	}
 	bytes = format_bytes(field, entry, size, &length);
 	if (!bytes) {
-		fputc('?', out);
+		bytes_format(out, "?");
 	} else if (field->is_string) {
 		for (; length && *bytes; length--, bytes++)
-			fputc(isprint(*bytes) ? *bytes : '?', out);
+			bytes_add8(out, isprint(*bytes) ? *bytes : '?');
 	} else {
 		for (; length; length--, bytes++)
-			fprintf(out, "%02x", *bytes);
+			bytes_format(out, "%02x", *bytes);
 	}
 }
 
-void format_print(FILE *out, const struct format *format, const void *entry, uint32_t size)
+void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size)
 {
-	fprintf(out, "%s:", format->name);
+	bytes_format(out, "%s:", format->name);
 	for (size_t i = 0; i < format->nr; i++)
 		if (strncmp(format->fields[i].name, "common_", 7))
-			print_field(out, &format->fields[i], entry, size);
+			add_field(out, &format->fields[i], entry, size);
 }

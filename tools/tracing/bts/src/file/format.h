@@ -9,9 +9,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "dat.h"
+
+struct bytes;
 
 struct format_field {
 	char		*name;
@@ -54,6 +55,6 @@ uint64_t format_number(const struct format_field *field, const void *entry, uint
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,
 			 uint32_t *length);
 /* name: field=value field=value, for events that are not the tracer's. */
-void format_print(FILE *out, const struct format *format, const void *entry, uint32_t size);
+void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size);
 
 #endif

@@ -3,7 +3,9 @@
  * Where the fields of the tracer's entries are, by the formats in the file: they are looked
  * up once, not for each entry.
  */
-#include "lib/msg.h"
+#include <errno.h>
+
+#include "lib/error.h"
 #include "layout.h"
 
 static uint32_t format_id(const struct formats *formats, const char *name)
@@ -45,20 +47,19 @@ static uint32_t layout_size(const struct format *event)
 	return size;
 }
 
-bool layout_find(struct layout *l, const struct formats *formats, struct dat *dat)
+bool layout_find(struct layout *l, const struct formats *formats, struct dat *dat,
+		 struct error *e)
 {
 	const struct format *branch = format_named(formats, "bts_branch");
 
 	*l = (struct layout) {};
-	if (!branch) {
-		msg_error("read", dat->path, "%s", dat->error ? dat->error :
-			  "no branches: the kernel that it is of has no bts tracer");
-		return false;
-	}
-	if (!layout_branch(l, branch)) {
-		msg_error("read", dat->path, "the format of bts_branch is not one known here");
-		return false;
-	}
+	if (!branch)
+		return error_set(e, dat->error ? EBADMSG : ENODATA, "read", dat->path, "%s",
+				 dat->error ? dat->error :
+				 "no branches: the kernel that it is of has no bts tracer");
+	if (!layout_branch(l, branch))
+		return error_set(e, EOPNOTSUPP, "read", dat->path,
+				 "the format of bts_branch is not one known here");
 	l->branch_id = branch->id;
 	l->lost = format_named(formats, "bts_lost");
 	l->lost_id = format_id(formats, "bts_lost");

@@ -41,7 +41,8 @@ struct layout {
 	const struct format_field *pack_code;
 };
 
-/* False, after a message, if the file has no branches, or none of a form known here. */
-bool layout_find(struct layout *layout, const struct formats *formats, struct dat *dat);
+/* False, with @e set, if the file has no branches, or none of a form known here. */
+bool layout_find(struct layout *layout, const struct formats *formats, struct dat *dat,
+		 struct error *e);
 
 #endif

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening and closing a pipeline, and the bill: what was in the trace and what was not.
+ * Opening and closing a pipeline, and the bill as text: what was in the trace and what was
+ * not.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "lib/bytes.h"
 #include "lib/mem.h"
-#include "lib/msg.h"
-#include "lib/text.h"
 #include "private.h"
-
-#define NSEC_PER_SEC	1e9
-
-static uint64_t seconds(double time, uint64_t otherwise)
-{
-	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
-}
 
 /* When bts record began, in seconds; 0 if the trace does not say. */
 static int64_t began(const char *info)
@@ -32,7 +26,7 @@ static int64_t began(const char *info)
 	return timegm(&tm) - east;
 }
 
-bool pipe_open(struct pipe *p, const char *path, const struct options *options)
+bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 {
 	struct pipe_private *v = mem_zalloc(1, sizeof(*v));
 
@@ -40,10 +34,9 @@ bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 	p->private = v;
 	p->tasks = NULL;
 	p->bill = (struct pipe_bill) {};
+	p->error = (struct error) {};
 	v->pipe = p;
-	v->time_from = seconds(options->time_from, 0);
-	v->time_to = seconds(options->time_to, UINT64_MAX);
-	v->dat = dat_open(path);
+	v->dat = dat_open(path, &p->error);
 	if (!v->dat) {
 		free(v);
 		p->private = NULL;
@@ -55,32 +48,37 @@ bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;
-	if (!objects_vmlinux(&p->objects, options->vmlinux, v->dat->kallsyms.text)) {
-		pipe_close(p);
-		return false;
-	}
 	comms_read(v);
 	v->streams = mem_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
-	if (layout_find(&v->layout, &v->formats, v->dat)) {
-		p->bill.bytes = v->dat->data_size;
+	p->bill.bytes = v->dat->data_size;
+	if (pipe_vmlinux(p, options->vmlinux) &&
+	    layout_find(&v->layout, &v->formats, v->dat, &p->error))
 		return true;
-	}
-	/* layout_find() has said why. */
-	free(v->dat->error);
-	v->dat->error = NULL;
-	pipe_close(p);
+	pipe_end(p);
 	return false;
 }
 
-int pipe_close(struct pipe *p)
+bool pipe_vmlinux(struct pipe *p, const char *path)
+{
+	return objects_vmlinux(&p->objects, path, p->private->dat->kallsyms.text, &p->error);
+}
+
+int pipe_check(struct pipe *p)
+{
+	const struct dat *dat = p->private->dat;
+
+	if (dat->error)
+		error_set(&p->error, EBADMSG, "read", dat->path, "%s", dat->error);
+	return p->error.code;
+}
+
+void pipe_end(struct pipe *p)
 {
 	struct pipe_private *v = p->private;
-	int status = STATUS_OK;
 
 	if (!v)
-		return STATUS_OK;
-	if (v->dat->error)
-		status = msg_error("read", v->dat->path, "%s", v->dat->error);
+		return;
+	pipe_stop(v);
 	steps_clear(&v->steps, NULL, NULL);
 	tasks_free(v);
 	spaces_free(&v->spaces);
@@ -90,7 +88,6 @@ int pipe_close(struct pipe *p)
 	free(v->streams);
 	free(v);
 	p->private = NULL;
-	return status;
 }
 
 static bool lost_anything(const struct pipe_bill *b)
@@ -101,48 +98,54 @@ static bool lost_anything(const struct pipe_bill *b)
 	return false;
 }
 
-static void print_lost(const struct pipe_bill *b, FILE *out)
+static void add_lost(const struct pipe_bill *b, struct bytes *out)
 {
 	const char *comma = "";
 
 	if (!lost_anything(b)) {
-		fputs("lost 0", out);
+		bytes_format(out, "lost 0");
 		return;
 	}
-	fputs("lost ", out);
+	bytes_format(out, "lost ");
 	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
 		if (b->lost[i])
-			fprintf(out, "%s%llu (%s)", comma, (unsigned long long)b->lost[i],
-				loss_cause_names[i]);
+			bytes_format(out, "%s%llu (%s)", comma, (unsigned long long)b->lost[i],
+				     loss_cause_names[i]);
 		if (b->lost[i])
 			comma = ", ";
 		if (b->lost_times[i])
-			fprintf(out, "%s? (%s, %llu times)", comma, loss_cause_names[i],
-				(unsigned long long)b->lost_times[i]);
+			bytes_format(out, "%s? (%s, %llu times)", comma, loss_cause_names[i],
+				     (unsigned long long)b->lost_times[i]);
 		if (b->lost_times[i])
 			comma = ", ";
 	}
 }
 
-static double bytes_each(const struct pipe_bill *b)
+/* "1.25 bytes a branch", whatever the locale of the program that uses the library is. */
+static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
-	return b->branches ? (double)b->bytes / b->branches : 0;
+	uint64_t hundredths = 0;
+
+	if (b->branches)
+		hundredths = (100 * b->bytes + b->branches / 2) / b->branches;
+	bytes_format(out, "%llu.%02llu", (unsigned long long)hundredths / 100,
+		     (unsigned long long)hundredths % 100);
 }
 
-static void print_count(FILE *out, uint64_t count, const char *one, const char *many)
+static void add_count(struct bytes *out, uint64_t count, const char *one, const char *many)
 {
-	fprintf(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
+	bytes_format(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
 /* Filters that leave no branch are more often misspelt than meant. */
-static void warn_nothing_left(const struct pipe *p)
+char *pipe_warning(const struct pipe *p)
 {
 	const struct options *o = p->options;
 	bool branches = p->bill.branches;
-	char *filters;
+	char *filters, *text = NULL;
 
 	if (!p->private || p->private->shown)
-		return;
+		return NULL;
 	filters = mem_format("%s%s%s%s%s%s%s%s%s%s%s%s",
 			     o->task ? " --task " : "", o->task ? o->task : "",
 			     o->nr_pids ? " --pid" : "", o->cpu_words ? " --cpu" : "",
@@ -153,12 +156,13 @@ static void warn_nothing_left(const struct pipe *p)
 			     branches && o->to ? " --to " : "", branches && o->to ? o->to : "",
 			     branches && o->user ? " -u" : branches && o->kernel ? " -k" : "");
 	if (*filters)
-		msg_warn("no branch of the trace matches%s", filters);
+		text = mem_format("no branch of the trace matches%s", filters);
 	free(filters);
+	return text;
 }
 
 /* Whose names are not those of the recording, or may not be. */
-static void print_changed(const struct pipe *p, FILE *out)
+static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
 		[OBJECT_UNPROVEN] = "may have changed since the recording: its names have a ?",
@@ -168,10 +172,10 @@ static void print_changed(const struct pipe *p, FILE *out)
 
 	for (const struct object *o = p->objects.list; o; o = o->next)
 		if (o->proof != OBJECT_PROVEN)
-			fprintf(out, "# %s: %s\n", o->path, words[o->proof]);
+			bytes_format(out, "# %s: %s\n", o->path, words[o->proof]);
 }
 
-static void print_changed_json(const struct pipe *p, FILE *out)
+static void add_changed_json(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
 		[OBJECT_UNPROVEN] = "may have changed",
@@ -180,58 +184,60 @@ static void print_changed_json(const struct pipe *p, FILE *out)
 	};
 	const char *comma = "";
 
-	fputs(",\"files\":[", out);
+	bytes_format(out, ",\"files\":[");
 	for (const struct object *o = p->objects.list; o; o = o->next) {
 		if (o->proof == OBJECT_PROVEN)
 			continue;
-		fprintf(out, "%s{\"path\":", comma);
-		text_print_json(out, o->path);
-		fprintf(out, ",\"state\":\"%s\"}", words[o->proof]);
+		bytes_format(out, "%s{\"path\":", comma);
+		bytes_json(out, o->path);
+		bytes_format(out, ",\"state\":\"%s\"}", words[o->proof]);
 		comma = ",";
 	}
-	fputc(']', out);
+	bytes_add8(out, ']');
 }
 
-void pipe_bill(const struct pipe *p, FILE *out)
+void pipe_bill_text(const struct pipe *p, struct bytes *out)
 {
 	const struct pipe_bill *b = &p->bill;
 
-	warn_nothing_left(p);
-	print_changed(p, out);
-	fputs("# ", out);
-	print_count(out, b->branches, "branch", "branches");
-	print_count(out, b->tasks, "task", "tasks");
-	print_count(out, b->switches, "switch", "switches");
-	print_lost(b, out);
-	fputs(", ", out);
-	print_count(out, b->gaps, "gap", "gaps");
+	add_changed(p, out);
+	bytes_format(out, "# ");
+	add_count(out, b->branches, "branch", "branches");
+	add_count(out, b->tasks, "task", "tasks");
+	add_count(out, b->switches, "switch", "switches");
+	add_lost(b, out);
+	bytes_format(out, ", ");
+	add_count(out, b->gaps, "gap", "gaps");
 	if (b->guessed)
-		print_count(out, b->guessed, "stack guessed", "stacks guessed");
+		add_count(out, b->guessed, "stack guessed", "stacks guessed");
 	if (b->blind)
-		fprintf(out, "%llu without code, ", (unsigned long long)b->blind);
-	fprintf(out, "%.2f bytes a branch\n", bytes_each(b));
+		bytes_format(out, "%llu without code, ", (unsigned long long)b->blind);
+	add_bytes_each(b, out);
+	bytes_format(out, " bytes a branch\n");
 }
 
-void pipe_bill_json(const struct pipe *p, FILE *out)
+void pipe_bill_object(const struct pipe *p, struct bytes *out)
 {
 	const struct pipe_bill *b = &p->bill;
 	const char *comma = "";
 
-	warn_nothing_left(p);
-	fprintf(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,\"lost\":{",
-		(unsigned long long)b->branches, (unsigned long long)b->tasks,
-		(unsigned long long)b->switches);
+	bytes_format(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,",
+		     (unsigned long long)b->branches, (unsigned long long)b->tasks,
+		     (unsigned long long)b->switches);
+	bytes_format(out, "\"lost\":{");
 	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
 		if (!b->lost[i] && !b->lost_times[i])
 			continue;
-		fprintf(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
-			loss_cause_names[i], (unsigned long long)b->lost[i],
-			(unsigned long long)b->lost_times[i]);
+		bytes_format(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
+			     loss_cause_names[i], (unsigned long long)b->lost[i],
+			     (unsigned long long)b->lost_times[i]);
 		comma = ",";
 	}
-	fputc('}', out);
-	print_changed_json(p, out);
-	fprintf(out, ",\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
-		"\"bytes_a_branch\":%.2f}}\n", (unsigned long long)b->gaps,
-		(unsigned long long)b->blind, (unsigned long long)b->guessed, bytes_each(b));
+	bytes_add8(out, '}');
+	add_changed_json(p, out);
+	bytes_format(out, ",\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
+		     "\"bytes_a_branch\":", (unsigned long long)b->gaps,
+		     (unsigned long long)b->blind, (unsigned long long)b->guessed);
+	add_bytes_each(b, out);
+	bytes_format(out, "}}\n");
 }

@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options that all commands have that read a trace: which file, and which of its
- * branches. And what they say about a CPU, a task and a place.
- *
- * They are taken out of the arguments first; a command then parses its own with
- * getopt_long().
+ * The filters of a trace: which of its branches are wanted, and what the filters say about a
+ * CPU, a task and a place. cmd/arguments.c takes them out of a command's arguments.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/trace_dat.h"
 #include "lib/mem.h"
-#include "lib/msg.h"
 #include "private.h"
-
-const char options_help[] =
-	"  -i, --input FILE   the trace (trace.dat)\n"
-	"  --task NAME        only tasks of this name\n"
-	"  --pid PID,...      only these tasks\n"
-	"  --cpu LIST         only what ran on these CPUs (0,2-3)\n"
-	"  --time FROM,TO     only what was recorded then, in seconds; either may be empty\n"
-	"  -u, -k             only branches with an end in user space, in the kernel\n"
-	"  --dso NAME         only branches with an end in this file, or in [kernel]\n"
-	"  --from WHERE       only branches that begin in this function, or at this address\n"
-	"  --to WHERE         only branches that lead there\n"
-	"  --head N           only so many rows\n"
-	"  --vmlinux FILE     the recorded kernel, with debug information: lines\n";
 
 static bool parse_pids(struct options *o, const char *text)
 {
@@ -92,15 +73,6 @@ static bool parse_time(struct options *o, const char *text)
 	return end != text && !*end && o->time_to >= o->time_from;
 }
 
-static bool parse_head(struct options *o, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	o->head = strtoull(text, &end, 10);
-	return end != text && !*end && !errno && *text != '-' && o->head;
-}
-
 static bool set_string(char **string, const char *value)
 {
 	free(*string);
@@ -108,91 +80,40 @@ static bool set_string(char **string, const char *value)
 	return *value;
 }
 
-static bool set_option(struct options *o, const char *name, const char *value)
+static char **string_of(struct options *o, const char *name)
 {
-	if (!strcmp(name, "--input"))
-		return set_string(&o->path, value);
-	if (!strcmp(name, "--task"))
-		return set_string(&o->task, value);
-	if (!strcmp(name, "--dso"))
-		return set_string(&o->dso, value);
-	if (!strcmp(name, "--from"))
-		return set_string(&o->from, value);
-	if (!strcmp(name, "--to"))
-		return set_string(&o->to, value);
-	if (!strcmp(name, "--pid"))
-		return parse_pids(o, value);
-	if (!strcmp(name, "--cpu"))
-		return parse_cpus(o, value);
-	if (!strcmp(name, "--time"))
-		return parse_time(o, value);
-	if (!strcmp(name, "--vmlinux"))
-		return set_string(&o->vmlinux, value);
-	return parse_head(o, value);
-}
+	const struct {
+		const char	*name;
+		char		**string;
+	} strings[] = {
+		{ "task", &o->task }, { "dso", &o->dso }, { "from", &o->from }, { "to", &o->to },
+		{ "vmlinux", &o->vmlinux },
+	};
 
-static const char *const with_value[] = {
-	"--input", "--task", "--pid", "--cpu", "--time", "--dso", "--from", "--to", "--head",
-	"--vmlinux",
-};
-
-/* The option that @arg is, and its value if that is in @arg too; or NULL. */
-static const char *common_option(const char *arg, const char **value)
-{
-	*value = NULL;
-	if (!strncmp(arg, "-i", 2)) {
-		*value = arg[2] ? arg + 2 : NULL;
-		return "--input";
-	}
-	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); i++) {
-		size_t length = strlen(with_value[i]);
-
-		if (strncmp(arg, with_value[i], length))
-			continue;
-		if (arg[length] == '=')
-			*value = arg + length + 1;
-		if (arg[length] == '=' || !arg[length])
-			return with_value[i];
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
+		if (!strcmp(name, strings[i].name))
+			return strings[i].string;
 	return NULL;
 }
 
-int options_parse(struct options *o, const char *command, int *argc, char **argv)
+bool options_set(struct options *o, const char *name, const char *value)
 {
-	int kept = 1;
+	char **string = string_of(o, name);
 
-	*o = (struct options) {};
-	for (int i = 1; i < *argc; i++) {
-		const char *value, *name;
-
-		if (!strcmp(argv[i], "--")) {
-			while (i < *argc)
-				argv[kept++] = argv[i++];
-			break;
-		}
-		o->user |= !strcmp(argv[i], "-u");
-		o->kernel |= !strcmp(argv[i], "-k");
-		if (!strcmp(argv[i], "-u") || !strcmp(argv[i], "-k"))
-			continue;
-		name = common_option(argv[i], &value);
-		if (!name) {
-			argv[kept++] = argv[i];
-			continue;
-		}
-		if (!value && i + 1 == *argc)
-			return msg_misuse(command, "%s needs a value", name);
-		if (!value)
-			value = argv[++i];
-		if (!set_option(o, name, value))
-			return msg_misuse(command, "%s %s: not understood", name, value);
+	if (string)
+		return value && set_string(string, value);
+	if (!strcmp(name, "user") || !strcmp(name, "kernel")) {
+		o->user |= *name == 'u';
+		o->kernel |= *name == 'k';
+		return !(o->user && o->kernel);
 	}
-	*argc = kept;
-	argv[kept] = NULL;
-	if (!o->path)
-		o->path = mem_strdup(DAT_NAME);
-	if (o->user && o->kernel)
-		return msg_misuse(command, "-u and -k exclude each other");
-	return STATUS_OK;
+	if (!value)
+		return false;
+	if (!strcmp(name, "pid"))
+		return parse_pids(o, value);
+	if (!strcmp(name, "cpu"))
+		return parse_cpus(o, value);
+	return !strcmp(name, "time") && parse_time(o, value);
 }
 
 void options_free(struct options *o)
@@ -205,6 +126,7 @@ void options_free(struct options *o)
 	free(o->to);
 	free(o->vmlinux);
 	free(o->path);
+	free(o->given);
 	*o = (struct options) {};
 }
 

@@ -21,11 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/msg.h"
+#include "lib/mem.h"
 #include "private.h"
 
 /* Then all are folded into the consumer, and the table begins anew. */
 #define STEPS_MAX	(1U << 20)
+
+#define NSEC_PER_SEC	1e9
 
 static void place_of(struct pipe_private *v, struct space *space, uint64_t addr,
 		     struct place *place)
@@ -318,17 +320,31 @@ static bool start_streams(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
 		v->nr_streams++;
-		if (!cpu_reader_start(&v->streams[i].reader, v->dat, &v->dat->cpus[i], &v->layout))
+		if (!cpu_reader_start(&v->streams[i].reader, v->dat, &v->dat->cpus[i], &v->layout,
+				      &v->pipe->error))
 			return false;
 	}
 	return true;
 }
 
-static void stop_streams(struct pipe_private *v)
+void pipe_stop(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->nr_streams; i++)
 		cpu_reader_stop(&v->streams[i].reader);
 	v->nr_streams = 0;
+}
+
+static bool stream_failed(const struct pipe_private *v)
+{
+	for (size_t i = 0; i < v->dat->nr_cpus; i++)
+		if (v->streams[i].reader.failed)
+			return true;
+	return false;
+}
+
+static uint64_t nanoseconds(double time, uint64_t otherwise)
+{
+	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
 }
 
 static int run_streams(struct pipe_private *v)
@@ -360,16 +376,22 @@ static int run_streams(struct pipe_private *v)
 int pipe_run(struct pipe *p)
 {
 	struct pipe_private *v = p->private;
-	int ret = -1;
+	bool failed = true;
 
+	v->time_from = nanoseconds(p->options->time_from, 0);
+	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
 	/* A consumer that has seen enough is no failure. */
 	if (start_streams(v))
-		ret = run_streams(v) < 0 ? -1 : 0;
-	stop_streams(v);
+		failed = run_streams(v) < 0;
+	pipe_stop(v);
+	/* No memory: the streams have ended too early. */
+	if (stream_failed(v))
+		mem_fail();
 	forget_steps(v);
 	if (v->departs)
 		p->bill.switches = v->departures;
 	for (struct task *t = p->tasks; t; t = t->list_next)
 		p->bill.tasks += !!t->branches;
-	return ret ? STATUS_FAILURE : STATUS_OK;
+	pipe_check(p);
+	return failed;
 }

@@ -7,12 +7,15 @@
  *	pipe_open(&pipe, path, &options) ... pipe_run(&pipe) ...
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
+ * These are the tool's, and print messages (cmd/print.c). The library has pipe_begin() and
+ * pipe_end() instead, which print nothing and leave the failure in the pipe.
+ *
  * A command gets the branches of each task in their order, across CPUs, each as a step:
  * the straight run that led to the branch, and the branch. A step is made once, with its
  * functions, instructions and kind, and then only counted. What is missing is a row in
  * its place.
  *
- * Included by: flow/, dump/, tui/, cmd/.
+ * Included by: api/, flow/, dump/, tui/, cmd/.
  */
 #ifndef BTS_PIPELINE_H
 #define BTS_PIPELINE_H
@@ -21,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/error.h"
 #include "symbols/object.h"
 
 /* Addresses of the upper half are the kernel's. */
@@ -192,7 +196,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters that all commands have, options.c. */
+/* The filters that all commands have, options.c; @head, @path and @given are the command's. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -209,16 +213,18 @@ struct options {
 	uint64_t	head;
 	char		*vmlinux;
 	char		*path;
+	struct given {
+		const char	*name;
+		const char	*value;
+	}		*given;
+	size_t		nr_given;
 };
 
-/* Help for the common filters, one line each. */
-extern const char options_help[];
-
 /*
- * Takes the common options out of the arguments, and -i FILE. Short and long ones of the
- * command's own stay, with all else. Returns STATUS_OK or, after a message, STATUS_MISUSE.
+ * Set one of the filters: task, pid, cpu, time, dso, from, to, user, kernel, or vmlinux. False
+ * if there is no such filter, or if it does not take the value.
  */
-int options_parse(struct options *o, const char *command, int *argc, char **argv);
+bool options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
@@ -245,29 +251,52 @@ struct pipe_bill {
 	uint64_t	bytes;
 };
 
+struct bytes;
 struct pipe_private;
 
+/**
+ * struct pipe - a trace that is open
+ * @error:	why something failed, or what is wrong with the file
+ */
 struct pipe {
 	struct consumer			consumer;
 	const struct options		*options;
 	struct pipe_bill		bill;
 	struct task			*tasks;
 	struct objects			objects;
+	struct error			error;
 	struct pipe_private		*private;
 };
 
-/* False, after a message, if there is nothing to read. */
-bool pipe_open(struct pipe *p, const char *path, const struct options *options);
-/* STATUS_OK, or STATUS_FAILURE if the consumer has failed. */
+/*
+ * False, with p->error set and nothing left to end, if there is nothing to read. The options
+ * may change until pipe_run().
+ */
+bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
+/* Take the kernel's lines from this file. False, with p->error set, if it is another's. */
+bool pipe_vmlinux(struct pipe *p, const char *path);
+/* 0, or 1 if the consumer, or a thread, has failed. */
 int pipe_run(struct pipe *p);
+/* The number of p->error, which is now set if the file is damaged. */
+int pipe_check(struct pipe *p);
+/* Frees all but p->error. */
+void pipe_end(struct pipe *p);
+/* The bill as a line of text, after the files that have changed; and as a JSON object. */
+void pipe_bill_text(const struct pipe *p, struct bytes *out);
+void pipe_bill_object(const struct pipe *p, struct bytes *out);
+/* What is to be said about filters that match nothing, to be freed; or NULL. */
+char *pipe_warning(const struct pipe *p);
+
+/* cmd/print.c: false, after a message, if there is nothing to read. */
+bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
 void pipe_bill_json(const struct pipe *p, FILE *out);
-/* Reports damage of the file. STATUS_OK or STATUS_FAILURE. */
+/* Reports what has failed, and damage of the file. STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
 /* A place as text: function+0x12, or libfoo.so+0x1234, or the number. Returns the length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
-/* What a row says: departs, arrives, LOST, GAP ... Static buffer. */
+/* What a row says: departs, arrives, LOST, GAP ... Valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 /* Where an address of the task is. */
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);

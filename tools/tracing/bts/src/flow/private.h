@@ -47,6 +47,7 @@ struct comm {
  * @shown:		a step is one that the options want
  * @departs:		there are rows bts_departs:
  * @departures:		those of the tasks that are wanted are the switches then
+ * @text:		of the last row_text()
  */
 struct pipe_private {
 	struct pipe		*pipe;
@@ -71,7 +72,11 @@ struct pipe_private {
 	uint64_t		time_to;
 	bool			departs;
 	uint64_t		departures;
+	char			text[2304];
 };
+
+/* pipeline.c: ends the threads. */
+void pipe_stop(struct pipe_private *v);
 
 /* rows.c: rows that are no branches. */
 int pipe_other(struct pipe_private *v, struct batch *b);

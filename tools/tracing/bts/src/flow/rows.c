@@ -6,10 +6,10 @@
  * round), the loss is shown once, at its place, and again, as a gap, at the next branch of
  * each task that was on that CPU before it or is there after it.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "lib/bytes.h"
 #include "private.h"
 
 /* The kernel's EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD: the task has ended. */
@@ -169,21 +169,16 @@ static int event(struct pipe_private *v, struct task *t, const struct batch *b)
 {
 	const struct format *f = format_numbered(&v->formats, b->id);
 	struct row row = { .type = ROW_EVENT, .cpu = b->cpu, .ts = b->ts };
-	char *text = NULL;
-	size_t size;
-	FILE *out;
+	struct bytes text = {};
 	int ret;
 
 	if (!f || !v->pipe->consumer.row || !t->chosen)
 		return 0;
-	out = open_memstream(&text, &size);
-	if (!out)
-		return 0;
-	format_print(out, f, b->entry, b->size);
-	fclose(out);
-	row.text = text;
+	format_text(&text, f, b->entry, b->size);
+	bytes_add8(&text, 0);
+	row.text = text.data;
 	ret = pipe_row(v, t, &row);
-	free(text);
+	bytes_free(&text);
 	return ret;
 }
 

@@ -73,7 +73,8 @@ struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64
 		more_slots(all);
 	if (all->nr == all->nr_slabs * STEP_SLAB) {
 		all->slabs = mem_realloc(all->slabs, all->nr_slabs + 1, sizeof(*all->slabs));
-		all->slabs[all->nr_slabs++] = mem_alloc(STEP_SLAB * sizeof(*s));
+		all->slabs[all->nr_slabs] = mem_alloc(STEP_SLAB * sizeof(*s));
+		all->nr_slabs++;
 	}
 	s = &all->slabs[all->nr / STEP_SLAB][all->nr % STEP_SLAB];
 	all->nr++;

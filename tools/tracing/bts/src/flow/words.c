@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "pipeline.h"
+#include "private.h"
 
 const char *const branch_kind_names[BRANCH_KINDS] = {
 	[BRANCH_UNKNOWN]	= "?",
@@ -74,16 +74,17 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row)
 {
-	static char text[2304];
 	char user[1024], other[1024], state[16];
+	const size_t size = sizeof(pipe->private->text);
+	char *text = pipe->private->text;
 
 	switch (row->type) {
 	case ROW_LOST:
 		if (row->count)
-			snprintf(text, sizeof(text), "LOST %llu branches (%s)",
+			snprintf(text, size, "LOST %llu branches (%s)",
 				 (unsigned long long)row->count, loss_cause_names[row->cause]);
 		else
-			snprintf(text, sizeof(text), "LOST branches (%s)",
+			snprintf(text, size, "LOST branches (%s)",
 				 loss_cause_names[row->cause]);
 		return text;
 	case ROW_GAP:
@@ -91,18 +92,18 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 			return "GAP (the loss on this CPU may be this task's)";
 		address_text(pipe, task, row->from, user, sizeof(user));
 		address_text(pipe, task, row->to, other, sizeof(other));
-		snprintf(text, sizeof(text), "GAP (no way from %s to %s)", user, other);
+		snprintf(text, size, "GAP (no way from %s to %s)", user, other);
 		return text;
 	case ROW_DEPARTS:
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
 		address_text(pipe, task, row->kernel_ip, other, sizeof(other));
-		snprintf(text, sizeof(text), "departs %s state=%s user_ip=%s kernel_ip=%s",
+		snprintf(text, size, "departs %s state=%s user_ip=%s kernel_ip=%s",
 			 row->voluntary ? "voluntary" : "preempted",
 			 state_text(row->state, state, sizeof(state)), user, other);
 		return text;
 	case ROW_ARRIVES:
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
-		snprintf(text, sizeof(text), "arrives user_ip=%s", user);
+		snprintf(text, size, "arrives user_ip=%s", user);
 		return text;
 	default:
 		return row->text;

@@ -7,6 +7,7 @@
 #ifndef BTS_BYTES_H
 #define BTS_BYTES_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static inline void bytes_add(struct bytes *bytes, const void *data, size_t size)
 	if (!size)
 		return;
 	if (size > bytes->room - bytes->size) {
+		bytes->data = mem_realloc(bytes->data, 2 * bytes->room + size, 1);
 		bytes->room = 2 * bytes->room + size;
-		bytes->data = mem_realloc(bytes->data, bytes->room, 1);
 	}
 	memcpy(bytes->data + bytes->size, data, size);
 	bytes->size += size;
@@ -55,6 +56,38 @@ static inline void bytes_add64(struct bytes *bytes, uint64_t value)
 static inline void bytes_add_string(struct bytes *bytes, const char *string)
 {
 	bytes_add(bytes, string, strlen(string) + 1);
+}
+
+/* Without its 0. */
+static inline void __attribute__((format(printf, 2, 3)))
+bytes_format(struct bytes *bytes, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = mem_vformat(format, args);
+	va_end(args);
+	bytes_add(bytes, text, strlen(text));
+	free(text);
+}
+
+/* A JSON string, with its quotes. Names need not be UTF-8. */
+static inline void bytes_json(struct bytes *bytes, const char *string)
+{
+	bytes_add8(bytes, '"');
+	for (; *string; string++) {
+		unsigned char c = *string;
+
+		if (c < 0x20 || c >= 0x7f) {
+			bytes_format(bytes, "\\u%04x", c);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			bytes_add8(bytes, '\\');
+		bytes_add8(bytes, c);
+	}
+	bytes_add8(bytes, '"');
 }
 
 static inline void bytes_set32(struct bytes *bytes, size_t at, uint32_t value)

@@ -1,47 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that is there or ends the program: no caller could go on without it.
+ * Memory that is there, or the work ends: no caller could continue without it.
+ *
+ *	mem_try(run) -> run() -> ... mem_alloc()
+ *	     ^-------------------------'	no memory: mem_try() returns false
+ *
+ * A program ends with a message. A library must not, so each of its entries is in a mem_try().
+ * In between, longjmp() passes by functions that only have memory to lose: a pointer that is
+ * kept is set after its memory is there, and a lock is not held while memory is allocated.
  */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mem.h"
-#include "msg.h"
 
-static void *or_die(void *memory)
+struct attempt {
+	jmp_buf		end;
+	struct attempt	*outer;
+};
+
+static _Thread_local struct attempt *innermost;
+static void (*failure)(void);
+
+bool mem_try(void (*run)(void *arg), void *arg)
 {
-	if (memory)
-		return memory;
-	msg_error(NULL, NULL, "out of memory");
-	exit(STATUS_FAILURE);
+	struct attempt attempt = { .outer = innermost };
+
+	if (setjmp(attempt.end)) {
+		innermost = innermost->outer;
+		return false;
+	}
+	innermost = &attempt;
+	run(arg);
+	innermost = attempt.outer;
+	return true;
+}
+
+void mem_fail(void)
+{
+	if (innermost)
+		longjmp(innermost->end, 1);
+	if (failure)
+		failure();
+	__builtin_trap();
+}
+
+void mem_on_failure(void (*end)(void))
+{
+	failure = end;
+}
+
+static void *or_fail(void *memory)
+{
+	if (!memory)
+		mem_fail();
+	return memory;
 }
 
 void *mem_alloc(size_t size)
 {
-	return or_die(malloc(size ? size : 1));
+	return or_fail(malloc(size ? size : 1));
 }
 
 void *mem_zalloc(size_t count, size_t size)
 {
-	return or_die(calloc(count ? count : 1, size ? size : 1));
+	return or_fail(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *mem_realloc(void *ptr, size_t count, size_t size)
 {
-	return or_die(reallocarray(ptr, count ? count : 1, size ? size : 1));
+	return or_fail(reallocarray(ptr, count ? count : 1, size ? size : 1));
 }
 
 char *mem_strdup(const char *string)
 {
-	return or_die(strdup(string));
+	return or_fail(strdup(string));
 }
 
 char *mem_vformat(const char *format, va_list args)
 {
 	char *string;
 
-	return or_die(vasprintf(&string, format, args) < 0 ? NULL : string);
+	return or_fail(vasprintf(&string, format, args) < 0 ? NULL : string);
 }
 
 char *mem_format(const char *format, ...)

@@ -7,6 +7,7 @@
  * tables, with parentheses after it.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,19 +15,22 @@
 
 typedef char *(*demangle_fn)(const char *linked, char *buffer, size_t *size, int *status);
 
+static demangle_fn cxa_demangle;
+
+static void load_demangle(void)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+	if (library)
+		*(void **)&cxa_demangle = dlsym(library, "__cxa_demangle");
+}
+
 static demangle_fn find_demangle(void)
 {
-	static demangle_fn found;
-	static bool looked;
-	void *library;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (looked)
-		return found;
-	looked = true;
-	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-	if (library)
-		*(void **)&found = dlsym(library, "__cxa_demangle");
-	return found;
+	pthread_once(&once, load_demangle);
+	return cxa_demangle;
 }
 
 /* "int f<A>(B, C) const" without "(B, C) const". */

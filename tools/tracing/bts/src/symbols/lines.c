@@ -136,6 +136,9 @@ static void read_lines(struct object *o)
 	if (fd < 0)
 		return;
 	dwarf = dwarf_begin(fd, DWARF_C_READ);
+	/* Its own would end the program. */
+	if (dwarf)
+		dwarf_new_oom_handler(dwarf, mem_fail);
 	while (dwarf && !dwarf_nextcu(dwarf, offset, &next, &head, NULL, NULL, NULL)) {
 		Dwarf_Die die;
 

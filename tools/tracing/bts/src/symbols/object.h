@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
 struct object;
 
 /**
@@ -152,8 +153,12 @@ struct objects {
 };
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
-/* The file that has the kernel's lines: @path, or NULL for where distributions put it. */
-bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms);
+/*
+ * The file that has the kernel's lines: @path, or NULL for where distributions put it. False,
+ * with @e set, if @path is not the file.
+ */
+bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
+		     struct error *e);
 void objects_free(struct objects *all);
 struct object *object_get(struct objects *all, const struct object_key *key);
 /* A new one, without file or symbols. */

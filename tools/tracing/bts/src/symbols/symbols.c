@@ -52,12 +52,13 @@ static int compare(const void *left, const void *right)
 /* A copy that lives as long as the object. */
 char *object_string(struct object *o, const char *string)
 {
+	char *copy = mem_strdup(string);
 	size_t nr = o->nr_names;
 
 	if (!(nr & (nr - 1)))
 		o->names = mem_realloc(o->names, nr ? 2 * nr : 1, sizeof(*o->names));
-	o->names[o->nr_names++] = mem_strdup(string);
-	return o->names[nr];
+	o->names[o->nr_names++] = copy;
+	return copy;
 }
 
 /* printf@@GLIBC_2.2.5 is printf; printf@plt stays. */

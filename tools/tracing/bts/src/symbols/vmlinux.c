@@ -7,13 +7,14 @@
  * which bts record keeps as the kernel has it in /sys/kernel/notes. The kernel may run at
  * another address than it was linked for; the symbol _stext says how far from there.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/error.h"
 #include "lib/mem.h"
-#include "lib/msg.h"
 #include "lib/path.h"
 #include "object.h"
 
@@ -82,7 +83,8 @@ static char *installed(const struct objects *all, const uint8_t *id, uint32_t si
 	return found;
 }
 
-bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms)
+bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
+		     struct error *e)
 {
 	struct object *o = all->kernel;
 	uint64_t linked, stext = running_stext(kallsyms);
@@ -92,14 +94,10 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 
 	free(o->debug_path);
 	o->debug_path = NULL;
-	if (path && access(path, R_OK)) {
-		msg_errno("read lines", path);
-		return false;
-	}
-	if (path && size && !same_build(path, id, size)) {
-		msg_error("read lines", path, "not the kernel that was recorded");
-		return false;
-	}
+	if (path && access(path, R_OK))
+		return error_errno(e, "read lines", path);
+	if (path && size && !same_build(path, id, size))
+		return error_set(e, EINVAL, "read lines", path, "not the kernel that was recorded");
 	found = path ? mem_strdup(path) : size ? installed(all, id, size) : NULL;
 	if (!found)
 		return true;
@@ -110,8 +108,8 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 		return true;
 	}
 	free(found);
-	if (path)
-		msg_error("read lines", path, stext ? "no vmlinux with symbols" :
-			  "the trace has no symbols of the kernel");
-	return !path;
+	if (!path)
+		return true;
+	return error_set(e, EINVAL, "read lines", path, stext ? "no vmlinux with symbols" :
+			 "the trace has no symbols of the kernel");
 }

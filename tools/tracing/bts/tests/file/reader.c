@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "file/cpu_reader.h"
+#include "lib/error.h"
 #include "lib/msg.h"
 #include "bts/unpack.h"
 
@@ -274,7 +275,8 @@ static void look_at(struct result *r, const struct batch *b)
 
 static struct result read_file(void)
 {
-	struct dat *dat = dat_open(path);
+	struct error error = {};
+	struct dat *dat = dat_open(path, &error);
 	struct result r = {};
 	struct cpu_reader reader;
 	struct formats formats;
@@ -282,11 +284,11 @@ static struct result read_file(void)
 	struct batch *b;
 
 	if (!dat)
-		exit(1);
+		exit(msg_error(NULL, NULL, "%s", error_text(&error)));
 	formats_read(&formats, dat);
-	if (!layout_find(&layout, &formats, dat) || dat->nr_cpus != 1 ||
-	    !cpu_reader_start(&reader, dat, &dat->cpus[0], &layout))
-		exit(1);
+	if (!layout_find(&layout, &formats, dat, &error) || dat->nr_cpus != 1 ||
+	    !cpu_reader_start(&reader, dat, &dat->cpus[0], &layout, &error))
+		exit(msg_error(NULL, NULL, "%s", error_text(&error)));
 	while ((b = queue_peek(&reader.queue))) {
 		look_at(&r, b);
 		queue_next(&reader.queue);

@@ -28,6 +28,7 @@
 #include <zstd.h>
 
 #include "file/cpu_reader.h"
+#include "lib/error.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "bts/pack.h"
@@ -297,16 +298,22 @@ static void shrink(struct dat *dat)
 	dat->kallsyms.size = end - symbols;
 }
 
+static void fail(const struct error *error)
+{
+	exit(msg_error(NULL, NULL, "%s", error_text(error)));
+}
+
 /* All of a CPU, once; returns the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {
+	struct error error = {};
 	uint64_t last = 0;
 	struct cpu_reader r;
 	struct batch *b;
 
-	if (!cpu_reader_start(&r, dat, cpu, layout))
-		exit(1);
+	if (!cpu_reader_start(&r, dat, cpu, layout, &error))
+		fail(&error);
 	while ((b = queue_peek(&r.queue))) {
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
@@ -495,11 +502,12 @@ static int decode(struct dat *dat, const struct layout *layout)
 	unsigned long long nr = 0;
 
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
+		struct error error = {};
 		struct cpu_reader r;
 		struct batch *b;
 
-		if (!cpu_reader_start(&r, dat, &dat->cpus[i], layout))
-			return 1;
+		if (!cpu_reader_start(&r, dat, &dat->cpus[i], layout, &error))
+			fail(&error);
 		while ((b = queue_peek(&r.queue))) {
 			nr += b->type == BATCH_BRANCHES ? b->nr : 0;
 			queue_next(&r.queue);
@@ -512,6 +520,7 @@ static int decode(struct dat *dat, const struct layout *layout)
 int main(int argc, char **argv)
 {
 	struct out *o = mem_zalloc(1, sizeof(*o));
+	struct error error = {};
 	struct formats formats;
 	struct layout layout;
 	const char *shift;
@@ -520,12 +529,12 @@ int main(int argc, char **argv)
 	if (argc != 2 && argc < 4)
 		return msg_error(NULL, NULL, "usage: generate IN OUT TIMES [entries|packs] "
 				 "[zstd|none] [N] [FROM...]");
-	dat = dat_open(argv[1]);
+	dat = dat_open(argv[1], &error);
 	if (!dat)
-		return 1;
+		fail(&error);
 	formats_read(&formats, dat);
-	if (!layout_find(&layout, &formats, dat))
-		return 1;
+	if (!layout_find(&layout, &formats, dat, &error))
+		fail(&error);
 	if (argc == 2)
 		return decode(dat, &layout);
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");

@@ -11,7 +11,8 @@ build_generate() {
 	kernel=$tree/kernel/trace
 	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../pack/include" -I"$src" \
 		-I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src"/file/*.c "$src/lib/mem.c" "$src/lib/msg.c" \
+		"$progs/../generate.c" "$src"/file/*.c "$src/lib/error.c" \
+		"$src/lib/mem.c" "$src/lib/msg.c" \
 		"$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }
