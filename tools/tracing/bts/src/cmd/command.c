@@ -71,6 +71,43 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv)
 	return status;
 }
 
+static int trace_failed(struct bts_trace *trace)
+{
+	int status = STATUS_OK;
+
+	if (bts_error(trace))
+		status = msg_error(NULL, NULL, "%s", bts_error(trace));
+	bts_close(trace);
+	return status;
+}
+
+struct bts_trace *command_trace(const struct options *o)
+{
+	struct bts_trace *trace;
+	int ret = bts_open(&trace, o->path);
+
+	for (size_t i = 0; !ret && i < o->nr_given; i++)
+		ret = bts_set(trace, o->given[i].name, o->given[i].value);
+	if (!ret)
+		return trace;
+	trace_failed(trace);
+	return NULL;
+}
+
+int command_trace_end(struct bts_trace *trace, bool json, int status)
+{
+	const char *text = bts_warning(trace);
+	int failed;
+
+	if (text)
+		msg_warn("%s", text);
+	text = bts_bill(trace, json);
+	if (text)
+		fputs(text, stdout);
+	failed = trace_failed(trace);
+	return status ? status : failed;
+}
+
 FILE *command_output(const char *output)
 {
 	FILE *out;

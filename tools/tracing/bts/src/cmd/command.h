@@ -8,6 +8,7 @@
 #define BTS_COMMAND_H
 
 #include <getopt.h>
+#include <libbts.h>
 
 #include "flow/pipeline.h"
 
@@ -50,6 +51,17 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv);
  * STATUS_MISUSE after a message if there are others.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
+
+/*
+ * For commands that read the trace by libbts.h: open it, with the filters of the options. NULL
+ * after a message.
+ */
+struct bts_trace *command_trace(const struct options *o);
+/*
+ * The bill, on standard output, and what has failed. Closes the trace. Returns @status, or
+ * STATUS_FAILURE.
+ */
+int command_trace_end(struct bts_trace *trace, bool json, int status);
 
 /* Usage: the command's own text, then the common options. */
 int command_usage(const char *text);

@@ -11,11 +11,12 @@
  * A function's numbers, those that it called included, are known when it ends, and stand
  * there. A function that called nothing is one line: so each beginning waits until
  * the next frame is entered or left.
+ *
+ * Of the trace, only libbts.h is used here.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/calls.h"
 #include "lib/msg.h"
 #include "lib/text.h"
 #include "cmd.h"
@@ -30,51 +31,61 @@ static const char usage[] =
 	"  -h, --help           this text\n";
 
 struct replay {
-	struct pipe	pipe;
-	struct text	*text;
-	const char	*only;
-	const char	*without;
-	unsigned long	depth;
-	uint64_t	rows;
-	bool		found;		/* a call of @only, or any */
-	/* Of this task, the frame at this depth of its stack is not printed yet. */
-	struct calls	*pending;
-	uint32_t	pending_depth;
-	struct frame	pending_frame;
+	struct bts_trace	*trace;
+	struct text		*text;
+	const char		*only;
+	const char		*without;
+	unsigned long		depth;
+	uint64_t		head;
+	uint64_t		rows;
+	bool			found;		/* a call of @only, or any */
+	/* Of this task, this frame is not printed yet. */
+	const struct bts_task	*pending;
+	struct bts_frame	pending_frame;
 };
 
-/* A frame's node: its level on paper, from 1 on; 0 if it is not shown. */
-static uintptr_t level_of(const struct frame *f)
+/* What the program keeps with a frame: its level on paper, from 1 on; 0 if it is not shown. */
+static uintptr_t level_of(const struct bts_frame *f)
 {
-	return (uintptr_t)f->node;
+	return (uintptr_t)f->user;
+}
+
+/* The level of the task's innermost frame; 0 if there is none, too. */
+static uintptr_t top_level(const struct replay *r, const struct bts_task *t)
+{
+	const struct bts_frame *f = bts_frame(r->trace, t, bts_depth(t) - 1);
+
+	return f ? level_of(f) : 0;
 }
 
 static const char *const kinds[] = {
-	[FRAME_ROOT]		= "  // running before",
-	[FRAME_CALL]		= "",
-	[FRAME_TAIL]		= "  // jump",
-	[FRAME_SYSCALL]		= "  // system call",
-	[FRAME_INTERRUPT]	= "  // interrupt",
-	[FRAME_SIGNAL]		= "  // signal",
-	[FRAME_GUESS]		= "  // after a gap",
+	[BTS_FRAME_ROOT]		= "  // running before",
+	[BTS_FRAME_CALL]		= "",
+	[BTS_FRAME_TAIL]		= "  // jump",
+	[BTS_FRAME_SYSCALL]		= "  // system call",
+	[BTS_FRAME_INTERRUPT]	= "  // interrupt",
+	[BTS_FRAME_SIGNAL]		= "  // signal",
+	[BTS_FRAME_GUESS]		= "  // after a gap",
 };
 
-static void head(struct replay *r, struct task *t, uintptr_t level, bool counts,
-		 uint64_t insns, uint64_t branches)
+/* @task: NULL stands for the CPU. */
+static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level,
+		 const struct bts_frame *counts)
 {
 	struct text *text = r->text;
-	char task[32];
+	char name[32];
 	int length;
 
 	text_room(text, 512);
 	if (counts) {
-		text_padded(text, insns, 14, ' ');
-		text_padded(text, branches, 11, ' ');
+		text_padded(text, counts->insns, 14, ' ');
+		text_padded(text, counts->branches, 11, ' ');
 	} else {
 		text_bytes(text, "                                        ", 25);
 	}
-	length = snprintf(task, sizeof(task), "  %s-%d", t->comm, t->pid);
-	text_bytes(text, task, length);
+	length = snprintf(name, sizeof(name), "  %s-%d", task ? bts_task_comm(task) : "cpu",
+			  task ? bts_task_pid(task) : cpu);
+	text_bytes(text, name, length);
 	for (; length < 24; length++)
 		text_bytes(text, " ", 1);
 	for (uintptr_t i = 1; i < level; i++)
@@ -82,17 +93,22 @@ static void head(struct replay *r, struct task *t, uintptr_t level, bool counts,
 	r->rows++;
 }
 
+static int enough(const struct replay *r)
+{
+	return r->text->failed || (r->head && r->rows >= r->head);
+}
+
 /* The beginning that waits is one of a block: something follows within the call. */
 static void print_pending(struct replay *r)
 {
-	struct frame *f = &r->pending_frame;
-	struct calls *c = r->pending;
+	const struct bts_frame *f = &r->pending_frame;
+	const struct bts_task *task = r->pending;
 
 	r->pending = NULL;
-	if (!c)
+	if (!task)
 		return;
-	head(r, c->task, level_of(f), false, 0, 0);
-	text_string(r->text, f->sym->name);
+	head(r, task, 0, level_of(f), NULL);
+	text_string(r->text, bts_sym_name(f->sym));
 	text_string(r->text, "() {");
 	text_string(r->text, kinds[f->kind]);
 	text_string(r->text, "\n");
@@ -101,185 +117,142 @@ static void print_pending(struct replay *r)
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
 /* Is it the function asked for, or one that is not wanted? Remembered with the function. */
-static uintptr_t role(const struct replay *r, struct sym *s)
+static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
+	void **user = bts_sym_user(s);
 	uintptr_t is = ROLE_KNOWN;
 
-	if (s->priv)
-		return (uintptr_t)s->priv;
-	if (!r->only || sym_is(s, r->only))
+	if (*user)
+		return (uintptr_t)*user;
+	if (!r->only || bts_sym_is(s, r->only))
 		is |= ROLE_ONLY;
-	if (r->without && sym_is(s, r->without))
+	if (r->without && bts_sym_is(s, r->without))
 		is |= ROLE_WITHOUT;
-	s->priv = (void *)is;
+	*user = (void *)is;
 	return is;
 }
 
+/* Is one of the frames below this one of a function that is not wanted? */
+static bool within_unwanted(const struct replay *r, const struct bts_task *t, unsigned int depth)
+{
+	for (unsigned int i = 0; i < depth; i++)
+		if (role(r, bts_frame(r->trace, t, i)->sym) & ROLE_WITHOUT)
+			return true;
+	return false;
+}
+
 /* Within the function asked for, and not within one that is not wanted. */
-static uintptr_t new_level(const struct replay *r, const struct calls *c, const struct frame *f)
+static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
+			   const struct bts_frame *f)
 {
 	uintptr_t above = 0;
 
-	if (c->now.depth > 1)
-		above = level_of(&c->now.frames[c->now.depth - 2]);
+	if (f->depth)
+		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
 	/* A hidden frame hides what is within it; one above the function asked for does not. */
-	if (c->now.depth > 1 && !above && !r->only)
+	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))
 		return 0;
-	if (!above && r->only && r->without) {
-		for (uint32_t i = 0; i + 1 < c->now.depth; i++)
-			if (role(r, c->now.frames[i].sym) & ROLE_WITHOUT)
-				return 0;
-	}
+	if (!above && r->only && r->without && within_unwanted(r, t, f->depth))
+		return 0;
 	return r->depth && above >= r->depth ? 0 : above + 1;
 }
 
-static void enter(struct calls *c, struct frame *f)
+static int enter(void *ctx, const struct bts_task *t, struct bts_frame *f)
 {
-	struct replay *r = c->ctx;
-	uintptr_t level = new_level(r, c, f);
+	struct replay *r = ctx;
 
-	f->node = (void *)level;
-	if (!level)
-		return;
+	f->user = (void *)new_level(r, t, f);
+	if (!f->user)
+		return 0;
 	r->found = true;
 	print_pending(r);
-	r->pending = c;
-	r->pending_depth = c->now.depth;
+	r->pending = t;
 	r->pending_frame = *f;
+	return enough(r);
 }
 
-static void leave(struct calls *c, struct frame *f)
+static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 {
-	struct replay *r = c->ctx;
-	uintptr_t level = level_of(f);
-	bool leaf = r->pending == c && r->pending_depth == c->now.depth;
+	struct replay *r = ctx;
+	bool leaf = r->pending == t && r->pending_frame.depth == f->depth;
 
-	if (!level)
-		return;
+	if (!f->user)
+		return 0;
 	if (!leaf)
 		print_pending(r);
 	r->pending = NULL;
-	head(r, c->task, level, true, c->insns - f->insns_at, c->branches - f->branches_at);
+	head(r, t, 0, level_of(f), f);
 	if (leaf) {
-		text_string(r->text, f->sym->name);
+		text_string(r->text, bts_sym_name(f->sym));
 		text_string(r->text, "();");
 		text_string(r->text, kinds[f->kind]);
 	} else {
 		text_string(r->text, "} // ");
-		text_string(r->text, f->sym->name);
+		text_string(r->text, bts_sym_name(f->sym));
 	}
-	if (c->closing)
+	if (f->unfinished)
 		text_string(r->text, ", did not return");
 	text_string(r->text, "\n");
+	return enough(r);
 }
 
 /* Prints a line at the depth of the task's calls; nothing if the calls are hidden. */
-static void note(struct calls *c, const char *text)
-{
-	struct replay *r = c->ctx;
-	uintptr_t level = c->now.depth ? level_of(calls_top(c)) : 0;
-
-	print_pending(r);
-	if (!level && (c->now.depth || r->only))
-		return;
-	head(r, c->task, level + 1, false, 0, 0);
-	text_string(r->text, "// ");
-	text_string(r->text, text);
-	text_string(r->text, "\n");
-}
-
-static void change(struct calls *c)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "stack %u", c->now.id);
-	note(c, text);
-}
-
-static void guessed(struct calls *c)
-{
-	note(c, "stack guessed");
-}
-
-static const struct calls_ops ops = {
-	.enter = enter, .leave = leave, .change = change, .guess = guessed,
-};
-
-static int enough(const struct replay *r)
-{
-	return r->text->failed || (r->pipe.options->head && r->rows >= r->pipe.options->head);
-}
-
-static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
+static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;
+	uintptr_t level = top_level(r, t);
 
-	if (r->pipe.options->user && is_kernel(s->from) && is_kernel(s->to))
+	print_pending(r);
+	if (!level && (bts_depth(t) || r->only))
 		return 0;
-	if (r->pipe.options->kernel && !is_kernel(s->from) && !is_kernel(s->to))
-		return 0;
-	calls_step(calls_of(&r->pipe, t, &ops, r), s, ts);
+	head(r, t, 0, level + 1, NULL);
+	text_string(r->text, guessed ? "// stack guessed" : "// stack ");
+	if (!guessed)
+		text_number(r->text, number);
+	text_string(r->text, "\n");
 	return enough(r);
 }
 
-static int row(void *ctx, struct task *t, const struct row *row)
+static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 {
 	struct replay *r = ctx;
-	struct calls *c = t ? calls_of(&r->pipe, t, &ops, r) : NULL;
-	struct task of_cpu = { .comm = "cpu", .pid = row->cpu };
-	uintptr_t level = c && c->now.depth ? level_of(calls_top(c)) : 0;
+	uintptr_t level = t ? top_level(r, t) : 0;
 
-	if (row->type == ROW_MAP || (c && c->now.depth && !level)) {
-		if (c)
-			calls_row(c, row);
+	if (row->type == BTS_ROW_MAP || (t && bts_depth(t) && !level))
 		return 0;
-	}
 	print_pending(r);
-	head(r, t ? t : &of_cpu, level + 1, false, 0, 0);
+	head(r, t, row->cpu, level + 1, NULL);
 	text_string(r->text, "// ");
-	text_string(r->text, row_text(&r->pipe, t, row));
+	text_string(r->text, row->text);
 	text_string(r->text, "\n");
-	if (c)
-		calls_row(c, row);
 	return enough(r);
-}
-
-/* The calls that have not ended do so now; after --head nothing of that is shown. */
-static void end_calls(struct replay *r)
-{
-	static const struct calls_ops silent;
-
-	for (struct task *t = r->pipe.tasks; t; t = t->list_next) {
-		struct calls *c = t->priv;
-
-		if (c && enough(r))
-			c->ops = &silent;
-		calls_free(t);
-	}
 }
 
 static int run(void *ctx, const struct options *options)
 {
 	struct replay *r = ctx;
-	int status, closed;
+	int ret, status;
 
-	r->pipe.consumer = (struct consumer) { .ctx = r, .branch = branch, .row = row };
-	if (!pipe_open(&r->pipe, options->path, options))
+	r->trace = command_trace(options);
+	if (!r->trace)
 		return STATUS_FAILURE;
+	r->head = options->head;
 	r->text = text_open(stdout);
 	text_string(r->text, "  instructions   branches  task                  calls\n");
-	status = pipe_run(&r->pipe);
-	end_calls(r);
+	bts_on_row(r->trace, row);
+	bts_on_call(r->trace, enter);
+	bts_on_return(r->trace, leave);
+	bts_on_stack(r->trace, stack);
+	ret = bts_run(r->trace, r);
 	text_close(r->text);
+	status = ret < 0 ? STATUS_FAILURE : STATUS_OK;
 	if (r->only && !r->found)
 		status = msg_error("replay", r->only, "no such function in the trace");
-	pipe_bill(&r->pipe, stdout);
-	closed = pipe_close(&r->pipe);
-	return status ? status : closed;
+	return command_trace_end(r->trace, false, status);
 }
 
 static int option(void *ctx, int option, const char *command)

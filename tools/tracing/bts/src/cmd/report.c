@@ -4,9 +4,12 @@
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
- * What follows the time is the same each time a step is taken; it is made once, and
- * kept with the step.
+ * What follows the time is the same each time a branch is taken after the same run; it is made
+ * once, and kept with the branch.
+ *
+ * Of the trace, only libbts.h is used here.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +27,14 @@ static const char usage[] =
 	"  -h, --help         this text\n";
 
 struct report {
-	struct pipe		pipe;
 	struct text		*text;
+	struct bts_trace	*trace;
 	bool			json;
 	bool			lines;
+	uint64_t		head;
 	uint64_t		rows;
 	/* "    comm-PID   [CPU] " of the task that had the last row. */
-	struct task		*task;
+	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];
 	int			prefix_length;
@@ -41,35 +45,41 @@ struct cached {
 	char		text[];
 };
 
-static void step_text(struct report *r, const struct step *s, FILE *out)
+static bool line_of(const struct report *r, const struct bts_branch *b, const char **file,
+		    unsigned int *line)
+{
+	return r->lines && !bts_line(r->trace, &b->from, file, line);
+}
+
+static void branch_text(struct report *r, const struct bts_branch *b, FILE *out)
 {
 	char from[1024], to[1024];
 	const char *file;
 	unsigned int line;
 
-	place_text(from, sizeof(from), &s->at_from, s->from);
-	place_text(to, sizeof(to), &s->at_to, s->to);
-	fprintf(out, "%s -> %s  %s", from, to, branch_kind_names[s->kind]);
-	if (r->lines && object_line(s->at_from.sym->object, s->at_from.addr, &file, &line))
+	bts_place_text(&b->from, from, sizeof(from));
+	bts_place_text(&b->to, to, sizeof(to));
+	fprintf(out, "%s -> %s  %s", from, to, bts_kind_name(b->kind));
+	if (line_of(r, b, &file, &line))
 		fprintf(out, "  %s:%u", file, line);
 	fputc('\n', out);
 }
 
-static void step_json(struct report *r, const struct step *s, FILE *out)
+static void branch_json(struct report *r, const struct bts_branch *b, FILE *out)
 {
 	char text[1024];
 	const char *file;
 	unsigned int line;
 
 	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\",\"from_sym\":",
-		(unsigned long long)s->from, (unsigned long long)s->to);
-	place_text(text, sizeof(text), &s->at_from, s->from);
+		(unsigned long long)b->from.addr, (unsigned long long)b->to.addr);
+	bts_place_text(&b->from, text, sizeof(text));
 	text_print_json(out, text);
 	fputs(",\"to_sym\":", out);
-	place_text(text, sizeof(text), &s->at_to, s->to);
+	bts_place_text(&b->to, text, sizeof(text));
 	text_print_json(out, text);
-	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", branch_kind_names[s->kind], s->insns);
-	if (r->lines && object_line(s->at_from.sym->object, s->at_from.addr, &file, &line)) {
+	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", bts_kind_name(b->kind), b->insns);
+	if (line_of(r, b, &file, &line)) {
 		fputs(",\"file\":", out);
 		text_print_json(out, file);
 		fprintf(out, ",\"line\":%u", line);
@@ -77,7 +87,7 @@ static void step_json(struct report *r, const struct step *s, FILE *out)
 	fputs("}\n", out);
 }
 
-static struct cached *cache_step(struct report *r, struct step *s)
+static struct cached *cache_branch(struct report *r, const struct bts_branch *b)
 {
 	struct cached *c;
 	char *text = NULL;
@@ -88,34 +98,33 @@ static struct cached *cache_step(struct report *r, struct step *s)
 	if (!out)
 		return NULL;
 	if (r->json)
-		step_json(r, s, out);
+		branch_json(r, b, out);
 	else
-		step_text(r, s, out);
+		branch_text(r, b, out);
 	fclose(out);
 	c = mem_alloc(sizeof(*c) + size);
 	c->length = size;
 	memcpy(c->text, text, size);
 	free(text);
-	s->priv = c;
 	return c;
 }
 
-static void set_prefix(struct report *r, struct task *t, int cpu)
+static void set_prefix(struct report *r, const struct bts_task *t, int cpu)
 {
 	r->task = t;
 	r->cpu = cpu;
 	r->prefix_length = snprintf(r->prefix, sizeof(r->prefix), "%16s-%-7d [%03d] ",
-				    t ? t->comm : "cpu", t ? t->pid : cpu, cpu);
+				    t ? bts_task_comm(t) : "cpu", t ? bts_task_pid(t) : cpu, cpu);
 }
 
-static void row_head(struct report *r, struct task *t, int cpu, uint64_t ts)
+static void row_head(struct report *r, const struct bts_task *t, int cpu, uint64_t ts)
 {
 	text_room(r->text, 4096);
 	if (r->json) {
 		text_string(r->text, "{\"task\":");
-		text_json(r->text, t ? t->comm : "");
+		text_json(r->text, t ? bts_task_comm(t) : "");
 		text_string(r->text, ",\"pid\":");
-		text_number(r->text, t ? t->pid : 0);
+		text_number(r->text, t ? bts_task_pid(t) : 0);
 		text_string(r->text, ",\"cpu\":");
 		text_number(r->text, cpu);
 		text_string(r->text, ",\"ts\":");
@@ -131,72 +140,66 @@ static void row_head(struct report *r, struct task *t, int cpu, uint64_t ts)
 
 static int one_row(struct report *r)
 {
-	const struct options *o = r->pipe.options;
-
-	return r->text->failed || (++r->rows == o->head && o->head);
+	return r->text->failed || (++r->rows == r->head && r->head);
 }
 
-static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
+static int branch(void *ctx, const struct bts_task *t, struct bts_branch *b)
 {
 	struct report *r = ctx;
-	struct cached *c = s->priv;
+	const struct cached *c = b->user;
 
-	if (!(s->flags & STEP_SHOWN))
-		return 0;
+	if (!c) {
+		b->user = cache_branch(r, b);
+		c = b->user;
+	}
 	if (!c)
-		c = cache_step(r, s);
-	if (!c)
-		return -1;
-	row_head(r, t, t->cpu, ts);
+		return -ENOMEM;
+	row_head(r, t, bts_task_cpu(t), b->time);
 	text_bytes(r->text, c->text, c->length);
 	return one_row(r);
 }
 
-static int row(void *ctx, struct task *t, const struct row *row)
+static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 {
 	struct report *r = ctx;
-	const char *text = row_text(&r->pipe, t, row);
 
 	/* A name may have changed with this row. */
 	r->task = NULL;
-	row_head(r, t, row->cpu, row->ts);
+	row_head(r, t, row->cpu, row->time);
 	if (r->json) {
 		text_string(r->text, ",\"row\":");
-		text_json(r->text, text);
+		text_json(r->text, row->text);
 		text_string(r->text, "}\n");
 	} else {
-		text_string(r->text, text);
+		text_string(r->text, row->text);
 		text_string(r->text, "\n");
 	}
 	r->task = NULL;
 	return one_row(r);
 }
 
-static void fold(void *ctx, struct step *s)
+static void forget(void *ctx, struct bts_branch *b)
 {
 	(void)ctx;
-	free(s->priv);
+	free(b->user);
 }
 
 static int run(void *ctx, const struct options *options)
 {
 	struct report *r = ctx;
-	int status, closed;
+	int ret;
 
-	r->pipe.consumer = (struct consumer) {
-		.ctx = r, .branch = branch, .row = row, .fold = fold,
-	};
-	if (!pipe_open(&r->pipe, options->path, options))
+	r->trace = command_trace(options);
+	if (!r->trace)
 		return STATUS_FAILURE;
+	r->head = options->head;
 	r->text = text_open(stdout);
-	status = pipe_run(&r->pipe);
+	bts_on_branch(r->trace, branch);
+	bts_on_row(r->trace, row);
+	bts_on_total(r->trace, forget);
+	ret = bts_run(r->trace, r);
 	text_close(r->text);
-	if (r->json)
-		pipe_bill_json(&r->pipe, stdout);
-	else
-		pipe_bill(&r->pipe, stdout);
-	closed = pipe_close(&r->pipe);
-	return status ? status : closed;
+	return command_trace_end(r->trace, r->json, ret < 0 ? STATUS_FAILURE : STATUS_OK);
 }
 
 static int option(void *ctx, int option, const char *command)
