@@ -84,7 +84,8 @@ void pipe_end(struct pipe *p)
 	spaces_free(&v->spaces);
 	objects_free(&p->objects);
 	formats_free(&v->formats);
-	dat_close(v->dat);
+	if (v->dat)
+		dat_close(v->dat);
 	free(v->streams);
 	free(v);
 	p->private = NULL;

@@ -79,16 +79,20 @@ static bool has_lines(Elf *elf)
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {
+	const char *link, *known = NULL;
 	char *found = NULL;
-	const char *link;
 	GElf_Word crc;
 	int fd = -1;
 
-	if (!has_lines(elf)) {
+	/* Another search would lose what the one for the symbols has opened. */
+	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &known);
+	if (!has_lines(elf) && known) {
+		found = mem_strdup(known);
+	} else if (!has_lines(elf)) {
 		link = dwelf_elf_gnu_debuglink(elf, &crc);
 		fd = find_debug(module, NULL, NULL, 0, o->path, link, crc, &found);
 	}
-	o->debug_apart = fd >= 0 && found;
+	o->debug_apart = found && (fd >= 0 || known);
 	o->debug_path = mem_strdup(o->debug_apart ? found : path);
 	if (fd >= 0)
 		close(fd);

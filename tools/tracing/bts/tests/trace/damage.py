@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input: damage.py SERVE RUNS TRACE [SMALL...]
+# Bad input: damage.py SERVE RUNS PROGRAMS TRACE [SMALL...]
 #
 # TRACE is cut at 1,000 places; it and those that are SMALL are damaged at random RUNS times;
 # and the program of the last of those, calls, a tenth as often. SERVE is serve.c with the
 # tool in it, which should be built with SAN=1. Each time the command must end by itself with
 # 0 or 1, with a message of one line if with 1. Of a trace that is cut, what is shown must be
 # the beginning of what the whole trace has, on each CPU. Of one that is whole, each command
-# must give all memory back. KTAP.
+# must give all memory back. PROGRAMS is a directory with those that use libbts, built in the
+# same way: ask reads several traces at once, and memory one without memory. KTAP.
 
 import collections
 import concurrent.futures
@@ -194,6 +195,15 @@ def leak(servers, traces, args):
     return verdict(" ".join(args), status, err)
 
 
+def library(program, traces, leaks):
+    """A program that finds nothing wrong in what libbts answers."""
+    env = dict(os.environ, ASAN_OPTIONS="detect_leaks=%d" % leaks,
+               UBSAN_OPTIONS="print_stacktrace=1")
+    done = subprocess.run([program] + traces, env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    return done.stdout.decode(errors="replace") if done.returncode else None
+
+
 class Results:
     def __init__(self, nr):
         self.nr = 0
@@ -210,7 +220,7 @@ class Results:
 
 
 def main():
-    serve, runs, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    serve, runs, programs, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     contents = []
     for trace in traces:
         with open(trace, "rb") as f:
@@ -218,7 +228,7 @@ def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     servers = Servers(serve, tempfile.mkdtemp(dir=memory), False)
     leak_servers = Servers(serve, servers.directory, True)
-    results = Results(6)
+    results = Results(8)
     status, whole, err = rows(servers, traces[0])
     results.add("the whole trace is read",
                 [None if status == 0 and whole else err.decode(errors="replace") or "no rows"])
@@ -237,6 +247,10 @@ def main():
         results.add("no command leaks memory",
                     pool.map(lambda n: leak(leak_servers, traces, command(traces, n)),
                              range(len(COMMANDS))))
+    results.add("libbts answers the same in several threads",
+                [library(os.path.join(programs, "ask"), 2 * traces, 1)])
+    results.add("libbts returns that there is no memory",
+                [library(os.path.join(programs, "memory"), traces[1:2], 0)])
     servers.end()
     leak_servers.end()
     shutil.rmtree(servers.directory)

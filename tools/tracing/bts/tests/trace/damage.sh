@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Bad input of each kind: damage.sh DIR SERVE, where record.sh has recorded calls and loads,
-# and SERVE is serve.c with the tool in it. KTAP.
+# and SERVE is serve.c with the tool in it, beside the library that it was linked with. KTAP.
 #
 # Most of a trace are formats and symbols, and all of it is compressed: a byte that is changed
 # there says only that. So small traces are made as well, compressed and not, with packs and
@@ -17,11 +17,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
+# shellcheck source=tools/tracing/bts/tests/lib/lib.sh
+. "$progs/../../lib/lib.sh"
 
 build_generate
 export BTS_SMALL=1
 "$work/generate" "$dir/calls.dat" "$work/packed.dat" 1 packs zstd
 "$work/generate" "$dir/calls.dat" "$work/entries.dat" 1 entries none
 "$work/generate" "$dir/calls.dat" "$work/packs.dat" 1 packs none
-"$progs/../damage.py" "$serve" 10000 "$dir/loads.dat" "$work/packed.dat" \
+lib_sanitized "$(dirname "$serve")"
+"$progs/../damage.py" "$serve" 10000 "$work" "$dir/loads.dat" "$work/packed.dat" \
 	"$work/entries.dat" "$work/packs.dat"

@@ -25,6 +25,8 @@ failed=0
 . "$progs/../tui.sh"
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
+# shellcheck source=tools/tracing/bts/tests/lib/lib.sh
+. "$progs/../../lib/lib.sh"
 
 has() {
 	command -v "$1" >/dev/null
@@ -722,6 +724,11 @@ judge ways - "a way into the kernel that is missing leaves the stack as it is" j
 judge wrong - "a branch that comes from where it cannot is a gap" judge_wrong
 judge gaps - "the kernel's code that has changed is there as it was before" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
+judge lib g++ "libbts.so.0 exports what its header declares" judge_lib_exports
+judge lib objdump "libbts prints nothing, ends no program, shares no buffers" judge_lib_quiet
+judge lib_example valgrind "callgrind: the example of libbts counts the same calls" \
+	judge_lib_example
+judge lib_threads - "libbts answers the same in several threads" judge_lib_threads
 for what in calls top resize quit loss bad; do
 	judge tui tmux "tui: $what" judge_tui $what
 done

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Asks libbts about traces, first about one after the other, then about all at once, in a
+ * thread each: the answers must be the same. And its answers must agree with each other.
+ *
+ *	ask TRACE...	prints what is wrong, or the number of branches
+ */
+#include <errno.h>
+#include <libbts.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACES_MAX	32
+
+/**
+ * struct answers - what a trace says
+ * @path:	the trace
+ * @trace:	the same, while it is open
+ * @hash:	of all that was told
+ * @branches:	so many were told
+ * @total:	so many by the counts of different ones
+ * @wrong:	something that does not agree with the rest, or NULL
+ */
+struct answers {
+	const char		*path;
+	struct bts_trace	*trace;
+	uint64_t		hash;
+	uint64_t		branches;
+	uint64_t		total;
+	const char		*wrong;
+};
+
+static void add(struct answers *a, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		a->hash = (a->hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+}
+
+static void add_number(struct answers *a, uint64_t number)
+{
+	add(a, &number, sizeof(number));
+}
+
+static void add_text(struct answers *a, const char *text)
+{
+	add(a, text, strlen(text) + 1);
+}
+
+static void check(struct answers *a, bool good, const char *what)
+{
+	if (!good && !a->wrong)
+		a->wrong = what;
+}
+
+static void add_place(struct answers *a, const struct bts_task *task,
+		      const struct bts_place *place)
+{
+	char text[256];
+	const char *file;
+	unsigned int line;
+	struct bts_place same;
+
+	bts_place_text(place, text, sizeof(text));
+	add_text(a, text);
+	add_text(a, bts_sym_path(place->sym));
+	if (!bts_line(a->trace, place, &file, &line)) {
+		add_text(a, file);
+		add_number(a, line);
+	}
+	bts_find(a->trace, task, place->addr, &same);
+	check(a, same.sym == place->sym && same.object_addr == place->object_addr,
+	      "bts_find() finds something else than the branch has");
+	check(a, bts_sym_is(place->sym, bts_sym_name(place->sym)) &&
+	      bts_sym_is(place->sym, bts_sym_linked(place->sym)),
+	      "a function does not have its own name");
+}
+
+/* The answers about a place are asked for once: a mark is kept with the branch. */
+static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
+{
+	struct answers *a = ctx;
+
+	if (!b->user) {
+		add_place(a, task, &b->from);
+		add_place(a, task, &b->to);
+		b->user = strdup(bts_kind_name(b->kind));
+	}
+	add_text(a, b->user);
+	add_number(a, bts_task_pid(task));
+	add_number(a, b->time);
+	add_number(a, b->from.addr);
+	add_number(a, b->to.addr);
+	add_number(a, b->insns);
+	a->branches++;
+	return 0;
+}
+
+static void total(void *ctx, struct bts_branch *b)
+{
+	struct answers *a = ctx;
+
+	check(a, b->user, "a branch has lost the program's pointer");
+	free(b->user);
+	a->total += b->count;
+}
+
+static int row(void *ctx, const struct bts_task *task, const struct bts_row *row)
+{
+	/* Another thread may have such a row now: the text must stay. */
+	sched_yield();
+	add_number(ctx, row->time);
+	add_text(ctx, row->text);
+	return task ? 0 : row->type != BTS_ROW_LOST;
+}
+
+static int enter(void *ctx, const struct bts_task *task, struct bts_frame *frame)
+{
+	struct answers *a = ctx;
+	const struct bts_frame *same = bts_frame(a->trace, task, frame->depth);
+
+	check(a, frame->depth + 1 == bts_depth(task), "a frame that begins is not the innermost");
+	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() is another frame");
+	frame->user = (void *)frame->sym;
+	add_text(a, bts_sym_name(frame->sym));
+	add_number(a, frame->depth);
+	return 0;
+}
+
+static int leave(void *ctx, const struct bts_task *task, struct bts_frame *frame)
+{
+	(void)task;
+	check(ctx, frame->user == frame->sym, "a frame has lost the program's pointer");
+	add_number(ctx, frame->insns);
+	return 0;
+}
+
+static int stack(void *ctx, const struct bts_task *task, unsigned int stack, bool guessed)
+{
+	(void)task;
+	add_number(ctx, 2 * stack + guessed);
+	return 0;
+}
+
+static void *ask(void *arg)
+{
+	const struct bts_task *task = NULL;
+	struct answers *a = arg;
+	uint64_t branches = 0;
+
+	if (bts_open(&a->trace, a->path))
+		a->wrong = "the trace cannot be opened";
+	bts_on_branch(a->trace, branch);
+	bts_on_total(a->trace, total);
+	bts_on_row(a->trace, row);
+	bts_on_call(a->trace, enter);
+	bts_on_return(a->trace, leave);
+	bts_on_stack(a->trace, stack);
+	check(a, !bts_run(a->trace, a) && !bts_error(a->trace), "the trace cannot be read");
+	check(a, bts_run(a->trace, a) == -EALREADY, "the trace can be read twice");
+	while ((task = bts_next_task(a->trace, task)))
+		branches += bts_task_branches(task);
+	check(a, a->branches && a->branches == a->total && a->branches == branches &&
+	      a->branches == bts_totals(a->trace)->branches, "sums of branches differ");
+	add_text(a, bts_bill(a->trace, true));
+	bts_close(a->trace);
+	return NULL;
+}
+
+static int stop(void *ctx, const struct bts_task *task, struct bts_branch *b)
+{
+	(void)ctx;
+	(void)task;
+	(void)b;
+	return 7;
+}
+
+/* Failures are returned, with a text. */
+static const char *failures(const char *path)
+{
+	const char *wrong = NULL;
+	struct bts_trace *trace;
+
+	if (bts_open(&trace, "/nowhere/trace.dat") != -ENOENT || !bts_error(trace) ||
+	    bts_run(trace, NULL) != -ENOENT || bts_bill(trace, false))
+		wrong = "a file that is not there";
+	bts_close(trace);
+	if (bts_open(&trace, path) || bts_error(trace) ||
+	    bts_set(trace, "color", "red") != -EINVAL || !strstr(bts_error(trace), "color") ||
+	    bts_run(trace, NULL) != -EINVAL)
+		wrong = "a filter that does not exist";
+	bts_close(trace);
+	if (bts_open(&trace, path) || bts_set(trace, "pid", "x,") != -EINVAL)
+		wrong = "a filter with a wrong value";
+	bts_close(trace);
+	if (bts_open(&trace, path) || bts_set(trace, "pid", "99999999") ||
+	    bts_run(trace, NULL) || bts_totals(trace)->branches || !bts_warning(trace))
+		wrong = "a filter that nothing matches";
+	bts_close(trace);
+	bts_open(&trace, path);
+	bts_on_branch(trace, stop);
+	if (bts_run(trace, NULL) != 7 || bts_error(trace))
+		wrong = "a function that ends the run";
+	bts_close(trace);
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	struct answers alone[TRACES_MAX], at_once[TRACES_MAX];
+	pthread_t threads[TRACES_MAX];
+	const char *wrong = argc > 1 ? failures(argv[1]) : "no traces";
+	uint64_t branches = 0;
+	int nr = argc - 1;
+
+	for (int i = 0; i < nr && i < TRACES_MAX; i++) {
+		at_once[i] = (struct answers) { .path = argv[i + 1] };
+		alone[i] = at_once[i];
+		ask(&alone[i]);
+		branches += alone[i].branches;
+		wrong = alone[i].wrong ? alone[i].wrong : wrong;
+	}
+	for (int i = 0; i < nr; i++)
+		if (pthread_create(&threads[i], NULL, ask, &at_once[i]))
+			abort();
+	for (int i = 0; i < nr; i++) {
+		pthread_join(threads[i], NULL);
+		if (at_once[i].hash != alone[i].hash || at_once[i].wrong)
+			wrong = "a trace says something else beside others";
+	}
+	if (wrong)
+		return printf("wrong: %s\n", wrong), 1;
+	return printf("%llu branches\n", (unsigned long long)branches) < 0;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# The judges of libbts, for judge.sh and damage.sh, which have set $progs and $work. judge.sh has
+# set $bts, the tool in the directory where the library was built, and has callgrind_counts, arcs
+# and own_functions.
+#
+# shellcheck disable=SC2154
+
+tests=$(cd -P -- "$progs/../.." && pwd)
+header=$tests/../include/libbts.h
+
+# As others have it: where make install puts it, found by pkg-config.
+lib_install() {
+	root=$work/root
+	libdir=$root/opt/bts/lib
+	[ -d "$root" ] || make -s -C "$tests/.." O="$(dirname "$bts")" DESTDIR="$root" \
+		PREFIX=/opt/bts lib_install >/dev/null || return
+	export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH="$libdir/pkgconfig"
+	export LD_LIBRARY_PATH="$libdir"
+}
+
+# lib_build PROGRAM SOURCE
+lib_build() {
+	# shellcheck disable=SC2046 # options
+	lib_install && gcc -O1 -Wall -Wextra -Wno-unused-parameter -o "$work/$1" "$2" \
+		$(pkg-config --cflags --libs libbts) -lpthread
+}
+
+# empty TEXT: what should not be there.
+empty() {
+	[ -z "$1" ] || printf '# %s\n' "$1"
+	[ -z "$1" ]
+}
+
+# The functions of the header and no others, by the soname; the header is C++ as well.
+judge_lib_exports() {
+	lib_install || return
+	nm -D --defined-only "$libdir/libbts.so" |
+		awk '$2 != "A" { sub(/@.*/, "", $3); print $2, $3 }' | sort >"$work/theirs"
+	sed -n 's/^[a-z].*[ *]\(bts_[a-z_]*\)(.*/T \1/p' "$header" | sort >"$work/ours"
+	[ -s "$work/ours" ] && diff "$work/ours" "$work/theirs" | sed 's/^/# /' &&
+		cmp -s "$work/ours" "$work/theirs" &&
+		readelf -d "$libdir/libbts.so" | grep -q 'SONAME.*\[libbts\.so\.0\]' &&
+		g++ -Wall -Wextra -fsyntax-only -x c++ "$header"
+}
+
+# Nothing that prints, or ends the program; no buffers that traces share: what is named here is
+# set once.
+judge_lib_quiet() {
+	archive=$(dirname "$bts")/libbts.a
+	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \
+		'_?_?(v?f?d?w?printf|puts|f?puts|f?putw?c|putw?char|fwrite|perror|v?errx?|v?warnx?|error|v?syslog|_?_?exit|_Exit|quick_exit|abort|assert_fail|stdout|stderr)(_chk|_unlocked)?')
+	data=$(objdump -t "$archive" | awk '/ \.(t?bss|t?data|data\.rel)(\.local)?\t/ && $NF !~ /^\./ { print $NF }' |
+		grep -vxE 'innermost|failure|cxa_demangle|once\.[0-9]+')
+	[ -n "$(nm -u "$archive")" ] && empty "$calls" && empty "$data"
+}
+
+# The example, of at most 40 lines, counts the calls of each function as callgrind does.
+judge_lib_example() {
+	source=$tests/../../../../Documentation/tools/bts/libbts-example.c
+	[ "$(wc -l <"$source")" -le 40 ] && lib_build example "$source" &&
+		callgrind_counts ./calls 12 >/dev/null || return
+	own_functions calls >"$work/own"
+	arcs "$work/cg" | awk '{ n[$2] += $3 } END { for (f in n) print f, n[f] }' | sort >"$work/a"
+	"$work/example" calls.dat calls | awk '{ print $2, $1 }' | sort | join - "$work/a" |
+		awk '{ print $1, $2 }' >"$work/b"
+	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b" &&
+		! "$work/example" calls calls >"$work/said" 2>&1 &&
+		[ "$(cat "$work/said")" = "read: calls: not a trace.dat file" ]
+}
+
+# All that it prints is the program's.
+judge_lib_threads() {
+	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \
+		calls.dat >"$work/text" 2>&1
+	status=$?
+	sed 's/^/# /' "$work/text"
+	[ "$status" = 0 ] && grep -qx '[0-9]* branches' "$work/text"
+}
+
+# lib_sanitized DIR: builds ask and memory with the library that is there, under the sanitizers.
+lib_sanitized() {
+	wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup,--wrap=vasprintf
+	set -- "$1/libbts.a" -g -O1 -D_GNU_SOURCE -fsanitize=address,undefined \
+		-fno-sanitize-recover=undefined -I"$tests/../include" -ldw -lelf -lzstd -lpthread
+	gcc -o "$work/ask" "$tests/lib/ask.c" "$@" &&
+		gcc -o "$work/memory" "$tests/lib/memory.c" "$@" "$wraps"
+}
