@@ -62,8 +62,10 @@ void bts_close(struct bts_trace *trace)
 
 const char *bts_error(const struct bts_trace *trace)
 {
+	static const struct error no_memory = { .code = ENOMEM };
+
 	if (!trace)
-		return strerror(ENOMEM);
+		return error_text(&no_memory);
 	return trace->pipe.error.code ? error_text(&trace->pipe.error) : NULL;
 }
 

@@ -90,7 +90,8 @@ struct bts_trace *command_trace(const struct options *o)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
 	if (!ret)
 		return trace;
-	trace_failed(trace);
+	print_failure(o->path, -ret, bts_error(trace));
+	bts_close(trace);
 	return NULL;
 }
 

@@ -63,6 +63,9 @@ struct bts_trace *command_trace(const struct options *o);
  */
 int command_trace_end(struct bts_trace *trace, bool json, int status);
 
+/* print.c: why a trace, at @path, cannot be opened. Returns STATUS_FAILURE. */
+int print_failure(const char *path, int code, const char *text);
+
 /* Usage: the command's own text, then the common options. */
 int command_usage(const char *text);
 /* Where -o @output goes: a file, or standard output. NULL, and said, if it cannot be. */

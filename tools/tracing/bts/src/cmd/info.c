@@ -22,6 +22,7 @@
 #include "record/bill.h"
 #include "symbols/archive.h"
 #include "cmd.h"
+#include "command.h"
 
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
@@ -198,7 +199,7 @@ static int show(struct options *options, bool stats)
 	const char *from;
 
 	if (!dat) {
-		msg_error(NULL, NULL, "%s", error_text(&error));
+		print_failure(options->path, error.code, error_text(&error));
 		error_free(&error);
 		return STATUS_FAILURE;
 	}

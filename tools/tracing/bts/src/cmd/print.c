@@ -3,17 +3,28 @@
  * What the tool prints about a trace: why it cannot be read, what is wrong with it, the bill.
  * The library only returns that.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "flow/pipeline.h"
+#include "file/trace_dat.h"
 #include "lib/bytes.h"
 #include "lib/msg.h"
+#include "command.h"
+
+int print_failure(const char *path, int code, const char *text)
+{
+	bool hint = code == ENOENT && !strcmp(path, DAT_NAME);
+
+	return msg_error(NULL, NULL, "%s%s", text,
+			 hint ? "; bts record makes it, -i FILE names another" : "");
+}
 
 bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 {
 	if (pipe_begin(p, path, options))
 		return true;
-	msg_error(NULL, NULL, "%s", error_text(&p->error));
+	print_failure(path, p->error.code, error_text(&p->error));
 	error_free(&p->error);
 	return false;
 }

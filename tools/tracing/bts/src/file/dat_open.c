@@ -92,11 +92,6 @@ struct dat *dat_open(const char *path, struct error *e)
 	dat->path = mem_strdup(path);
 	pthread_mutex_init(&dat->lock, NULL);
 	dat->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (dat->fd < 0 && errno == ENOENT && !strcmp(path, DAT_NAME)) {
-		error_set(e, errno, "read", path, "%s; bts record makes it, -i FILE names another",
-			  strerror(errno));
-		goto fail;
-	}
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
 		error_errno(e, "read", path);
 		goto fail;

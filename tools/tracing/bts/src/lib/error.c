@@ -36,7 +36,7 @@ bool error_errno(struct error *e, const char *what, const char *object)
 
 const char *error_text(const struct error *e)
 {
-	return e->text ? e->text : strerror(e->code ? e->code : ENOMEM);
+	return e->text ? e->text : "out of memory";
 }
 
 void error_free(struct error *e)

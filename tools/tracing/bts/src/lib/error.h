@@ -12,7 +12,7 @@
 /**
  * struct error - the first failure
  * @code:	a number of errno's; 0 if nothing has failed
- * @text:	"what: object: reason"; NULL if there was no memory for it
+ * @text:	"what: object: reason"; NULL if there was no memory
  */
 struct error {
 	int	code;
@@ -27,7 +27,7 @@ bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* The same with errno and its text. */
 bool error_errno(struct error *e, const char *what, const char *object);
-/* The text; of ENOMEM too. */
+/* The text, never NULL. */
 const char *error_text(const struct error *e);
 void error_free(struct error *e);
 

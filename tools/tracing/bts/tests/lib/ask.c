@@ -73,6 +73,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	bts_find(a->trace, task, place->addr, &same);
 	check(a, same.sym == place->sym && same.object_addr == place->object_addr,
 	      "bts_find() finds something else than the branch has");
+	check(a, place->object_addr >= bts_sym_addr(place->sym), "an address before its function");
 	check(a, bts_sym_is(place->sym, bts_sym_name(place->sym)) &&
 	      bts_sym_is(place->sym, bts_sym_linked(place->sym)),
 	      "a function does not have its own name");
@@ -160,8 +161,11 @@ static void *ask(void *arg)
 	bts_on_stack(a->trace, stack);
 	check(a, !bts_run(a->trace, a) && !bts_error(a->trace), "the trace cannot be read");
 	check(a, bts_run(a->trace, a) == -EALREADY, "the trace can be read twice");
-	while ((task = bts_next_task(a->trace, task)))
+	while ((task = bts_next_task(a->trace, task))) {
 		branches += bts_task_branches(task);
+		add_number(a, bts_task_tgid(task));
+		add_text(a, bts_task_comm(task));
+	}
 	check(a, a->branches && a->branches == a->total && a->branches == branches &&
 	      a->branches == bts_totals(a->trace)->branches, "sums of branches differ");
 	add_text(a, bts_bill(a->trace, true));
