@@ -59,13 +59,13 @@ static uintptr_t top_level(const struct replay *r, const struct bts_task *t)
 }
 
 static const char *const kinds[] = {
-	[BTS_FRAME_ROOT]		= "  // running before",
-	[BTS_FRAME_CALL]		= "",
-	[BTS_FRAME_TAIL]		= "  // jump",
-	[BTS_FRAME_SYSCALL]		= "  // system call",
+	[BTS_FRAME_ROOT]	= "  // running before",
+	[BTS_FRAME_CALL]	= "",
+	[BTS_FRAME_TAIL]	= "  // jump",
+	[BTS_FRAME_SYSCALL]	= "  // system call",
 	[BTS_FRAME_INTERRUPT]	= "  // interrupt",
-	[BTS_FRAME_SIGNAL]		= "  // signal",
-	[BTS_FRAME_GUESS]		= "  // after a gap",
+	[BTS_FRAME_SIGNAL]	= "  // signal",
+	[BTS_FRAME_GUESS]	= "  // after a gap",
 };
 
 /* @task: NULL stands for the CPU. */
