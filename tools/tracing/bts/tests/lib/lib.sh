@@ -70,6 +70,42 @@ judge_lib_example() {
 		[ "$(cat "$work/said")" = "read: calls: not a trace.dat file" ]
 }
 
+# From Python: structures as in the header, the example's answer, the manual's session, what a
+# function of the program raises, and an error.
+judge_lib_python() {
+	lib_install || return
+	docs=$tests/../../../../Documentation/tools/bts
+	export PYTHONPATH="$tests/../python" PYTHONDONTWRITEBYTECODE=1
+	lib_build example "$docs/libbts-example.c" &&
+		"$work/example" calls.dat calls >"$work/c" &&
+		python3 "$docs/libbts-example.py" calls.dat calls >"$work/python" &&
+		[ -s "$work/c" ] && cmp "$work/c" "$work/python" || return
+	set -- python3 "$tests/lib/layout.py" gcc -I"$tests/../include"
+	"$@" && ! "$@" -DBTS_CALL=BTS_RET 2>/dev/null || return
+	empty "$(python3 -m doctest "$docs/libbts.rst" 2>&1)" || return
+	said=$(python3 - 2>&1 <<-'END'
+		import libbts
+
+		def fail(task, frame):
+		    raise KeyError("mine")
+
+		with libbts.open("calls.dat") as trace:
+		    try:
+		        trace.run(call=fail)
+		        print("not raised")
+		    except KeyError:
+		        pass
+		try:
+		    libbts.open("calls")
+		    print("opened")
+		except libbts.Error as error:
+		    if str(error) != "read: calls: not a trace.dat file":
+		        print(error)
+	END
+	)
+	empty "$said"
+}
+
 # All that it prints is the program's.
 judge_lib_threads() {
 	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \

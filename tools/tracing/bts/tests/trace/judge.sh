@@ -728,6 +728,7 @@ judge lib g++ "libbts.so.0 exports what its header declares" judge_lib_exports
 judge lib objdump "libbts prints nothing, ends no program, shares no buffers" judge_lib_quiet
 judge lib_example valgrind "callgrind: the example of libbts counts the same calls" \
 	judge_lib_example
+judge lib g++ "libbts.py answers the same" judge_lib_python
 judge lib_threads - "libbts answers the same in several threads" judge_lib_threads
 for what in calls top resize quit loss bad; do
 	judge tui tmux "tui: $what" judge_tui $what

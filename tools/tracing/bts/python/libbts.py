@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Read the traces of bts record(1) from Python, by libbts.so.0.
+
+    import libbts
+
+    with libbts.open("trace.dat", user=True) as trace:
+        trace.run(call=lambda task, frame: print(task.pid, frame.depth * " ", frame.sym.name))
+
+A trace is read once, by run() or counts(). run() calls functions as the
+library does: for each branch, for each row between branches, for each beginning and
+end of a call. What they are given is valid until they return, except for tasks and
+functions (Task, Sym), which are valid until the trace is closed. libbts(3) and libbts.h
+have the meaning of each field.
+
+libbts.so.0 is looked for where the system has its libraries, or is what LIBBTS names.
+"""
+
+import ctypes
+import enum
+import os
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint, c_uint32, \
+    c_uint64, c_void_p
+
+
+class Error(Exception):
+    """libbts has failed: errno has the number, and the text says what, on what, and why."""
+
+    def __init__(self, text, errno):
+        super().__init__(text)
+        self.errno = errno
+
+
+class Kind(enum.IntEnum):
+    """Kinds of branches: enum bts_kind."""
+
+    UNKNOWN, COND, JUMP, JUMP_IND, CALL, CALL_IND, RET, SYSCALL, SYSRET, IRET, \
+        INTERRUPT, FAR, EXIT = range(13)
+
+
+class RowType(enum.IntEnum):
+    """What lies between branches: enum bts_row_type."""
+
+    LOST, GAP, DEPARTS, ARRIVES, MAP, EVENT = range(6)
+
+
+class FrameKind(enum.IntEnum):
+    """How a function was entered: enum bts_frame_kind."""
+
+    ROOT, CALL, TAIL, SYSCALL, INTERRUPT, SIGNAL, GUESS = range(7)
+
+
+# Flags of a branch.
+GAP, NO_CODE, HEAD = 1, 2, 4
+
+
+class Sym:
+    """A function. Two of the same function are equal."""
+
+    def __init__(self, pointer):
+        self._as_parameter_ = c_void_p(pointer)
+        self._pointer = pointer
+
+    def __eq__(self, other):
+        return isinstance(other, Sym) and self._pointer == other._pointer
+
+    def __hash__(self):
+        return hash(self._pointer)
+
+    def __repr__(self):
+        return f"<{self.name} of {self.object}>"
+
+    @property
+    def name(self):
+        return os.fsdecode(_lib.bts_sym_name(self))
+
+    @property
+    def linked(self):
+        return os.fsdecode(_lib.bts_sym_linked(self))
+
+    @property
+    def object(self):
+        return os.fsdecode(_lib.bts_sym_object(self))
+
+    @property
+    def path(self):
+        return os.fsdecode(_lib.bts_sym_path(self))
+
+    @property
+    def addr(self):
+        return _lib.bts_sym_addr(self)
+
+    def matches(self, name):
+        """Is this one of its names, or a pattern with * or ? for one?"""
+        return _lib.bts_sym_is(self, os.fsencode(name))
+
+
+class Place(ctypes.Structure):
+    """An address, and what is there."""
+
+    _fields_ = [("addr", c_uint64), ("object_addr", c_uint64), ("_sym", c_void_p)]
+
+    @property
+    def sym(self):
+        return Sym(self._sym)
+
+    def __str__(self):
+        size = _lib.bts_place_text(byref(self), None, 0) + 1
+        text = ctypes.create_string_buffer(size)
+        _lib.bts_place_text(byref(self), text, size)
+        return os.fsdecode(text.value)
+
+
+class Branch(ctypes.Structure):
+    """A branch, and the straight run that led to it."""
+
+    _fields_ = [("time", c_uint64), ("start", Place), ("from_", Place), ("to", Place),
+                ("_kind", c_int), ("flags", c_uint), ("insns", c_uint32),
+                ("count", c_uint64), ("_user", c_void_p)]
+
+    @property
+    def kind(self):
+        return Kind(self._kind)
+
+    def __str__(self):
+        word = os.fsdecode(_lib.bts_kind_name(self._kind))
+        return f"{self.from_} -> {self.to}  {word}"
+
+
+class Row(ctypes.Structure):
+    """What is not a branch."""
+
+    _fields_ = [("_type", c_int), ("cpu", c_int), ("time", c_uint64), ("count", c_uint64),
+                ("ended", c_bool), ("_text", c_char_p)]
+
+    @property
+    def type(self):
+        return RowType(self._type)
+
+    def __str__(self):
+        return os.fsdecode(self._text)
+
+
+class Frame(ctypes.Structure):
+    """A call."""
+
+    _fields_ = [("_sym", c_void_p), ("_kind", c_int), ("depth", c_uint), ("stack", c_uint),
+                ("time", c_uint64), ("ret", c_uint64), ("insns", c_uint64),
+                ("branches", c_uint64), ("unfinished", c_bool), ("_user", c_void_p)]
+
+    @property
+    def sym(self):
+        return Sym(self._sym)
+
+    @property
+    def kind(self):
+        return FrameKind(self._kind)
+
+
+class Totals(ctypes.Structure):
+    """What was in the trace, and what was not."""
+
+    _fields_ = [(name, c_uint64) for name in (
+        "branches", "tasks", "switches", "lost", "losses", "gaps", "no_code", "guessed")]
+
+
+class Task:
+    """A task of a trace."""
+
+    def __init__(self, trace, pointer):
+        self.trace = trace
+        self._as_parameter_ = c_void_p(pointer)
+        self._pointer = pointer
+
+    def __eq__(self, other):
+        return isinstance(other, Task) and self._pointer == other._pointer
+
+    def __hash__(self):
+        return hash(self._pointer)
+
+    def __repr__(self):
+        return f"<{self.comm}-{self.pid}>"
+
+    @property
+    def pid(self):
+        return _lib.bts_task_pid(self)
+
+    @property
+    def tgid(self):
+        return _lib.bts_task_tgid(self)
+
+    @property
+    def comm(self):
+        return os.fsdecode(_lib.bts_task_comm(self))
+
+    @property
+    def cpu(self):
+        return _lib.bts_task_cpu(self)
+
+    @property
+    def branches(self):
+        return _lib.bts_task_branches(self)
+
+    def find(self, addr):
+        """What is at this address now, as a Place."""
+        place = Place()
+        _lib.bts_find(self.trace, self, addr, byref(place))
+        return place
+
+    def stack(self):
+        """The functions on its stack, the outermost first. Only while calls are followed."""
+        return [_lib.bts_frame(self.trace, self, depth).contents.sym
+                for depth in range(_lib.bts_depth(self))]
+
+
+_BRANCH_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(Branch))
+_ROW_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(Row))
+_FRAME_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(Frame))
+_TOTAL_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Branch))
+
+_STOP = 1
+
+
+class Trace:
+    """A trace that is open. Made by open()."""
+
+    def __init__(self, path):
+        trace = c_void_p()
+        status = _lib.bts_open(byref(trace), os.fsencode(path))
+        self._as_parameter_ = trace
+        self._raised = None
+        if status:
+            error = self._error(status)
+            self.close()
+            raise error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """All that the trace has handed out is invalid after this."""
+        _lib.bts_close(self)
+        self._as_parameter_ = c_void_p()
+
+    def _error(self, status):
+        return Error(os.fsdecode(_lib.bts_error(self) or b"no memory"), -status)
+
+    def _check(self, status):
+        if status < 0:
+            raise self._error(status)
+
+    def set(self, name, value=None):
+        """Set a filter: one of bts_set()."""
+        self._check(_lib.bts_set(self, name.encode(),
+                                 None if value is None else os.fsencode(str(value))))
+
+    def _call(self, function, *args):
+        """Whatever function raises must not reach C: it ends the run."""
+        try:
+            return _STOP if function(*args) is False else 0
+        except BaseException as error:
+            self._raised = error
+            return _STOP
+
+    def _task_fn(self, type_, function):
+        if function is None:
+            return type_()
+        return type_(lambda _, task, what: self._call(
+            function, Task(self, task) if task else None, what.contents))
+
+    def run(self, branch=None, row=None, call=None, ret=None):
+        """Read the trace. Each function gets a Task, and a Branch, Row or Frame. The task
+        of a row is None if the row is a CPU's. The run ends where one returns False."""
+        functions = [self._task_fn(_BRANCH_FN, branch), self._task_fn(_ROW_FN, row),
+                     self._task_fn(_FRAME_FN, call), self._task_fn(_FRAME_FN, ret)]
+        for setter, function in zip((_lib.bts_on_branch, _lib.bts_on_row, _lib.bts_on_call,
+                                     _lib.bts_on_return), functions):
+            setter(self, function)
+        self._run()
+
+    def counts(self, function):
+        """Read the trace, and have function called with each different Branch and its
+        count: much faster than run()."""
+        total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
+        _lib.bts_on_total(self, total)
+        self._run()
+
+    def _run(self):
+        status = _lib.bts_run(self, None)
+        raised, self._raised = self._raised, None
+        if raised:
+            raise raised
+        self._check(status)
+
+    def tasks(self):
+        """The tasks met so far, as a list."""
+        tasks = []
+        pointer = _lib.bts_next_task(self, None)
+        while pointer:
+            tasks.append(Task(self, pointer))
+            pointer = _lib.bts_next_task(self, pointer)
+        return tasks
+
+    def line(self, place):
+        """The source file and the line of a place; None if they are not known."""
+        path, line = c_char_p(), c_uint()
+        if _lib.bts_line(self, byref(place), byref(path), byref(line)):
+            return None
+        return os.fsdecode(path.value), line.value
+
+    @property
+    def totals(self):
+        return _lib.bts_totals(self).contents
+
+    @property
+    def bill(self):
+        """The totals, as the last lines of bts report(1)."""
+        return os.fsdecode(_lib.bts_bill(self, False) or b"")
+
+
+def open(path, **filters):
+    """Open a trace. The filters are those of bts_set(): open(path, pid=42, user=True)."""
+    trace = Trace(path)
+    try:
+        for name, value in filters.items():
+            name = name.rstrip("_")     # from is a word of Python's
+            if name in ("user", "kernel"):
+                if value:
+                    trace.set(name)
+            else:
+                trace.set(name, value)
+    except Error:
+        trace.close()
+        raise
+    return trace
+
+
+def _load():
+    lib = ctypes.CDLL(os.environ.get("LIBBTS", "libbts.so.0"))
+    for names, result, arguments in (
+            ("open", c_int, (POINTER(c_void_p), c_char_p)),
+            ("close", None, (c_void_p,)),
+            ("set", c_int, (c_void_p, c_char_p, c_char_p)),
+            ("on_branch", None, (c_void_p, _BRANCH_FN)),
+            ("on_row", None, (c_void_p, _ROW_FN)),
+            ("on_call on_return", None, (c_void_p, _FRAME_FN)),
+            ("on_total", None, (c_void_p, _TOTAL_FN)),
+            ("run", c_int, (c_void_p, c_void_p)),
+            ("totals", POINTER(Totals), (c_void_p,)),
+            ("bill", c_char_p, (c_void_p, c_bool)),
+            ("next_task", c_void_p, (c_void_p, c_void_p)),
+            ("task_pid task_tgid task_cpu", c_int, (c_void_p,)),
+            ("task_branches sym_addr", c_uint64, (c_void_p,)),
+            ("task_comm sym_name sym_linked sym_object sym_path error", c_char_p, (c_void_p,)),
+            ("find", None, (c_void_p, c_void_p, c_uint64, POINTER(Place))),
+            ("place_text", c_size_t, (POINTER(Place), c_char_p, c_size_t)),
+            ("line", c_int, (c_void_p, POINTER(Place), POINTER(c_char_p), POINTER(c_uint))),
+            ("kind_name", c_char_p, (c_int,)),
+            ("sym_is", c_bool, (c_void_p, c_char_p)),
+            ("depth", c_uint, (c_void_p,)),
+            ("frame", POINTER(Frame), (c_void_p, c_void_p, c_uint))):
+        for name in names.split():
+            function = getattr(lib, "bts_" + name)
+            function.restype = result
+            function.argtypes = arguments
+    return lib
+
+
+_lib = _load()
