@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: claim it from perf, and follow the lives of CPUs
+ * Branch Trace Store: the claim, the threshold, flushes, and CPU hotplug
  *
- * perf owns the Debug Store (DS): the DS area, of which PEBS uses the other half, the
- * counters, and the PMI's vector. A claim asks perf for the BTS half; perf and this
- * driver then refuse each other with -EBUSY. perf allocates the buffers, maps them in
- * the cpu_entry_area, and so in the user page tables of KPTI as well, and writes
- * MSR_IA32_DS_AREA, also for CPUs that come online later. A claim counts as an active
- * event, so that perf's PMI handler goes on to unmask the PMI's entry of the local APIC.
+ * perf owns the Debug Store (DS): the DS area, which PEBS shares, the counters, and the
+ * PMI's vector. A claim borrows the BTS half; perf and this driver then refuse each other
+ * with -EBUSY. perf allocates the buffers, writes MSR_IA32_DS_AREA, also on CPUs that come
+ * online later, and maps the buffers in the cpu_entry_area, which is in the user page
+ * tables of KPTI too. A claim counts as an active event, so perf's PMI handler keeps
+ * unmasking the PMI in the local APIC.
  *
- * A CPU joins in the ONLINE section of CPU hotplug, before its first task: it throws NMIs
- * away until it is in cpu_online_mask, so its interrupt cannot be probed earlier. It
- * leaves in the STARTING section, with interrupts off, after its last task and before
- * perf clears DS_AREA. A claim, a release and the last CPU of a suspend go the same ways.
+ * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupt
+ * cannot be probed earlier, because a CPU ignores NMIs until it is in cpu_online_mask. It
+ * leaves in the STARTING section, with interrupts off, after its last task and before perf
+ * clears DS_AREA. The claim, the release, and the last CPU during suspend take the same
+ * paths.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -35,13 +36,12 @@
 #include "ds_internal.h"
 
 /*
- * Records per interrupt. The more, the less an interrupt costs the program, and the
- * longer perf's interrupts wait: of its samples at 4 kHz none is lost with 512, one in a
- * thousand with 1024.
+ * Records per interrupt. More records cost the program less, but delay perf's interrupts:
+ * of its samples at 4 kHz, none are lost with 512 records, one in a thousand with 1024.
  */
 static unsigned int ds_threshold = 512;
 
-/* Of the ONLINE section; 0 while BTS is not claimed. */
+/* The state in the ONLINE section; 0 while BTS is not claimed. */
 static int ds_online_state;
 
 static const struct ds_bts_ops ds_no_client = {
@@ -56,37 +56,37 @@ static void ds_set_client(const struct ds_bts_ops *ops)
 	static_call_update(ds_client_pending, ops->pending);
 }
 
-/* Is a CPU recording? Context: any; the answer may be stale when it arrives. */
+/* Report whether a CPU records. Context: any; the answer may be stale. */
 bool ds_bts_running(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
 }
 
-/* DS_TRAIT_* that are known of a CPU. Context: any. */
+/* The DS_TRAIT_* found on a CPU so far. Context: any. */
 unsigned int ds_bts_traits(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* A CPU that has stopped gets another chance. Context: this CPU, BTS off. */
+/* A CPU whose recording has stopped may record again. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
 	ds_bts_ask(current);
 }
 
-/* Why a CPU is left out, if it is. Context: any; BTS is claimed, or a claim has failed. */
+/* Why a CPU's BTS is not used. Context: any; BTS is claimed, or a claim has failed. */
 enum ds_fault ds_bts_fault(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
 }
 
 /**
- * ds_bts_update_all - have every CPU ask the client again what to record
- * @cause:	why the buffers are drained on the way
+ * ds_bts_update_all - make every CPU ask the client again what to record
+ * @cause: why the buffers are drained first
  *
- * When this returns, each CPU has handed over what it had recorded and records
- * what the client's turn() says, or nothing.
+ * On return, each CPU has handed over its records, and records what the client's turn()
+ * returned, or nothing.
  *
  * Context: Process context, interrupts on.
  */
@@ -97,15 +97,14 @@ void ds_bts_update_all(enum ds_drain_cause cause)
 	on_each_cpu(ds_run, &job, true);
 }
 
-/* Records per interrupt. Context: any. */
 unsigned int ds_bts_get_threshold(void)
 {
 	return READ_ONCE(ds_threshold);
 }
 
 /**
- * ds_bts_set_threshold - choose how often the CPUs interrupt
- * @records: the records per interrupt
+ * ds_bts_set_threshold - set the number of records per interrupt
+ * @records: the number
  *
  * Context: As ds_bts_update_all().
  * Return: 0; -EINVAL if the number is too low or too high.
@@ -125,9 +124,10 @@ static bool ds_must_flush(int cpu, void *unused)
 }
 
 /**
- * ds_bts_flush_all - have the CPUs hand over what they have recorded so far
+ * ds_bts_flush_all - make the CPUs hand over their records
  *
- * CPUs that do not record, and for which nothing is held, are not disturbed.
+ * CPUs that do not record, and for which the client has nothing pending, are not
+ * interrupted.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -139,9 +139,9 @@ void ds_bts_flush_all(void)
 }
 
 /**
- * ds_bts_flush_cpu - hand over what this CPU has recorded so far
+ * ds_bts_flush_cpu - hand over this CPU's records
  *
- * Does nothing in the midst of another drain.
+ * Does nothing during another drain.
  *
  * Context: Any.
  */
@@ -156,14 +156,15 @@ void ds_bts_flush_cpu(void)
 }
 
 /**
- * ds_bts_crash - the kernel oopses or panics: drain everything and stop
+ * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * A CPU that crashed in the midst of a drain keeps its records. Nothing is recorded
- * any more until the client's turn() is called again. Two CPUs may crash at once, and then ask
- * each other. One that does not answer in time still will, with the next NMI it takes.
+ * A CPU that crashed during a drain keeps its records. Nothing more is recorded until the
+ * client's turn() is called again. If two CPUs crash at once, each requests the other's
+ * records. A CPU that does not respond in time still drains at its next NMI.
  *
- * Context: Interrupts off; any, NMI and a stack overflow's exception among them. No
- * lock, no allocation; waits up to 10 ms for the others. BTS is claimed.
+ * Context: Interrupts off; any, including NMI and the exception of a stack overflow.
+ * Takes no lock and allocates nothing; waits up to 10 ms for the other CPUs. BTS is
+ * claimed.
  */
 void ds_bts_crash(void)
 {
@@ -185,7 +186,7 @@ void ds_bts_crash(void)
 	}
 }
 
-/* A CPU that fails the probe does not record, and the client is told. */
+/* Probe a CPU. If the probe fails, tell the client, and do not record there. */
 static void ds_start(struct ds_bts_cpu *c)
 {
 	WRITE_ONCE(c->fault, ds_probe(c));
@@ -193,7 +194,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* Those that fail at the claim are the client's to report. */
+	/* During a claim, the client reports the CPUs that fail. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -201,8 +202,8 @@ static void ds_start(struct ds_bts_cpu *c)
 }
 
 /*
- * Never keeps a CPU from coming online. A CPU that was to go offline, and stays, comes here
- * as well. Context: on @cpu.
+ * Never prevents a CPU from coming online. Also called if a CPU fails to go offline.
+ * Context: on @cpu.
  */
 static int ds_cpu_online(unsigned int cpu)
 {
@@ -211,7 +212,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* The end of an NMI may have found the static key off. */
+		/* An NMI that ended with the static key off may have left these set. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -228,7 +229,7 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
-/* The CPU forgets DEBUGCTL. Context: the last CPU, interrupts off. */
+/* DEBUGCTL is lost in suspend. Context: the last CPU, interrupts off. */
 static int ds_suspend(void *unused)
 {
 	return ds_cpu_dying(smp_processor_id());
@@ -240,7 +241,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/* The next kernel has something else where the buffers are. Context: interrupts on. */
+/* The next kernel may reuse the buffers' memory. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	on_each_cpu(ds_run, &ds_leave, true);
@@ -256,7 +257,7 @@ static struct syscore ds_syscore = {
 	.ops = &ds_syscore_ops,
 };
 
-/* AAJ122, and its like on the models that follow. */
+/* Models with erratum AAJ122, or with the same erratum under another name. */
 static const struct x86_cpu_id ds_erratum_aaj122[] = {
 	X86_MATCH_VFM(INTEL_NEHALEM, NULL),
 	X86_MATCH_VFM(INTEL_NEHALEM_G, NULL),
@@ -279,7 +280,7 @@ static void ds_stop_all(void)
 	ds_online_state = 0;
 }
 
-/* Return: 0; -EIO if each CPU is left out; another error. On error nothing is left on. */
+/* Return: 0; -EIO if BTS works on no CPU; another error. On error BTS is off everywhere. */
 static int ds_start_all(void)
 {
 	int cpu, ret;
@@ -302,24 +303,24 @@ static int ds_start_all(void)
 	return -EIO;
 }
 
-/* Can ds_bts_claim() succeed? Context: any, after early_initcall(). */
+/* Report whether ds_bts_claim() can succeed. Context: any, after early_initcall(). */
 bool ds_bts_available(void)
 {
 	return intel_ds_has_bts();
 }
 
 /**
- * ds_bts_claim - take BTS on all CPUs, those that come online later included
+ * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed. One that fails, now or when it comes online, is left out:
- * ds_bts_fault() has the reason, and the CPU's batches are @dead. Nothing is recorded
- * before the first switch to a task, or ds_bts_update_all().
+ * Each CPU is probed. If the BTS of a CPU does not work, now or when the CPU comes
+ * online, its BTS is not used: ds_bts_fault() returns the reason, and the CPU's batches
+ * are @dead. Nothing is recorded before the first task switch or ds_bts_update_all().
  *
- * Context: Process context, may sleep; not beside itself or ds_bts_release().
- * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS;
- * -ENOMEM if perf could not allocate the buffers; -EIO if each CPU failed. On error
- * nothing is left on.
+ * Context: Process context, may sleep; not concurrently with another claim or release.
+ * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS; -ENOMEM if
+ * perf could not allocate the buffers; -EIO if BTS works on no CPU. On error BTS is off
+ * everywhere.
  */
 int ds_bts_claim(const struct ds_bts_ops *ops)
 {
@@ -340,7 +341,7 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
-	/* The buffers are mapped in each process, KPTI or not. */
+	/* The buffers are mapped in every process, with or without KPTI. */
 	if (boot_cpu_has_bug(X86_BUG_CPU_MELTDOWN))
 		pr_warn_once("this CPU has Meltdown: any process may read the branches in the buffers\n");
 	return 0;
@@ -357,9 +358,9 @@ err_claim:
 /**
  * ds_bts_release - stop BTS on all CPUs and give it back to perf
  *
- * What the CPUs have recorded is handed over first.
+ * The CPUs hand over their records first.
  *
- * Context: Process context, may sleep. The client calls ds_bts_off() no more.
+ * Context: Process context, may sleep. The client must not call ds_bts_off() any more.
  */
 void ds_bts_release(void)
 {

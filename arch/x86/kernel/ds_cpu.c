@@ -2,17 +2,17 @@
 /*
  * Branch Trace Store: record every taken branch through the Debug Store
  *
- * The CPU writes a record of 24 bytes (from, to, flags) for each taken branch
- * into a buffer of its own, and raises the performance-monitoring interrupt
- * (PMI, an NMI in Linux) when the index reaches a threshold:
+ * The CPU writes a record of 24 bytes (from, to, flags) for each taken branch into its own
+ * buffer. It raises the performance-monitoring interrupt (PMI, an NMI in Linux) when the
+ * index reaches a threshold:
  *
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
- * A flight recorder (DS_BTS_CIRCULAR) wraps in the buffer without interrupts instead.
- * A drain hands the records to the client, overwrites them with zeroes and puts the
- * index back to base. Of an NMI that drains, a dozen branches are stored at each end,
- * on any kernel, for perf's handler is not recorded:
+ * A flight recorder (DS_BTS_CIRCULAR) raises no interrupt and wraps in the buffer. A drain
+ * hands the records to the client, overwrites them with zeroes and resets the index to
+ * base. An NMI that drains stores a dozen branches at its entry and at its exit, on any
+ * kernel, because BTS is off while perf's handler runs:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -21,31 +21,30 @@
  *	    ds_bts_ops.turn()		  ds_bts_nmi_leave()	sets TR
  *	ds_bts_on()
  *
- * Of MSR_IA32_DEBUGCTLMSR, which is shared with block stepping and perf, only TR, BTS,
- * BTINT and BTS_OFF_* are changed. The local APIC masks the PMI when it delivers. If
- * another one is lost until perf unmasks, the index is above the threshold when
- * ds_bts_nmi() looks, or the buffer is full at another drain, which then unmasks.
+ * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
+ * BTS, BTINT and BTS_OFF_*. The local APIC masks the PMI when it delivers one. If another
+ * PMI is lost before perf unmasks it, either ds_bts_nmi() finds the index above the
+ * threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
- * The hardware may raise the PMI for each record above the threshold, or late; store
- * records after TR was cleared (the driver's own, left out); read the index while TR is
- * clear only; clear TR by itself, as a machine check does (the next drain notices).
+ * The hardware may raise the PMI late, or for each record above the threshold. It may store
+ * records after TR was cleared; these are own. It may cache the index while TR is set.
+ * It may clear TR itself, at a machine check; the next drain notices.
  *
- * Concurrency. A CPU's struct ds_bts_cpu, DS area and DEBUGCTL are touched by that CPU
- * alone, with interrupts off; but a CPU that crashes sets @crash and @crash_nmi of the
- * others, and any reads @ctl as a hint. @busy is set from the beginning of ds_bts_off() until the
- * index is back at base in ds_bts_on(). An NMI that finds it set leaves the buffer alone.
- * It switches BTS off if the interrupted drain has not done so yet: else all branches of
- * the NMI would be stored.
+ * Concurrency. A CPU's struct ds_bts_cpu, DS area and DEBUGCTL are changed only by that
+ * CPU, with interrupts off, except that a CPU that crashes sets @crash and @crash_nmi of
+ * the others. Other CPUs read @ctl, @ds, @traits and @fault as hints. @busy is set from the
+ * start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that finds
+ * @busy set does not touch the buffer. It only switches BTS off, if the interrupted drain
+ * has not done so yet; otherwise all branches of the NMI would be stored.
  *
- * BTS does not see SMM, SGX enclaves, or VMX guests, which use their own DEBUGCTL. It does
- * not see the host either from a VM exit, which clears DEBUGCTL, until KVM restores it. A
- * full buffer loses branches, which is reported, though they cannot be counted.
+ * BTS does not see SMM, SGX enclaves, or VMX guests, which have their own DEBUGCTL. A VM
+ * exit clears DEBUGCTL, so BTS does not see the host either until KVM restores it. A full
+ * buffer loses branches. The loss is reported, but the branches cannot be counted. While
+ * KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's vector, and the
+ * PMI of BTS is lost. The next drain then finds the records.
  *
- * While KVM has lent the PMU to a guest (mediated vPMU), LVTPC has the guest's vector, and
- * a PMI of BTS is lost: as beside perf, the next drain finds the buffer.
- *
- * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save
- * Area", "Writing the DS Interrupt Service Routine".
+ * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
+ * the DS Interrupt Service Routine".
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -77,12 +76,12 @@ static __always_inline bool ds_over(const struct debug_store *ds)
 }
 
 /*
- * What is in .text..ds before BTS is off, or after it is on, must not branch out of
- * that section. So it uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are
- * inline in each configuration.
+ * Code in .text..ds must not branch out of that section before BTS is off or after it is
+ * on. It uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are inline in each
+ * configuration.
  */
 
-/* Return: what DEBUGCTL was. */
+/* Return: the previous DEBUGCTL. */
 static __always_inline u64 ds_switch_off(void)
 {
 	u64 ctl = __rdmsr(MSR_IA32_DEBUGCTLMSR);
@@ -93,13 +92,13 @@ static __always_inline u64 ds_switch_off(void)
 }
 
 /**
- * ds_bts_off - this CPU records nothing, until ds_bts_on()
+ * ds_bts_off - record nothing on this CPU until ds_bts_on()
  *
- * To be called from .text..ds, first.
+ * Call this before anything else, and only from code in .text..ds.
  *
  * Context: Interrupts off; up to NMI.
- * Return: true if ds_bts_on() must follow; false in the midst of another drain, which
- * this interrupts or is called by: it has the buffer.
+ * Return: true if ds_bts_on() must follow; false during another drain, which uses the
+ * buffer.
  */
 __ds_text bool ds_bts_off(void)
 {
@@ -110,7 +109,7 @@ __ds_text bool ds_bts_off(void)
 	c->interrupted = false;
 	barrier();
 	WRITE_ONCE(c->busy, DS_BUSY);
-	/* From here on an NMI on this CPU leaves the buffer alone. */
+	/* From here on an NMI on this CPU does not touch the buffer. */
 	barrier();
 	if (c->ds) {
 		c->debugctl = ds_switch_off();
@@ -120,9 +119,9 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Forget what is in the buffer. After a drain these are own records, stored late. Else
- * an NMI had to drain and its handlers were skipped (a microcode update), or something
- * else had set TR. Context: as ds_bts_on(), where nothing may be instrumented.
+ * Discard the records in the buffer. After a drain they are own records, stored late.
+ * Otherwise, the handlers of an NMI that had to drain were skipped (microcode update), or
+ * something else had set TR. Context: as ds_bts_on(), where nothing may be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -143,9 +142,9 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_bts_on - record on this CPU what ds_bts_ask() has last set
+ * ds_bts_on - record on this CPU as the last ds_bts_ask() has set
  *
- * To be called from .text..ds, last.
+ * Call this after everything else, and only from code in .text..ds.
  *
  * Context: As ds_bts_off(), after it.
  */
@@ -163,21 +162,21 @@ __ds_text void ds_bts_on(void)
 	ctl = c->ctl;
 	if (c->ds)
 		ds_discard(c);
-	/* The index is at base before an NMI may look at it. */
+	/* Reset the index before an NMI may look at it. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* A crash's NMI in between found nothing to switch off. */
+		/* The NMI of a crash may have come just before, while BTS was still off. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
 }
 
 /*
- * An NMI that drains, or that interrupts a drain, which may not have switched BTS off yet.
- * This function is not in .text..ds: code there is entered only where BTS goes off, for the
- * tracer's own records are found only at the end. Context: NMI, RCU does not watch yet.
+ * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched it
+ * off yet. This function is not in .text..ds because it mostly leaves BTS on, and own
+ * records are found only at the ends of a batch. Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
 {
@@ -193,8 +192,8 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * The NMI returns to @ip, or exc_nmi() restarts for a nested one. Context: NMI, RCU watches
- * no more.
+ * The NMI returns to @ip, or exc_nmi() restarts for a nested NMI. Context: NMI, after RCU
+ * stops watching.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
 {
@@ -207,10 +206,10 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
 }
 
 /**
- * ds_run - drain, and do something more while BTS is off
+ * ds_run - run a job while BTS is off
  * @data: a struct ds_job
  *
- * Does nothing in the midst of another drain. An IPI's function.
+ * Does nothing during another drain. Can be an IPI's function.
  *
  * Context: Interrupts off; up to NMI.
  */
@@ -236,10 +235,10 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * A PMI is on its way if the index has reached the threshold, unless it came since
- * the drain is busy: see ds_bts_nmi(). If the buffer is full and the entry masked, the
- * PMI was lost, and no other can come: unmask. In an NMI a masked entry means that the
- * PMI was delivered: it waits for that NMI to end.
+ * If the index has reached the threshold, a PMI is pending, unless it arrived during this
+ * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
+ * no other can come, so unmask it. Inside an NMI, a masked PMI was delivered, and waits for
+ * that NMI to end.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -249,7 +248,7 @@ VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 }
 
 /*
- * Forget what the buffer holds. Nothing is left there: it is mapped in the user page
+ * Empty the buffer. Overwrite the records, because the buffer is mapped in the user page
  * tables (KPTI). Context: busy; TR is clear.
  */
 static void ds_empty(struct ds_bts_cpu *c)
@@ -263,11 +262,11 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* An NMI that was on its way has come, or is waited for. */
+	/* A PMI that was seen is done: its records are drained. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
-/* Move what a CPU has counted since its last batch into a batch. */
+/* Move the counts since the CPU's last batch into a new batch. */
 static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
 	batch->own = c->strays;
@@ -277,8 +276,8 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over what the buffer holds and empty it. Context: busy; in the NMI that
- * interrupted @ip, or elsewhere (DS_NOWHERE). Bounded by the size of the buffer.
+ * Hand over the records and empty the buffer. @ip is the interrupted address in an NMI,
+ * otherwise DS_NOWHERE. Context: busy. The time is bounded by the size of the buffer.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -286,7 +285,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* An NMI may come when BTS was about to go off, or on. */
+	/* BTS is off too if the NMI interrupted code that was switching it off or on. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -302,7 +301,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
-	/* Better no record than no progress. */
+	/* Losing records is better than making no progress. */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
 		pr_warn("CPU %d: interrupts without records, recording stops there\n",
@@ -311,10 +310,10 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 }
 
 /**
- * ds_bts_drain - hand over what this CPU has recorded
- * @cause: why; in a flush the client gets an empty batch as well
+ * ds_bts_drain - hand over this CPU's records
+ * @cause: why; for a flush the client also gets an empty batch
  *
- * Context: Between ds_bts_off() and ds_bts_on(); the client's records() is called here.
+ * Context: Between ds_bts_off() and ds_bts_on(). Calls the client's records().
  */
 void ds_bts_drain(enum ds_drain_cause cause)
 {
@@ -334,13 +333,13 @@ void ds_bts_drain(enum ds_drain_cause cause)
 }
 
 /**
- * ds_bts_ask - have this CPU record what the client wants of a task
- * @task: the current one, or the one that comes next
+ * ds_bts_ask - ask the client what to record of a task
+ * @task: the current or the next task
  *
- * Where BTS is not the driver's, or has stopped, nothing is recorded, whatever the
- * client says.
+ * Nothing is recorded if the driver does not use BTS on this CPU, or if recording has
+ * stopped.
  *
- * Context: As ds_bts_drain(), after it; not NMI. The client's turn() is called here.
+ * Context: As ds_bts_drain(), after it; not NMI. Calls the client's turn().
  */
 void ds_bts_ask(struct task_struct *task)
 {
@@ -355,19 +354,19 @@ void ds_bts_ask(struct task_struct *task)
 	if (!ds)
 		return;
 	WRITE_ONCE(c->ctl, c->idle_pmis < DS_IDLE_PMIS ? ctl : 0);
-	/* Where there is to be no interrupt, beyond the maximum. */
+	/* If no interrupt is wanted, put the threshold beyond the maximum. */
 	WRITE_ONCE(ds->bts_interrupt_threshold, ctl & DEBUGCTLMSR_BTINT ?
 		   ds->bts_buffer_base + size * ds_bts_get_threshold() :
 		   ds->bts_absolute_maximum + size);
 }
 
 /*
- * The PMI is one of several sources of an NMI, and only a CPU that stores branches raises it;
- * something else may have set TR. @pmi is how a drain and an NMI in its
- * midst agree on it: the first of the two to come sets it, the second takes it back.
- * The branches of another NMI were recorded, and may have reached the threshold. Perf may
- * unmask the PMI's entry late: an interrupt that fell due before is lost.
- * Context: NMI, after perf's handler, which has unmasked the entry.
+ * Handle the PMI, one of several sources of NMIs. Only a CPU that stores branches raises
+ * it, for this driver or because something else has set TR. A drain and a PMI during it
+ * agree by @pmi: the first to act sets it, the second clears it. Without a drain, this may
+ * be another NMI, whose branches have reached the threshold. Drain then, because their PMI
+ * is lost if perf unmasks it late. Context: NMI, after perf's handler, which has unmasked
+ * the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -396,18 +395,18 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	return over || due || crash ? NMI_HANDLED : NMI_DONE;
 }
 
-/* --- Trust is checked: does the hardware do what it says? -------------------------- */
+/* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* An NMI of another kind spoils a try, and the first record may be wrong (AAJ122). */
+/* Another NMI spoils a try, and the first record may be wrong (AAJ122). */
 #define DS_PROBE_TRIES		8
-/* How many branches a try takes until there is a PMI, at most: they fit the buffer. */
+/* The maximum number of branches of a try; they fit into the buffer. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
 
 /*
- * Go back @branches times, or until there is a PMI, with no other branch but those of
- * an NMI. Return: does the buffer hold the record of just one?
+ * Take a known branch @branches times, or until a PMI comes. Only an NMI adds other
+ * branches. Return: true if the buffer holds exactly one record of the known branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {
@@ -436,7 +435,7 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 	return READ_ONCE(c->pmi) == DS_PMI_SEEN;
 }
 
-/* Take the probe's records away. What comes late comes now: each round is a branch. */
+/* Discard the probe's records. The loop's branches let late records arrive first. */
 static void ds_settle(struct ds_bts_cpu *c)
 {
 	unsigned int i;
@@ -447,7 +446,7 @@ static void ds_settle(struct ds_bts_cpu *c)
 	ds_empty(c);
 }
 
-/* A known branch must give just its record, and crossing the threshold a PMI. */
+/* A known branch must store exactly its record, and the threshold must raise a PMI. */
 static enum ds_fault ds_try(struct ds_bts_cpu *c)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
@@ -464,11 +463,11 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_probe - does this CPU's BTS work?
- * @c: the CPU's
+ * ds_probe - test this CPU's BTS
+ * @c: the CPU's state
  *
  * Context: This CPU, which is online, busy; the NMI handler is registered.
- * Return: DS_FAULT_*. The driver has BTS if that is _NONE, until ds_put_back().
+ * Return: DS_FAULT_*. On DS_FAULT_NONE the driver uses BTS until ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
 {
@@ -492,7 +491,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* For an NMI, this is a drain of a CPU that stores branches. */
+	/* To an NMI, the probe looks like a drain of a CPU that stores branches. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
@@ -508,11 +507,11 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_put_back - leave this CPU's BTS to perf as it was
- * @c: the CPU's
+ * ds_put_back - give this CPU's BTS back to perf as it was
+ * @c: the CPU's state
  *
- * From here on nothing is stored, because the buffer may go away, also if something
- * else has put the driver's bits back: a hypervisor that restores what it saved.
+ * Clears TR even if something else, for example a hypervisor, has set it again, because the
+ * buffer may be freed after this.
  *
  * Context: This CPU, busy.
  */
@@ -525,6 +524,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* A PMI that came after perf's last event has left the entry masked. */
+	/* A PMI after perf's last event may have left the entry masked. */
 	ds_unmask_pmi();
 }

@@ -2,8 +2,8 @@
 /*
  * KUnit tests of the BTS driver: PMIs, NMIs and a crash, on the CPUs of this machine
  *
- * The test is the driver's client: it claims BTS, and counts what each CPU hands over.
- * NMIs come from this CPU itself.
+ * The test is the driver's client: it claims BTS and counts the records of each CPU. Each
+ * NMI that a test sends goes to its own CPU.
  */
 
 #include <kunit/test.h>
@@ -20,11 +20,11 @@
 #include "ds_internal.h"
 
 /**
- * struct ds_test_cpu - what the client knows of a CPU
- * @records:	the records of its batches
- * @discarded:	those that were discarded
- * @interrupts:	batches of a PMI
- * @unknown:	NMIs that no handler has claimed
+ * struct ds_test_cpu - what the client has received from a CPU
+ * @records:	the number of records
+ * @discarded:	the number of discarded records
+ * @interrupts:	the number of batches drained by an interrupt
+ * @unknown:	the number of NMIs that no other handler has claimed
  */
 struct ds_test_cpu {
 	unsigned int	records;
@@ -35,7 +35,7 @@ struct ds_test_cpu {
 
 static DEFINE_PER_CPU(struct ds_test_cpu, ds_test_cpu);
 
-/* DS_BTS_*, what the client wants of each task. */
+/* What the client wants of each task (DS_BTS_*). */
 static unsigned int ds_test_mode;
 
 static void ds_test_records(const struct ds_bts_batch *batch)
@@ -63,7 +63,7 @@ static const struct ds_bts_ops ds_test_ops = {
 	.pending	= ds_test_pending,
 };
 
-/* The last handler of NMIs. */
+/* Called for NMIs that no other handler has claimed. */
 static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
 {
 	this_cpu_inc(ds_test_cpu.unknown);
@@ -76,13 +76,12 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* The last release has met an NMI, whose end did not come. */
+/* Pretend that an NMI was running during the last release, and left the CPU busy. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
 }
 
-/* Claim BTS, with nothing recorded yet. */
 static int ds_test_init(struct kunit *test)
 {
 	int cpu, ret;
@@ -112,17 +111,14 @@ static void ds_test_exit(struct kunit *test)
 	unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
 }
 
-/* Take @nr branches and more. */
+/* Take at least @nr branches. */
 static void ds_test_branches(unsigned int nr)
 {
 	while (nr--)
 		barrier();
 }
 
-/*
- * A PMI that comes after its records were drained is the driver's; one that came before
- * is not waited for.
- */
+/* A PMI is expected after its records are drained, unless the PMI came before. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -135,7 +131,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If the buffer is full and the entry masked, the PMI was lost, and no other can come. */
+/* If the buffer is full and the PMI masked, the PMI was lost: unmask it. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -159,8 +155,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * The branches of an NMI for records that are drained must not raise the next one: BTS
- * goes off, and the NMI drains.
+ * If the records of an NMI are drained already, the branches of the NMI must not raise the
+ * next interrupt: BTS goes off, and the NMI drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -186,10 +182,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/*
- * The branches of an NMI of another kind have reached the threshold, and the PMI was lost:
- * that NMI drains.
- */
+/* The branches of another NMI reach the threshold, and the PMI is lost: that NMI drains. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();
@@ -219,8 +212,8 @@ static void ds_test_nmi_other(struct kunit *test)
 }
 
 /*
- * The kernel has crashed, and something else sets TR: a hypervisor that restores what it
- * saved. The PMI switches BTS off, and a later NMI of another kind is not claimed.
+ * After a crash, something else sets TR, for example a hypervisor. The PMI switches BTS
+ * off, and a later NMI from another source is not claimed.
  */
 static void ds_test_nmi_foreign(struct kunit *test)
 {
@@ -267,7 +260,7 @@ static void ds_test_claim(struct kunit *test)
 		KUNIT_EXPECT_GT(test, per_cpu(ds_test_cpu, cpu).records, 0);
 }
 
-/* The other CPU stays in a drain until the crash is over. */
+/* Keep this CPU in a drain until the crash is over. */
 static void ds_test_hold(void *over)
 {
 	ds_bts_off();
@@ -277,7 +270,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms for all CPUs together. Two are in a drain, and do not answer. */
+/* A crash waits 10 ms in all. Both CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;
@@ -301,7 +294,7 @@ static void ds_test_crash(struct kunit *test)
 	WRITE_ONCE(over, true);
 	local_irq_restore(flags);
 	migrate_enable();
-	/* Each CPU has left its drain. */
+	/* After this, each CPU has left its drain. */
 	ds_test_want(DS_BTS_OFF);
 
 	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);
@@ -315,8 +308,8 @@ static void ds_test_crash_there(void *unused)
 }
 
 /*
- * A CPU waits for a PMI when another one crashes: the NMI of the crash is not that PMI. It is
- * claimed, and so is one that comes after its CPU has answered by itself.
+ * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash is not that PMI.
+ * It is claimed, even if the CPU has already drained by itself.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {

@@ -2,7 +2,7 @@
 #ifndef _DS_INTERNAL_H
 #define _DS_INTERNAL_H
 
-/* What the files of the BTS driver share: ds_records.c, ds_cpu.c and ds.c. */
+/* Shared by the files of the BTS driver: ds_records.c, ds_cpu.c and ds.c. */
 
 #include <linux/percpu.h>
 #include <linux/static_call_types.h>
@@ -15,48 +15,49 @@
 #define DS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
-/* No instruction begins there. */
+/* No instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* How many records an NMI that drains leaves on each of its two ways, at most. */
+/* Limit of the own records at the entry, and at the exit, of an NMI that drains. */
 #define DS_NMI_RECORDS	512U
 
-/* After so many PMIs in a row with nothing but own records, recording stops. */
+/* Recording stops after this many PMIs in a row that found only own records. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain has the buffer; an NMI leaves the buffer of another drain alone. */
+/* Which drain uses the buffer. An NMI does not touch the buffer of another drain. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
 	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
 };
 
-/* Of the PMI that belongs to a drain, the drain and the NMI agree in either order. */
+/* The PMI that belongs to a drain. The drain and the PMI may come in either order. */
 enum ds_pmi {
 	DS_PMI_NONE,
-	DS_PMI_DUE,	/* it comes though its records are drained */
-	DS_PMI_SEEN,	/* it came while a drain outside the NMI had the buffer */
+	DS_PMI_DUE,	/* the PMI is still to come, though its records are drained */
+	DS_PMI_SEEN,	/* the PMI came while a drain outside the NMI used the buffer */
 };
 
 /**
  * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
- * @ds:		the DS area, while BTS on this CPU is the driver's
+ * @ds:		the DS area, while the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
- * @debugctl:	DEBUGCTL as found when BTS went off last
- * @end:	the index when BTS went off; what is above was stored late
- * @back:	where the last NMI that drained returned to, or DS_NOWHERE
- * @busy:	which drain has the buffer
- * @pmi:	what is known of the PMI
- * @interrupted: an NMI came while BTS was about to go off
- * @crash:	a CPU crashes and asks for the records. Set by that CPU
- * @crash_nmi:	and its NMI has not come yet. Set by that CPU
- * @idle_pmis:	PMIs in a row that found nothing but own records. From DS_IDLE_PMIS on
- *		nothing is recorded before the next ds_bts_update_all()
- * @strays:	records not yet counted as own: stored after BTS went off, or by a probe
- * @discarded:	records not yet counted as discarded: found when BTS went on
+ * @debugctl:	DEBUGCTL before BTS last went off
+ * @end:	the index when BTS went off; later records were stored late
+ * @back:	the return address of the last NMI that drained, or DS_NOWHERE
+ * @busy:	which drain uses the buffer
+ * @pmi:	the state of the PMI that belongs to a drain
+ * @interrupted: an NMI came just before BTS went off
+ * @crash:	a CPU that crashes has requested the records. Set by that CPU
+ * @crash_nmi:	the NMI of that request has not come yet. Set by that CPU
+ * @idle_pmis:	number of PMIs in a row that found only own records. From DS_IDLE_PMIS on,
+ *		nothing is recorded until the next ds_bts_update_all()
+ * @strays:	own records, not yet reported, that were stored by the probe or after BTS
+ *		went off
+ * @discarded:	discarded records, not yet reported, that were found when BTS went on
  * @traits:	DS_TRAIT_*
- * @fault:	why this CPU is left out
- * @threshold:	perf's interrupt threshold, put back when BTS is given back
+ * @fault:	why this CPU's BTS is not used
+ * @threshold:	perf's interrupt threshold, restored when BTS is given back
  */
 struct ds_bts_cpu {
 	struct debug_store	*ds;
@@ -79,8 +80,8 @@ struct ds_bts_cpu {
 
 /**
  * struct ds_job - a drain outside of the PMI
- * @cause:	why
- * @then:	what is to be done before BTS goes on again, or NULL
+ * @cause:	why the buffer is drained
+ * @then:	called after the drain, before BTS goes on again; may be NULL
  */
 struct ds_job {
 	enum ds_drain_cause	cause;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the BTS driver: ds_records.c, and what ds_cpu.c makes of records
+ * KUnit tests of the BTS driver: ds_records.c, and how ds_cpu.c handles records
  *
- * A Debug Store made up here is filled by a model of the hardware: record n is the
- * branch from 1000 + n to 2000 + n in kernel space, so that its number is known
- * wherever it turns up, and others are put between.
+ * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
+ * kernel space, so its addresses tell its number. Other records are stored in between.
  */
 
 #include <kunit/test.h>
@@ -14,13 +13,13 @@
 
 #include "ds_internal.h"
 
-/* Not perf's number. */
+/* Differs from the number of slots in perf's buffer. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL
 #define DS_TEST_USER	0x401000UL
 
-/* What an NMI interrupts, where it enters, and where another interrupt does. */
+/* The interrupted instruction, the entry of NMIs, and the entry of another interrupt. */
 #define DS_TEST_IP	(DS_TEST_KERNEL + 0x100)
 #define DS_TEST_ENTRY	((unsigned long)asm_exc_nmi)
 #define DS_TEST_OTHER	(DS_TEST_KERNEL + 0x200)
@@ -48,7 +47,7 @@ static int ds_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Start with an empty buffer whose size is odd by @rest bytes. */
+/* Start with an empty buffer, which is larger than its slots by @rest bytes. */
 static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int rest)
 {
 	u64 base = (unsigned long)t->slot;
@@ -66,7 +65,9 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->stored = 0;
 }
 
-/* The hardware. It may wrap when the buffer is full, or at the next record. */
+/*
+ * Model the hardware. A circular buffer wraps when full or, if @lazy, at the next record.
+ */
 static void ds_test_store(struct ds_test *t, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -95,7 +96,7 @@ static u64 ds_test_place(void)
 	return (unsigned long)__ds_text_start;
 }
 
-/* Into the section, and out of it. */
+/* Store a record that enters the section, or one that leaves it. */
 static void ds_test_enter(struct ds_test *t)
 {
 	ds_test_store(t, DS_TEST_KERNEL + 1, ds_test_place());
@@ -106,7 +107,7 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
-/* @late records come after BTS is off. */
+/* Drain; @late records are stored after BTS is off. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
 	t->cpu.end = t->ds.bts_index;
@@ -122,7 +123,7 @@ static void ds_test_drain(struct ds_test *t)
 	ds_test_drain_late(t, 0);
 }
 
-/* The batch is the @nr records from number @first on. */
+/* Expect the @nr records from number @first on. */
 static void ds_test_expect(struct kunit *test, unsigned int first, unsigned int nr)
 {
 	struct ds_test *t = test->priv;
@@ -137,7 +138,7 @@ static void ds_test_expect(struct kunit *test, unsigned int first, unsigned int 
 	}
 }
 
-/* The end of the buffer need not be a record's. */
+/* The size of the buffer need not be a multiple of a record's size. */
 static void ds_test_linear(struct kunit *test)
 {
 	static const unsigned int slots[] = { 1, 2, 3, 85, 341, DS_TEST_SLOTS - 1 };
@@ -166,7 +167,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* perf puts the index back: with TR set that loses records, with TR clear it does not. */
+/* If perf resets the index, records are lost while TR is set, but not while it is clear. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -206,7 +207,7 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 		ds_test_expect(test, nr - size + 1, size - 1);
 }
 
-/* Has a circular buffer wrapped? Never a guess, whenever the hardware wraps. */
+/* A wrap of a circular buffer is always noticed, whenever the hardware wraps. */
 static void ds_test_wrap(struct kunit *test)
 {
 	static const unsigned int slots[] = { 2, 3, 100, DS_TEST_SLOTS - 1 };
@@ -227,7 +228,7 @@ static void ds_test_wrap(struct kunit *test)
 	}
 }
 
-/* What is stored after BTS is off is left out, and may overwrite what is oldest. */
+/* Records stored after BTS is off are left out. They may overwrite the oldest records. */
 static void ds_test_late(struct kunit *test)
 {
 	const unsigned int size = 20, late = 3;
@@ -271,7 +272,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two at the beginning, one at the end; most is given up or gone. */
+		/* Two records at the start are own, one at the end. A wrap loses one. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -282,7 +283,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* By place: at the ends of a batch, and only there. */
+/* Records are own by address, and only at the ends of a batch. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -299,7 +300,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 3);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 
-	/* Nothing but the way out and the way in. */
+	/* The batch has only own records. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_leave(t);
 	ds_test_enter(t);
@@ -308,12 +309,12 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 2);
 }
 
-/* So that each kernel has one. */
+/* Ensures that each kernel has a return thunk. */
 static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
 
-/* The branch of a return thunk belongs to the branch to it. */
+/* The branch of a return thunk is own if the branch to the thunk is own. */
 static void ds_test_return_thunk(struct kunit *test)
 {
 	u64 thunk = (unsigned long)ds_test_thunk;
@@ -326,14 +327,14 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 2, 5);
 
-	/* Others return that way as well. */
+	/* Other code uses the return thunk, too. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_store(t, thunk, DS_TEST_KERNEL);
 	ds_test_drain(t);
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 1);
 }
 
-/* @way records of an NMI's entry, between those of the traced code and the drain. */
+/* Store @before records of traced code and then @way records of an NMI's entry. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -358,7 +359,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The last branch at that instruction, and within the bound. */
+	/* The last entry counts, and it must be within the limit. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -369,7 +370,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* In the section: the way into that is own as well. */
+	/* If the NMI interrupted the section, the branch into it is own as well. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->nmi = true;
 	ds_test_store_nr(t, 7);
@@ -380,7 +381,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The entry's origin is wrong, and another interrupt came at the same instruction before. */
+/* The entry has a wrong origin. Another interrupt came earlier at the same address. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -400,7 +401,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* Without the entry, all are shown. */
+/* If the NMI's entry is not found, all records are shown. */
 static void ds_test_nmi_no_entry(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -416,7 +417,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* Without the branches at CPL 0, the one that crosses may be there. */
+/* With BTS_OFF_OS, the crossing may be stored or not. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -463,7 +464,7 @@ static void ds_test_nmi_head(struct kunit *test)
 	}
 }
 
-/* The NMI has interrupted the section after BTS was on again: the way out follows. */
+/* The NMI interrupted the section after BTS was on again: the section's exit follows. */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -479,7 +480,7 @@ static void ds_test_nmi_head_own(struct kunit *test)
 	ds_test_expect(test, 13, 30);
 }
 
-/* An NMI between the way into the section and the end of storing. */
+/* An NMI comes after the branch into the section and before BTS is off. */
 static void ds_test_interrupted(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -499,7 +500,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* In a full buffer the beginning of the NMI need not be there. */
+/* If the buffer is full, it may not contain the NMI's entry. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -514,7 +515,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* All that had no room was the driver's. */
+	/* All branches that found no room were own. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);
@@ -568,7 +569,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* A PMI of @more records beside the driver's own; the traced code did not move on. */
+/* A PMI with @more records besides own records. The traced code made no progress. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);
@@ -577,7 +578,7 @@ static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned i
 	ds_hand_over(c, DS_DRAIN_INTERRUPT, DS_TEST_IP);
 }
 
-/* Interrupts that find nothing but own records end the recording, if there are many. */
+/* Recording stops after too many interrupts in a row that found only own records. */
 static void ds_test_stop(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

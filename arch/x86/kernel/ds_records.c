@@ -2,27 +2,27 @@
 /*
  * Branch Trace Store: arithmetic on the records of a drain
  *
- * A buffer that has not wrapped is one slice, from the base to the index. One that has
- * wrapped is two:
+ * A buffer that has not wrapped is one slice, from the base to the index. A buffer that has
+ * wrapped is two slices:
  *
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
  *
- * The oldest record (x) would have been overwritten next. It is given up, so that a
- * buffer that has wrapped has always lost something, also one that was filled exactly.
- * The hardware does not report that it wraps. But drained records are overwritten with
- * zeroes, so it has wrapped if that slot is not empty. What is stored after BTS was
- * switched off is the driver's own: a batch ends at the index of that moment (@end).
+ * The oldest record (x), which would be overwritten next, is given up, so that a wrapped
+ * buffer has always lost a record, even if it was filled exactly. The hardware does not
+ * report a wrap. Drained records are zeroed, so if slot x is in use, the buffer has
+ * wrapped. Records stored after BTS was switched off are own: a batch ends at the index of
+ * that moment (@end).
  *
- * Own records. What the driver and the tracer execute while BTS is on lies in one
- * section, so their records are known by place: they lead out of the section at the
- * beginning of a batch, and into it at the end. From there code may return by way of a
- * return thunk, whose branch follows one that is own. Where an NMI drains, its entry and
- * exit are own as well: from the last branch to the kernel's entry for NMIs, and up to the
- * branch back to the interrupted instruction, each within DS_NMI_RECORDS. If that branch is
- * not found, the records are shown, and counted as unsure. The entry's own origin may be
- * wrong (AAJ122). The entry is not looked for in a full buffer: the NMI may have begun
- * after the last record.
+ * Own records are found by their addresses, because the code of the driver and the tracer
+ * that runs while BTS is on is in one section. At the beginning of a batch, own records
+ * leave the section; at the end, they enter it. A return thunk may follow an own record;
+ * its branch is own too. If an NMI drains, its entry and exit are also own: from the last
+ * branch to the kernel's NMI entry, and up to the branch back to the interrupted
+ * instruction. Each has at most DS_NMI_RECORDS records. If its end is not found, the
+ * records are delivered and counted as unsure. The entry's origin is not checked, because
+ * it may be wrong (AAJ122). A full buffer is not searched for the entry, because the NMI
+ * may have begun after the last record.
  */
 
 #include <linux/minmax.h>
@@ -60,7 +60,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* The index may be at the maximum: a CPU may wrap at the next record. */
+/* At the maximum, the index may be about to wrap: the CPU may wrap at the next record. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -68,7 +68,7 @@ static unsigned int ds_next_slot(const struct debug_store *ds)
 	return in / sizeof(struct ds_bts_record) % ds_slots(ds);
 }
 
-/* Is the slot at the index one that was filled? */
+/* A wrapped buffer has a record in the slot at the index. */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
@@ -83,8 +83,8 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * How many records were stored after BTS was switched off: the CPU may wrap meanwhile. If
- * it does not wrap, perf has put the index back (intel_pmu_reset()).
+ * The number of records stored after BTS went off. If the index has decreased, a circular
+ * buffer has wrapped; otherwise, perf has reset the index (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -95,7 +95,6 @@ unsigned int ds_late(const struct ds_bts_cpu *c)
 	return ds_is_circular(c) ? late + ds_slots(c->ds) : 0;
 }
 
-/* Is anything in the buffer? */
 bool ds_has_records(const struct debug_store *ds)
 {
 	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base || ds_has_wrapped(ds);
@@ -103,8 +102,8 @@ bool ds_has_records(const struct debug_store *ds)
 
 /**
  * ds_slice - find the records that a CPU has stored
- * @c:		the CPU's; BTS is off
- * @batch:	its slices, and @wrapped or @full, are filled in
+ * @c:		the CPU's state; BTS is off
+ * @batch:	the batch, whose slices, and @wrapped or @full, are filled in
  */
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
@@ -117,7 +116,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* A filled slot there: perf has put the index back while TR was set. */
+		/* If that slot is in use, perf has reset the index while TR was set. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -125,7 +124,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* What was stored late may have wrapped, too. */
+	/* Late records may have wrapped, too. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
@@ -145,13 +144,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* Among how many of @nr records an NMI's end is: without branches at CPL 0 it has just one. */
+/* The number of records to search for an end of an NMI: with BTS_OFF_OS, just one. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* How many of the first records are the way out of the last drain. */
+/* The number of records at the start that belong to the exit of the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -175,7 +174,7 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 	return head;
 }
 
-/* Do NMIs enter the kernel there, also those that end the run of a guest? */
+/* Includes the entry of an NMI that ends the run of a KVM guest. */
 static bool ds_is_nmi_entry(u64 addr)
 {
 	bool entry = addr == (unsigned long)asm_exc_nmi;
@@ -191,7 +190,7 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Where the entry of the NMI that drains begins, or @nr. */
+/* Find where the entry of the draining NMI begins. Return: its index, or @nr. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {
@@ -206,7 +205,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/* Where the way into this drain begins. Only an NMI can have come after the branch. */
+/* The start of this drain's entry. Only an NMI can follow the branch into the section. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {
@@ -225,12 +224,12 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /**
- * ds_cut_own - leave the driver's own records out of a batch
- * @batch:	the batch; @own and @unsure are added to
- * @c:		the CPU's: how the driver has left the last drain, and come to this one
- * @nmi:	an NMI drains, which has switched BTS off at its entry
+ * ds_cut_own - leave own records out of a batch
+ * @batch:	the batch; @own and @unsure are increased
+ * @c:		the CPU's state, which tells how the last drain ended and how this one began
+ * @nmi:	an NMI drains; it has switched BTS off at its entry
  *
- * Goes over DS_NMI_RECORDS records at each end, at most.
+ * Searches at most DS_NMI_RECORDS records at each end.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {
@@ -246,14 +245,14 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* What a full buffer had no room for are own branches as well. */
+	/* If the last record was own, the branches that found no room were own, too. */
 	if (end && !nmi)
 		batch->full = false;
 }
 
 /**
- * ds_cpl_trait - by which privilege level does this CPU filter?
- * @batch:	records stored with BTS_OFF_OS set
+ * ds_cpl_trait - find the privilege level by which this CPU filters
+ * @batch: records stored with BTS_OFF_OS set
  *
  * Return: DS_TRAIT_CPL_*, or 0 if the batch neither begins nor ends in the kernel.
  */
@@ -269,11 +268,11 @@ unsigned int ds_cpl_trait(const struct ds_bts_batch *batch)
 }
 
 /**
- * ds_ctl - the bits of DEBUGCTL for a mode
+ * ds_ctl - return the bits of DEBUGCTL for a mode
  * @mode:	DS_BTS_*
  * @has_cpl:	the CPU has BTS_OFF_OS and BTS_OFF_USR (DS-CPL)
  *
- * Return: the bits, 0 if nothing is to be recorded.
+ * Return: the bits; 0 if nothing is recorded.
  */
 u64 ds_ctl(unsigned int mode, bool has_cpl)
 {
@@ -283,7 +282,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Else everything is stored, and the tracer filters. */
+	/* Otherwise both sides are stored, and the tracer filters. */
 	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
 		if (!(mode & DS_BTS_KERNEL))
 			ctl |= DEBUGCTLMSR_BTS_OFF_OS;

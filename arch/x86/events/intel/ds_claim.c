@@ -2,9 +2,9 @@
 /*
  * The Branch Trace Store for a driver outside of perf
  *
- * BTS is half of the Debug Store, which perf owns: perf's ds.c, beside this file, maps
- * the buffers into the cpu_entry_area, and sets DS_AREA on each CPU. With a claim perf
- * shares BTS with the driver in arch/x86/kernel/ds.c.
+ * BTS is half of the Debug Store, which perf owns: ds.c in this folder maps the buffers
+ * into the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half to the
+ * driver in arch/x86/kernel/ds.c.
  */
 
 #include <linux/cpufeature.h>
@@ -16,31 +16,31 @@
 #include "../perf_event.h"
 
 /**
- * intel_ds_has_bts - is there a Branch Trace Store that can be claimed?
+ * intel_ds_has_bts - report whether there is a Branch Trace Store to claim
  *
  * Context: Any, once the PMU is initialized.
- * Return: true if there is one, in the 64-bit format.
+ * Return: true if there is one with 64-bit records.
  */
 bool intel_ds_has_bts(void)
 {
 	/*
-	 * Where perf has no PMU driver, it sets up no DS area. There is no interrupt handler
-	 * then either. bts_init() may set x86_pmu.bts all the same.
+	 * Without a PMU driver, perf sets up no DS area and has no interrupt handler, but
+	 * bts_init() may still set x86_pmu.bts.
 	 */
 	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
 }
 
 /**
- * intel_ds_claim_bts - hand the BTS half of the DS area to a driver outside of perf
+ * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
- * Until intel_ds_release_bts(), DS_AREA is set on every online CPU, those that
- * come online later included, the BTS fields there are the caller's, and events
- * that use BTS or LBR are refused. PEBS and the counters go on. The PMI handler
- * stays active, and so unmasks the LVT entry. One claim at a time.
+ * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and events
+ * that use BTS or LBR are refused. DS_AREA is set on every online CPU, including CPUs
+ * that come online later. PEBS and the counters keep working. The PMI handler stays
+ * active, so it unmasks the LVT entry. Only one claim may be active.
  *
  * Context: Process context, may sleep.
- * Return: 0; -EBUSY if BTS or LBR is in use; -ENODEV if there is no BTS; -ENOMEM
- * if there is no memory for the buffers.
+ * Return: 0; -EBUSY if BTS or LBR is in use; -ENODEV if there is no BTS; -ENOMEM if there
+ * is no memory for the buffers.
  */
 int intel_ds_claim_bts(void)
 {

@@ -10,21 +10,21 @@
 
 struct task_struct;
 
-/* The section .text..ds, see __ds_text. */
+/* Bounds of the section .text..ds: see __ds_text. */
 extern char __ds_text_start[], __ds_text_end[];
 
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * Branch Trace Store (BTS) through the Debug Store, for the bts tracer: what the tracer,
- * the driver's client, and exc_nmi() need. The head of arch/x86/kernel/ds_cpu.c explains
- * how the driver works and what may run concurrently.
+ * The interface of the Branch Trace Store (BTS) driver, for its client, the bts tracer,
+ * and for exc_nmi(). The head of arch/x86/kernel/ds_cpu.c explains how the driver works
+ * and which contexts may run concurrently.
  */
 
 /**
  * struct ds_bts_record - a taken branch, as the hardware stores it
- * @from:	linear address of the branch; of the interrupted instruction
- *		for an interrupt or exception
+ * @from:	linear address of the branch; for an interrupt or exception, of the
+ *		interrupted instruction
  * @to:		linear address of the target
  * @flags:	bit 4 means "predicted" on NetBurst; do not rely on it
  *
@@ -37,10 +37,10 @@ struct ds_bts_record {
 };
 
 /*
- * What a CPU records. A branch that crosses the boundary belongs to both sides.
- * By default the hardware stores both sides and the tracer filters: with
- * BTS_OFF_OS or BTS_OFF_USR set, one direction of the crossings is missing,
- * which of the two depends on the CPU. DS_BTS_CPL_FILTER sets them, for speed.
+ * What a CPU records. A branch that crosses the boundary belongs to both sides. By default
+ * the hardware stores both sides and the tracer filters. With BTS_OFF_OS or BTS_OFF_USR,
+ * which DS_BTS_CPL_FILTER sets for speed, the hardware also drops crossings in one
+ * direction; the direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -48,33 +48,33 @@ struct ds_bts_record {
 #define DS_BTS_CPL_FILTER	BIT(2)
 
 /*
- * The hardware wraps in its buffer, without interrupts: of the branches since
- * the last drain, only the latest are there.
+ * The hardware wraps around in its buffer, without interrupts: only the latest branches
+ * remain.
  */
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
- * Records for each interrupt. At most: perf's buffer holds 2730, and branches go
- * on arriving until BTS is off. At least: several times the branches from
- * ds_bts_nmi_leave() to the end of the NMI, so that the driver's own way out of
- * one interrupt cannot raise the next. Those are a dozen on any kernel: the
- * end of exc_nmi() and assembler, where no checker adds any.
+ * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
+ * perf's buffer of 2730 records, because branches arrive until BTS is off. The minimum is
+ * several times the branches between ds_bts_nmi_leave() and the end of the NMI, so that the
+ * driver's exit from one interrupt cannot raise the next. These are a dozen on any kernel:
+ * the end of exc_nmi() and assembly code, to which no sanitizer adds branches.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
 
-/* Why the records were read out of the hardware's buffer. */
+/* Why the hardware's buffer was drained, that is, read out and emptied. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* a reader, or a change of targets or options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or the system to sleep */
+	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or the system suspends */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
 
-/* A row of records in the hardware's buffer. */
+/* Consecutive records in the hardware's buffer. */
 struct ds_bts_slice {
 	const struct ds_bts_record	*rec;
 	unsigned int			nr;
@@ -82,26 +82,24 @@ struct ds_bts_slice {
 
 /**
  * struct ds_bts_batch - the records of one drain of one CPU
- * @slice:	the records, oldest first; valid during the call only. The
- *		second slice has records only if the buffer has wrapped
- * @own:	how many more there were that are left out, because the driver
- *		or the tracer itself took those branches
- * @discarded:	how many records before these were discarded: they were in the buffer
- *		when BTS went on
- * @unsure:	how many of the records may be the driver's own: the end of its
- *		way in or out was not found
+ * @slice:	the records, oldest first; valid only during the call. The second slice has
+ *		records only if the buffer has wrapped
+ * @own:	number of records left out because the driver or the tracer took those
+ *		branches
+ * @discarded:	number of discarded records, which were in the buffer when BTS went on
+ * @unsure:	number of records that may be own, because the first record of an NMI's
+ *		entry, or the last record of its exit, was not found
  * @cause:	why the buffer was drained
- * @full:	the buffer was full: branches after these were not stored
- * @wrapped:	the circular buffer has wrapped, or perf has put the index back:
- *		branches before these were overwritten
- * @cleared:	BTS was found switched off in DEBUGCTL, by a machine check for
- *		instance: branches after these were not stored
- * @stopped:	recording stops on this CPU: interrupt after interrupt found
- *		nothing but own records
- * @dead:	the CPU is left out because its BTS does not work: none of its branches
- *		are stored. So in each flush
+ * @full:	the buffer was full: later branches were not stored
+ * @wrapped:	the circular buffer has wrapped, or perf has reset the index: earlier
+ *		branches were overwritten
+ * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL:
+ *		later branches were not stored
+ * @stopped:	recording stops on this CPU: several interrupts in a row found only own
+ *		records
+ * @dead:	this CPU's BTS does not work and stores no branches. Set in each flush
  *
- * Where branches were not stored or overwritten, their number is unknown.
+ * If branches were overwritten or not stored, their number is unknown.
  */
 struct ds_bts_batch {
 	struct ds_bts_slice	slice[2];
@@ -122,18 +120,18 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * What runs for the driver and the tracer while BTS is on lies in a section of
- * its own: it switches BTS off first, and on last. A record with an end in that
- * section is own. Nothing in there may be probed, traced or sanitized. Interrupts
- * are off from before it is entered until after it is left. objtool checks that the
- * section calls other code between ds_bts_pause() and ds_bts_resume() only.
+ * Code of the driver and the tracer that runs while BTS is on. It switches BTS off first
+ * and on last. A record with either end in this section is own. The code must not be
+ * probed, traced or sanitized. Interrupts are off from before it is entered until after
+ * it is left. objtool checks that the section calls other code only between
+ * ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* As ds_bts_off(); from here on any code may be called. */
+/* Like ds_bts_off(); after it any code may be called. */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -142,7 +140,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* As ds_bts_on(). */
+/* Like ds_bts_on(). */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -154,15 +152,14 @@ void ds_bts_ask(struct task_struct *task);
 
 /**
  * struct ds_bts_ops - the client, for which the driver records
- * @records:	take a batch of this CPU, with interrupts off, in any context up to NMI,
- *		while the CPU records nothing; calls for one CPU never nest. A flush may
- *		have an empty batch
- * @turn:	turn to a task, the current one or the next one, and return what this
- *		CPU must record of the task (DS_BTS_*). Called with interrupts off, not
- *		from NMI, after the last record of the old mode and before the first one
- *		of the new mode
- * @pending:	return whether a flush must call @records even if the CPU records
- *		nothing. Called with preemption off
+ * @records:	take a batch of this CPU, in any context up to NMI, with interrupts off,
+ *		while the CPU records nothing. Calls on one CPU never nest. A flush may have
+ *		an empty batch
+ * @turn:	return what this CPU must record (DS_BTS_*) of the current or next task.
+ *		Called with interrupts off, not from NMI, after the last record of the old
+ *		mode and before the first record of the new mode
+ * @pending:	return whether a flush must call @records even if the CPU records nothing.
+ *		Called with preemption off
  */
 struct ds_bts_ops {
 	void		(*records)(const struct ds_bts_batch *batch);
@@ -170,20 +167,20 @@ struct ds_bts_ops {
 	bool		(*pending)(int cpu);
 };
 
-/* Why a CPU is left out. */
+/* Why a CPU's BTS is not used. */
 enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
-	DS_FAULT_REFUSED,	/* DEBUGCTL does not take the bits */
-	DS_FAULT_NO_RECORD,	/* a known branch does not give just its record */
-	DS_FAULT_NO_INTERRUPT,	/* the index passes the threshold, and no PMI comes */
+	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the bits */
+	DS_FAULT_NO_RECORD,	/* a known branch does not store exactly its record */
+	DS_FAULT_NO_INTERRUPT,	/* the index passes the threshold without a PMI */
 };
 
-/* What a CPU has shown of what the manual leaves open. */
+/* Behaviour of a CPU that the SDM leaves open, found by tests. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
-#define DS_TRAIT_PMI_ONCE	BIT(1)	/* just for the one that reaches it */
-#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* go by the CPL before a branch */
-#define DS_TRAIT_CPL_AFTER	BIT(3)	/* or after it */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record that reaches it */
+#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL before a branch */
+#define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL after a branch */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
@@ -204,9 +201,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * An NMI begins. If it is for a drain, or comes for one that is over, BTS goes off,
- * before the branches of the NMI's handlers are stored: they might be so many that they
- * raise the next one.
+ * Call this when an NMI begins. If the NMI must drain, or interrupts a drain, or its
+ * records are drained already, BTS goes off before the NMI's handlers run: their branches
+ * might be enough to raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
@@ -214,7 +211,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* The NMI from @ip ends: if it has drained, BTS goes on. */
+/* Call this when the NMI from @ip ends. BTS goes on again if it went off for a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
