@@ -2,40 +2,40 @@
 /*
  * Branch tracer: option bts-block, with which a slow reader causes no loss
  *
- * A traced task takes branches faster than its trace is read. When its records find
- * no room in the ring buffer, they are held in a backlog beside it, see
- * hold.c, and the task waits at its next return to user mode, where it holds
- * no lock:
+ * A traced task takes branches faster than its trace is read. If its records find no room
+ * in the ring buffer, they are held in a backlog (hold.c), and the task waits at its next
+ * return to user mode, where it holds no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
  *	     \                         ^                         |
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * The rule is for an instance, not for a task: a task that has to wait does not
- * return to user mode while any CPU holds branches of the instance. So nothing is
- * kept per task. Branches that the task takes in the kernel meanwhile, or another task
- * until its next interrupt, wait in the backlog of that CPU.
+ * The rule is per instance, not per task: a task that can wait does not return to user mode
+ * while any CPU holds branches of the instance. So no state is kept per task. Meanwhile
+ * this task may take branches in the kernel, and other tasks may take branches until their
+ * next interrupt. These branches wait in the backlog of their CPU.
  *
- * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits: the reader may
- * need any task of the system to make room. What a task takes that cannot wait, see
- * bts_can_wait(), is never held. Others' branches in the kernel are held while the
- * backlog has room, and are dropped and counted after that. Signals come first: a
- * waiting task can be killed, stopped, traced and frozen.
+ * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
+ * may need any task of the system to make room. Branches of a task that cannot wait are
+ * never held: see bts_can_wait(). Branches that other tasks take in the kernel are held
+ * while the backlog has room, and then dropped and counted. A waiting task can be killed,
+ * stopped, traced and frozen.
  *
  * Concurrency:
  *
- *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that adds
- *	  to the backlog sets it for the current task, bts_turn() for the next one. An
- *	  NMI may come on the way to user mode, after the flag was read. So the NMI
- *	  also raises an interrupt, whose return reads the flag again. It does so only
- *	  if the flag was not set: with a kernel's checkers that interrupt may be so
- *	  long that it brings the next NMI, and so on for ever.
- *	- The last entry that leaves an instance's backlogs wakes the tasks that wait for
- *	  that instance: see bts_wake(). While entries are held, a worker has the CPUs
- *	  check again: switching the ring buffer off by a trigger, resizing or unpausing
- *	  it wakes no task. And a CPU that waited for another CPU's turn may have nothing
- *	  more to record. Other tasks sleep on, so that their waiting leaves no branches.
+ *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that adds to
+ *	  the backlog sets it for the current task, bts_turn() for the next task. An NMI may
+ *	  come after the task has read the flag on its way to user mode, so the NMI also
+ *	  raises an interrupt, and the task reads the flag again when the interrupt returns.
+ *	  The NMI does so only if the flag was clear: in a debug kernel, the interrupt may
+ *	  take so many branches that they raise the next NMI, and so on forever.
+ *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
+ *	  instance are woken: see bts_wake(). While entries are held, a worker makes the
+ *	  CPUs check again, because no task is woken when the ring buffer is resized,
+ *	  unpaused, or switched off by a trigger, and because a CPU that waited for another
+ *	  CPU's entries may have nothing more to record. Waiting tasks sleep, so they take
+ *	  no branches.
  */
 
 #include <linux/freezer.h>
@@ -48,12 +48,12 @@
 
 #include "bts.h"
 
-/* The time between drains while a task waits, or the reader of a flight recorder. */
+/* The time between drains while a task or the reader of a flight recorder waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt does nothing: its return to user mode reads TIF_NOTIFY_RESUME. */
+/* The interrupt does nothing itself: its return to user mode reads TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -63,7 +63,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 
 /**
  * bts_check_task - make a task check whether it must wait, before it is in user mode
- * @task: the current task of this CPU, or the next one
+ * @task: the current task of this CPU, or the next task
  *
  * Context: interrupts off, up to NMI.
  */
@@ -77,14 +77,14 @@ void bts_check_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Do tasks like the current one wait? */
+/* Report whether the current task is one that waits. */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Does a CPU hold entries that it will write, not drop? */
+/* Report whether a CPU holds entries that it will write and not drop. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -96,7 +96,7 @@ static bool bts_must_wait(struct bts_instance *b)
 	return false;
 }
 
-/* The instance for which the current task must wait, or NULL. */
+/* Return the instance for which the current task must wait, or NULL. */
 static struct bts_instance *bts_holder(void)
 {
 	struct bts_instance *b;
@@ -109,7 +109,7 @@ static struct bts_instance *bts_holder(void)
 	return NULL;
 }
 
-/* The instance may be gone by now. */
+/* The instance may have left the tracer meanwhile. */
 static void bts_count_wait(struct bts_instance *holder, u64 ns)
 {
 	struct bts_instance *b;
@@ -146,8 +146,8 @@ static void bts_poll_again(struct work_struct *work)
 }
 
 /**
- * bts_poll - have the CPUs drained again and again, while entries are held or a reader of a
- *	      flight recorder may sleep
+ * bts_poll - drain the CPUs repeatedly while entries are held, or while the reader of a
+ * flight recorder may sleep
  *
  * Context: any but NMI.
  */
@@ -157,7 +157,7 @@ void bts_poll(void)
 }
 
 /**
- * bts_block_task - wait for the reader, if need be
+ * bts_block_task - wait for the reader, if necessary
  *
  * Context: process context, on the way to user mode.
  */
@@ -175,7 +175,7 @@ void bts_block_task(void)
 					schedule());
 		bts_count_wait(b, ktime_get_ns() - start);
 		if (ret) {
-			/* The task handles its signal first, then comes back. */
+			/* The task handles its signal first and then returns here. */
 			set_thread_flag(TIF_NOTIFY_RESUME);
 			return;
 		}
@@ -183,9 +183,9 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - a consuming reader opens, reads or closes a file: there may be room now
+ * bts_reader - a consuming reader opens, reads or closes a file, so there may be room
  * @iter:	the file's iterator
- * @event:	which of them the current task does
+ * @event:	what the current task does
  */
 void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 {
@@ -199,7 +199,7 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
  * @b:	the instance
  * @on:	begin
  *
- * With "overwrite" there is always room, and nothing to wait for. So it is off while
+ * With "overwrite" there is always room and no task would wait, so the option is off while
  * the instance blocks, and is restored afterwards.
  *
  * Context: trace_types_lock held.
@@ -227,6 +227,6 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/* It cannot be set while blocking, so it need not be cleared here. */
+	/* The option cannot be set while blocking, so it need not be cleared here. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: every taken branch of the chosen tasks, user and kernel
+ * Branch tracer: trace every taken branch of the chosen tasks, user and kernel
  *
- * The trace has a row for each branch that a traced task took, in the order in
- * which it took them, CPU by CPU:
+ * The trace has a row for each branch that a traced task took. The rows of a CPU are in the
+ * order of the branches:
  *
  *	prog-74  [001] d.Z..  3.141592: 0x401004 -> 0x401020
  *	prog-74  [001] d.Z..  3.141593: do_syscall_64+0x6f/0x140 -> ...
  *
- * The hardware writes records into a buffer of its CPU (asm/ds.h). When that
- * buffer is nearly full, or when the records are needed earlier, they are drained
- * into ftrace's ring buffer, one entry (struct bts_branch_entry) each:
+ * The hardware writes records into a buffer of its CPU (asm/ds.h). When that buffer is
+ * nearly full, or when the records are needed earlier, they are drained into ftrace's ring
+ * buffer, each as one entry (struct bts_branch_entry):
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> driver -> bts_records()
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * filter.c decides which tasks and which branches are recorded. A probe of
- * sched_switch drains the records of the leaving task, so that each entry has the
- * right PID, and turns the hardware on or off for the next task. Nothing is kept per
- * task. A switch between tasks that no instance wants only reads ftrace's verdict on
- * the next task. With bts-cpl-filter the hardware leaves out the side that is not
- * wanted; with bts-circular it keeps only the latest branches.
+ * filter.c decides which tasks and which branches are recorded. A probe of sched_switch
+ * drains the records of the leaving task, so that each entry has the right PID, and turns
+ * the hardware on or off for the next task. No state is kept per task. A switch between
+ * tasks that no instance wants only reads ftrace's verdict on the next task. With
+ * bts-cpl-filter the hardware leaves out the unwanted side; with bts-circular it keeps only
+ * the latest branches.
  *
- * The files, each of which uses only those below it:
+ * Each file uses only files below it:
  *
- *	bts.c		tasks, options, batches: this file
+ *	bts.c		tasks, options, batches
  *	sync.c		brings the ring buffer up to date; start and stop
  *	block.c		tasks wait		filter.c
  *	map.c		mappings		sched.c  switches
@@ -35,43 +35,44 @@
  *	loss.c		counters		event.c  pack.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
- * Beside them: output.c prints, with unpack.c, and stats.c has the files in tracefs.
+ * In addition, output.c prints entries, using unpack.c, and stats.c has the files in
+ * tracefs.
  *
- * Each trace instance that chooses the tracer has its own settings and counters
- * (struct bts_instance). The first instance claims the hardware, the last releases
- * it. A CPU records the union of what the instances want of its task, and each
- * record goes to the instances that want it.
+ * Each trace instance that chooses the tracer has its own settings and counters (struct
+ * bts_instance). The first instance claims the hardware, the last releases it. A CPU
+ * records the union of what the instances want of its task, and each record goes to the
+ * instances that want it.
  *
  * The time and the context of a row are those of the drain, not of the branch.
  *
  * Concurrency:
  *
- *	- bts_records() and bts_turn() run on the CPU whose records they take, with
- *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records()
- *	  in itself or in bts_turn(). So an instance's part of a CPU (struct
- *	  bts_cpu) has one writer at a time; readers elsewhere use READ_ONCE()
- *	  and may miss the latest batch.
- *	- bts_turn() decides what an instance wants of a CPU's task, and keeps it in
- *	  bts_cpu.mode. The driver calls bts_turn() after it has handed over the earlier
- *	  records, so the mode always is that of the batch.
- *	- bts_instances is changed under trace_types_lock and read under RCU, in
- *	  NMI too, where interrupts off stand for the read lock. An instance that
- *	  leaves is removed from the list; after a grace period it is reset or freed.
- *	- bts_instance.tracing and the options are written under trace_types_lock
- *	  and read anywhere. Each such write is followed by ds_bts_update_all(),
- *	  an interrupt on each CPU: when that returns, each CPU obeys the new value.
- *	  A trigger may turn tracing on in any context and without the lock; there
- *	  bts_sync_on() leaves the work to an interrupt and a worker.
+ *	- bts_records() and bts_turn() run on the CPU whose records they handle, with
+ *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records() in
+ *	  itself or in bts_turn(). So an instance's part of a CPU (struct bts_cpu) has one
+ *	  writer at a time. Other CPUs read it with READ_ONCE() and may miss the latest
+ *	  batch.
+ *	- bts_turn() stores in bts_cpu.mode what an instance wants of a CPU's task. The
+ *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
+ *	  is always that of the batch.
+ *	- bts_instances is changed under trace_types_lock and read under RCU, in NMI too,
+ *	  where disabled interrupts are the read lock. An instance that leaves the tracer is
+ *	  removed from the list, and is reset or freed after a grace period.
+ *	- bts_instance.tracing and the options are written under trace_types_lock and read
+ *	  anywhere. After each such write, ds_bts_update_all() interrupts each CPU, so that
+ *	  each CPU uses the new value when ds_bts_update_all() returns. A trigger may turn
+ *	  tracing on in any context and without the lock; bts_sync_on() then leaves the work
+ *	  to an interrupt and a worker.
  *
- * Losses. Each branch that is not delivered is counted, and the trace gets an entry
- * (struct bts_lost_entry) as soon as there is room, before the next branches. Causes
- * are a ring buffer with no room, or that is paused; a full DS buffer; a DS buffer
- * that has wrapped (bts-circular), where the number of lost branches is not known; and
- * records that were still in the DS buffer when BTS went on. See loss.c. With "overwrite" the
- * ring buffer drops its oldest entries and reports that itself. With bts-block the tasks
- * wait for the reader: see block.c.
+ * Losses. Each branch that is not delivered is counted, and the trace gets an entry (struct
+ * bts_lost_entry) as soon as there is room, before the next branches. The causes are a ring
+ * buffer that is full or paused, a full DS buffer, a DS buffer that has wrapped
+ * (bts-circular), where the number of lost branches is unknown, and records that were still
+ * in the DS buffer when BTS went on: see loss.c. With "overwrite" the ring buffer drops its
+ * oldest entries and reports that itself. With bts-block the tasks wait for the reader: see
+ * block.c.
  *
- * ds_cpu.c and Documentation/trace/bts.rst say which branches the tracer cannot see.
+ * ds_cpu.c and Documentation/trace/bts.rst list the branches that the tracer cannot see.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -94,12 +95,12 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The task that the CPU's records belong to. At a task switch that is the next task
- * some time before it is current. A long NMI of perf's in between may end with a drain.
+ * The task of this CPU's records. During a task switch it is the next task before that task
+ * is current. A long NMI of perf in between may end with a drain.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* No instance wants the task that the CPU runs, so that nothing is recorded. */
+/* No instance wants the task that runs on this CPU, so nothing is recorded. */
 static DEFINE_PER_CPU(bool, bts_unwanted);
 
 static struct tracer_opt bts_opts[] = {
@@ -107,9 +108,9 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
 	/* Branches with an end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
-	/* The hardware leaves the other side out; see asm/ds.h for the price */
+	/* The hardware leaves out the other side; asm/ds.h names the cost */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
-	/* A flight recorder: no interrupts, and only the latest branches */
+	/* Flight recorder: no interrupts, and only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
 	/* Tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
@@ -117,7 +118,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
 	/* Rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
-	/* Other events stand after the branches that led to them */
+	/* Other events come after the branches that led to them */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
 	/* Many branches in an entry of the ring buffer */
 	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
@@ -130,9 +131,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * What is recorded of the current task, or of the next one: the union of what the
- * instances want of it. The hardware may leave out a side, or old branches, only if
- * all instances that want the task have that option set.
+ * Return the mode for the current or the next task: the union of what the instances want.
+ * The hardware may leave out a side, or old branches, only if that option is set in all
+ * instances that want the task.
  */
 static unsigned int bts_mode(void)
 {
@@ -151,7 +152,7 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* An instance decides what it wants of @task. If the CPU switches to it, rows come first. */
+/* Decide what an instance wants of @task. If the CPU switches tasks, write rows first. */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
 {
@@ -171,7 +172,7 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 }
 
 /*
- * The CPU turns to @task, or to other modes of the current task. Called by the driver.
+ * Prepare for @task, or for other modes of the current task. Called by the driver.
  * Return: what the hardware must record of the task.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
@@ -190,7 +191,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* The losses after the branches of a batch. */
+/* Count the losses after the branches of a batch. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -204,7 +205,7 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_show_losses(c, false);
 }
 
-/* Gives a batch to an instance, if the instance wants it. Context: as bts_records(). */
+/* Give a batch to an instance, if the instance wants it. Context: as bts_records(). */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
@@ -244,8 +245,8 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 }
 
 /*
- * Does a CPU have losses to show, or entries that wait for room? Called by the driver.
- * Context: preemption off.
+ * Report whether a CPU has losses to show or entries that wait for room. Called by the
+ * driver. Context: preemption off.
  */
 static bool bts_pending(int cpu)
 {
@@ -261,9 +262,9 @@ static bool bts_pending(int cpu)
 }
 
 /*
- * Saves the name of the task for the rows. tracing_start_cmdline_record() would do the
- * same with a probe at every task switch. Interrupts may be off in a way that lockdep
- * does not know, see ds_bts_flush_cpu().
+ * Save the task's name for the rows. tracing_start_cmdline_record() would do this with a
+ * probe at every task switch. lockdep may not know that interrupts are off: see
+ * ds_bts_flush_cpu().
  */
 static void bts_save_name(void)
 {
@@ -275,9 +276,8 @@ static void bts_save_name(void)
 }
 
 /*
- * Takes a batch of this CPU. Called by the driver.
- * Context: interrupts off, up to NMI, not nested; bounded by the DS buffer and
- * the number of instances.
+ * Handle a batch of this CPU. Called by the driver. The time is bounded by the DS buffer
+ * and the number of instances. Context: interrupts off, up to NMI, not nested.
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
@@ -300,8 +300,8 @@ static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 }
 
 /*
- * Context: in the scheduler, with the runqueue locked and interrupts off;
- * current is still @prev. No lock is taken but the PID lists' own.
+ * Context: in the scheduler, with the runqueue locked and interrupts off; current is still
+ * @prev. Takes no lock except that of the PID lists.
  */
 static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *prev,
@@ -310,7 +310,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 {
 	bool unwanted = raw_cpu_read(bts_unwanted);
 
-	/* BTS is off for a task that no instance wants. */
+	/* BTS is off while the CPU runs a task that no instance wants. */
 	if (unwanted) {
 		instrumentation_begin();
 		unwanted = bts_is_unwanted(next);
@@ -333,8 +333,8 @@ static noinline void bts_change_pid(void)
 }
 
 /*
- * ftrace's lists of PIDs are up to date: their probes are called before this one.
- * Context: as sched_exec_pid_tp has it: interrupts off, tasklist_lock held.
+ * ftrace's PID lists are up to date, because their probes run before this one.
+ * Context: as sched_exec_pid_tp: interrupts off, tasklist_lock held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 					 struct task_struct *p)
@@ -345,14 +345,14 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 	}
 }
 
-/* ftrace calls the functions below with trace_types_lock held, unless they say otherwise. */
+/* ftrace holds trace_types_lock when it calls these functions, unless noted otherwise. */
 
 static bool bts_is_chosen(struct trace_array *tr)
 {
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* Earlier records are delivered by the old flags: see bts_turn(). */
+/* Earlier records are delivered with the old flags: see bts_turn(). */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
@@ -380,7 +380,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* A ring buffer that overwrites always has room, and no task would wait. */
+/* With overwrite set there is always room, and no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -388,7 +388,7 @@ static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 	return 0;
 }
 
-/* The texts in error_log for a claim that failed. */
+/* Messages in error_log if the claim fails. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
@@ -425,7 +425,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 	}
 }
 
-/* CPUs that advertise BTS but do not record are left out: hybrid CPUs, hypervisors. */
+/* Name the CPUs whose BTS does not work, for example on hybrid CPUs or hypervisors. */
 static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
@@ -465,7 +465,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 }
 
 /**
- * trace_bts_free - an instance is removed
+ * trace_bts_free - free the tracer's part of an instance that is removed
  * @tr: the trace array, which has another tracer by now
  */
 void trace_bts_free(struct trace_array *tr)
@@ -475,7 +475,7 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Allocated when the tracer is first chosen, and kept when it is left. */
+/* Allocate the instance when the tracer is first chosen. trace_bts_free() frees it. */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {
@@ -487,7 +487,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Counters are kept when the tracer is left, and are cleared here. */
+/* Clear the counters, which are kept after the instance leaves the tracer. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -548,7 +548,7 @@ err_map:
 	return ret;
 }
 
-/* The last instance releases the hardware. Nothing uses an instance that left before. */
+/* The last instance releases the hardware. Waits until no CPU uses the leaving instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {
@@ -562,14 +562,14 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
-/* No CPU uses the instance any more. */
+/* Called when no CPU uses the instance any more. */
 static void bts_free_memory(struct bts_instance *b)
 {
 	bts_free_backlogs(b);
 	bts_free_packers(b);
 }
 
-/* The steps that can fail come first, so that a failure has changed nothing. */
+/* Steps that can fail come first, so that a failure changes nothing. */
 static int bts_init(struct trace_array *tr)
 {
 	int ret = -ENOMEM;

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* Shared by the files of the branch tracer; bts.c describes how it works. */
+/* Shared by the files of the branch tracer; bts.c describes how the tracer works. */
 
 #include <linux/bts_events.h>
 #include <linux/irq_work.h>
@@ -16,31 +16,31 @@
 #include "../trace.h"
 
 /*
- * Why branches or rows are missing from the trace: the cause of a bts_lost entry, or of a
- * loss that only the reader finds. Traces contain the numbers, and tools know them: none
- * ever changes, and a new cause has the next one.
+ * Causes of losses: why branches or rows are missing from the trace. A cause is in a
+ * bts_lost entry, or only the reader finds it. Traces contain the numbers and tools know
+ * them, so a number never changes, and a new cause gets the next number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
-	BTS_LOST_DS_BUFFER	= 1,	/* the hardware's buffer had no room */
-	BTS_LOST_OVERWRITTEN	= 2,	/* the hardware's buffer, circular, has wrapped */
-	BTS_LOST_PAUSED		= 3,	/* the ring buffer was not recording */
+	BTS_LOST_DS_BUFFER	= 1,	/* the DS buffer had no room */
+	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
+	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
 	BTS_LOST_STOPPED	= 5,	/* interrupts without records: recording stops */
-	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work: it is left out */
-	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten them */
+	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
+	BTS_GONE_OVERWRITTEN	= 7,	/* overwritten in the ring buffer */
 	BTS_GONE_DAMAGED	= 8,	/* the entry cannot be read */
-	BTS_LOST_LATE		= 9,	/* found in the hardware's buffer when BTS went on */
-	BTS_LOST_ROWS		= 10,	/* the ring buffer had no room for non-branch rows */
-	BTS_LOST_CANNOT_WAIT	= 11,	/* nor for the branches of a task that cannot wait */
+	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
+	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
+	BTS_LOST_CANNOT_WAIT	= 11,	/* no room, and the task cannot wait */
 	BTS_LOST_CAUSES
 };
 
 /**
- * union bts_entry - a branch, many of them, or a loss, on its way to the ring buffer
+ * union bts_entry - an entry on its way to the ring buffer
  * @ent:	the header
  * @branch:	TRACE_BTS
- * @pack:	TRACE_BTS_PACK, with its code after it
+ * @pack:	TRACE_BTS_PACK, followed by its code
  * @lost:	TRACE_BTS_LOST
  *
  * A non-branch row has the type of its event.
@@ -55,15 +55,15 @@ union bts_entry {
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /*
- * No entry is larger, so that each fits the smallest sub-buffer, a page with its header:
- * sub-buffers may become smaller while entries are held.
+ * The maximum size of an entry. Each entry fits into the smallest sub-buffer, a page with
+ * its header, because sub-buffers may become smaller while entries are held.
  */
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
 /**
  * struct bts_cause - the names of a cause of losses
  * @text:	its text in the trace
- * @stat:	its counter in bts_stats, if the tracer counts it
+ * @stat:	its counter in bts_stats; NULL if only the reader finds the loss
  */
 struct bts_cause {
 	const char	*text;
@@ -72,10 +72,10 @@ struct bts_cause {
 
 /**
  * struct bts_loss - the losses of an instance on a CPU, for one cause
- * @total:	since the instance chose the tracer: branches or rows, or, if their number
- *		is not known, losses
+ * @total:	the number of branches or rows lost since the instance chose the tracer; if
+ *		that is unknown, the number of losses
  * @count:	lost branches that the trace does not show yet
- * @unknown:	losses that the trace does not show yet, whose number is not known
+ * @unknown:	losses of unknown size that the trace does not show yet
  */
 struct bts_loss {
 	u64		total;
@@ -83,37 +83,36 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* The number of PIDs that a page has bits for. */
+/* The number of PIDs for which a page has bits. */
 #define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
 
 /**
  * struct bts_pids - a set of PIDs, which each task switch reads without a lock
- * @bits: a bit for each PID, in pages that are allocated for the first one of them
+ * @bits: a bit for each PID, in pages that are allocated when they are first needed
  */
 struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
-/* A turn that never comes. */
+/* A turn that no batch has: the backlog is empty. */
 #define BTS_NONE_HELD	U64_MAX
 
 /**
- * struct bts_counts - the counters of bts_stats, since the instance chose the tracer;
- *		       they count records unless their line says otherwise
- * @records:		read out of the DS buffer, for any instance
- * @delivered:		written into the instance's ring buffer
- * @filtered:		left out because of bts-user, bts-kernel or the event filter,
- *			or because only other instances wanted the task
- * @own:		left out because the tracer itself took the branch
- * @dropped_off:	dropped because the ring buffer was off, or off for this CPU
- * @unsure:		delivered or filtered records that may be the tracer's own: the
- *			end of its way through an NMI was not found
- * @drains:		drains of the DS buffer, by cause
- * @packs:		with bts-pack, the packs that were written,
- * @pack_bytes:		and their size in the ring buffer
- * @rows:		rows written that are not branches: bts-sched's and bts-map's
- * @blocked:		the number of times that a task has waited for room
- * @blocked_ns:		the time of these waits
+ * struct bts_counts - the counters of bts_stats, since the instance chose the tracer
+ * @records:	records read out of the DS buffer, for any instance
+ * @delivered:	records written into the instance's ring buffer
+ * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
+ *		because only other instances wanted the task
+ * @own:	records left out because the tracer itself took the branch
+ * @dropped_off: records dropped because the ring buffer was off, or off for this CPU
+ * @unsure:	delivered or filtered records that may be own, because an end of the
+ *		tracer's path through an NMI was not found
+ * @drains:	drains of the DS buffer, by cause
+ * @packs:	packs written, with bts-pack
+ * @pack_bytes:	size of these packs in the ring buffer
+ * @rows:	non-branch rows written: those of bts-sched and bts-map
+ * @blocked:	how often a task has waited for room
+ * @blocked_ns:	total time of these waits
  */
 struct bts_counts {
 	u64	records;
@@ -132,10 +131,10 @@ struct bts_counts {
 
 /**
  * struct bts_losses - loss.c: the losses of branches and rows that the instance wanted
- * @cause:	by their causes
+ * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	rows for which the ring buffer had no room, when last read
+ * @refusals:	the ring buffer's count of rows without room, when last read
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -147,10 +146,10 @@ struct bts_losses {
 struct bts_packer;
 
 /**
- * struct bts_writer - write.c: the way into the ring buffer
+ * struct bts_writer - write.c: state for writing into the ring buffer
  * @ent:	the header of a batch's entries
  * @buffer:	the ring buffer of the batch
- * @packer:	where branches are packed; allocated while packs may be wanted
+ * @packer:	packs branches; allocated while packs may be wanted
  */
 struct bts_writer {
 	struct trace_entry	ent;
@@ -162,13 +161,13 @@ struct bts_writer {
  * struct bts_hold - hold.c: entries for which the ring buffer had no room yet
  * @backlog:	the entries; allocated while the instance may block
  * @nr:		the number of entries
- * @branches:	the number of branches in them,
- * @rows:	and of non-branch rows
+ * @branches:	the number of branches in the entries
+ * @rows:	the number of non-branch rows among the entries
  * @oldest:	the turn of the first entry, or BTS_NONE_HELD
- * @turn:	the batch's turn, if it may be held
+ * @turn:	the batch's turn, if the batch may be held
  * @may:	the batch may be held
  * @refused:	the batch may not be held, only because its task cannot wait
- * @wait:	entries are held, on this CPU or on others, that precede the batch
+ * @wait:	entries held on any CPU must be written before the batch
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -187,7 +186,7 @@ struct bts_hold {
  * @mode:	DS_BTS_*, what the instance wants of the task on the CPU
  * @counts:	its counters
  * @loss:	its losses
- * @write:	its ring buffer
+ * @write:	its state for writing
  * @hold:	its backlog
  */
 struct bts_cpu {
@@ -204,22 +203,20 @@ struct bts_cpu {
  * @tr:		the trace array
  * @flags:	its options
  * @cpu:	its part of each CPU
- * @chosen:	the tracer is chosen,
- * @tracing:	and tracing_on is 1
- * @blocking:	bts-block is set while the tracer is chosen,
- * @overwrite:	and the option overwrite, which is off meanwhile, was on before
- * @can_hold:	the CPUs have backlogs,
- * @hold_node:	as each CPU has that comes online
- * @can_pack:	the CPUs have packers,
- * @pack_node:	as each CPU has that comes online
- * @turn:	the turn of the latest batch. Batches of lower turns, on any CPU, are
- *		older
- * @mapped:	PIDs of the processes whose mappings were shown,
- * @showing:	and of the tasks that are showing theirs
- * @maps_missed: a mapping found the ring buffer off
+ * @chosen:	the tracer is chosen
+ * @tracing:	the tracer is chosen and tracing_on is 1
+ * @blocking:	the tracer is chosen and bts-block is set
+ * @overwrite:	the option overwrite, which is off while blocking, was on before
+ * @can_hold:	the CPUs have backlogs
+ * @hold_node:	gives a backlog to each CPU that comes online
+ * @can_pack:	the CPUs have packers
+ * @pack_node:	gives a packer to each CPU that comes online
+ * @turn:	the turn of the latest batch; a lower turn, on any CPU, is an older batch
+ * @mapped:	PIDs of the processes whose mappings were shown
+ * @showing:	PIDs of the tasks that are showing their mappings
+ * @maps_missed: mappings were not shown because the ring buffer was off
  * @wake:	wakes the tasks that wait for room
- * @polled:	a reader has found nothing and did not sleep in read(); see
- *		bts_sync_poll()
+ * @polled:	a reader found nothing and did not sleep in read(): see bts_sync_poll()
  */
 struct bts_instance {
 	struct list_head		list;
@@ -244,7 +241,7 @@ struct bts_instance {
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
 
-/* The options: those that the hardware must know have its bits. */
+/* The options. Options that the hardware must know use the hardware's bits. */
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
@@ -257,7 +254,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* bts.c: the instances that have chosen bts; for for_each_bts_instance() alone. */
+/* bts.c: the instances that have chosen bts; use for_each_bts_instance(). */
 extern struct list_head bts_instances;
 
 /* Context: preemption off, up to NMI; or trace_types_lock held. */
@@ -283,7 +280,7 @@ static inline bool bts_is_loss(const union bts_entry *entry)
 	return entry->ent.type == TRACE_BTS_LOST;
 }
 
-/* The number of branches in an entry; 0 for a loss or another row. */
+/* The number of branches in an entry; 0 for a loss or a non-branch row. */
 static inline unsigned int bts_branches(const union bts_entry *entry)
 {
 	switch (entry->ent.type) {
@@ -296,13 +293,13 @@ static inline unsigned int bts_branches(const union bts_entry *entry)
 	}
 }
 
-/* Is an entry neither branches nor a loss? */
+/* Report whether an entry is a non-branch row. */
 static inline bool bts_is_row(const union bts_entry *entry)
 {
 	return !bts_branches(entry) && !bts_is_loss(entry);
 }
 
-/* The number of branches in an entry, or of those that it reports as lost. */
+/* The number of branches that an entry contains or reports as lost. */
 static inline u64 bts_span(const union bts_entry *entry)
 {
 	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
@@ -314,19 +311,19 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->hold.nr);
 }
 
-/* Has the user switched off the ring buffer, or its part of @cpu? */
+/* Report whether the user has switched off the ring buffer, or its part of @cpu. */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
-/* Is anything recorded, and that option set? */
+/* Report whether anything is recorded and @option is set. */
 static inline bool bts_has(unsigned int mode, unsigned int option)
 {
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* The task has never left a CPU: it has a copy of its parent's state. */
+/* The task has never left a CPU, so it has a copy of its parent's state. */
 static inline bool bts_is_newborn(struct task_struct *p)
 {
 	return !(p->nvcsw + p->nivcsw);
@@ -427,7 +424,7 @@ enum bts_err {
 };
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/* Of bts.c, filter.c and output.c, for kunit.c. */
+/* In bts.c, filter.c and output.c, for kunit.c. */
 extern const char *bts_errs[BTS_ERRS];
 enum bts_err bts_err_of(int ret);
 enum bts_err bts_err_of_fault(enum ds_fault fault);

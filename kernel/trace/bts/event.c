@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: events that are recorded by a probe of another tracepoint
+ * Branch tracer: events that are recorded by probes of other tracepoints
  *
- * bts_departs, bts_arrives and bts_map are ordinary trace events, made by probes of
+ * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes of
  * sched_switch and mmap_exec_tp. A probe is registered while its event is on, in any
- * instance or for perf. The reg() of the events' class does that. The reg function of a
- * TRACE_EVENT_FN could not: it is called with tracepoints_mutex held, under which no
- * probe can be registered. A BPF program that is attached to the tracepoint, and not to
- * the event, does not switch the event on: it runs only while the event is on.
+ * instance or for perf, by the reg() of the event's class. The reg function of a
+ * TRACE_EVENT_FN could not register a probe, because it is called with tracepoints_mutex
+ * held. A BPF program that is attached to the tracepoint instead of the event runs only
+ * while something else keeps the event on.
  */
 
 #include <linux/trace_events.h>
@@ -17,12 +17,12 @@
 /**
  * bts_event_reg - switch an event on or off
  * @call:	the event
- * @type:	as its class's reg() has it
- * @data:	as its class's reg() has it
- * @update:	registers the probes that the events need now, and no others
+ * @type:	the argument of the class's reg()
+ * @data:	the argument of the class's reg()
+ * @update:	registers exactly the probes that the events need now
  *
- * Context: process context, event_mutex held; for perf's per-task types: any.
- * Return: 0 or an error; then nothing has changed.
+ * Context: process context, event_mutex held; any for perf's per-task types.
+ * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
 		  int (*update)(void))
@@ -45,7 +45,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* From perf, at a switch of a task with its events: in any context. */
+		/* perf switches to or from a task with events: any context. */
 		return 0;
 	}
 

@@ -18,8 +18,8 @@
 #include "bts.h"
 
 /*
- * A branch between user space and the kernel belongs to both sides. The sign of an
- * address is its side, so one comparison does for both ends.
+ * A branch between user space and the kernel belongs to both sides. The sign of an address
+ * tells its side, so one comparison covers both ends.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -29,9 +29,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Is @task a target? A look-up takes a lock and a hundred instructions. For the next
- * task of a task switch ftrace has just done it.
- * Context: preemption off.
+ * Report whether @task is a target. A look-up takes a lock and a hundred instructions; at a
+ * task switch, ftrace has just looked up the next task. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -62,9 +61,9 @@ static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
 }
 
 /**
- * bts_mode_of - what an instance wants of a task on this CPU
+ * bts_mode_of - return what an instance wants of a task on this CPU
  * @b:		the instance
- * @task:	the current task, or at a task switch the next one
+ * @task:	the current task or, at a task switch, the next task
  *
  * Context: preemption off.
  * Return: DS_BTS_OFF or the options.
@@ -75,10 +74,10 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_is_unwanted - is a task wanted by no instance, with no row to be written?
- * @task: the next one, at a task switch
+ * bts_is_unwanted - report whether no instance wants a task, and no row is to be written
+ * @task: the next task of a task switch
  *
- * Most switches are between such tasks, which must not become slower because others
+ * Most switches are between unwanted tasks, and must not become slower because other tasks
  * are traced.
  *
  * Context: as bts_mode_of().
@@ -87,7 +86,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* An earlier process may have had its PID: bts_map_turn() forgets that one. */
+	/* bts_map_switch() must forget an earlier process that had the same PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
@@ -104,11 +103,11 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 
 	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
 		return NULL;
-	/* Interrupts are off, though lockdep may not know it: see ds_bts_flush_cpu(). */
+	/* Interrupts are off, but lockdep may not know it: see ds_bts_flush_cpu(). */
 	return rcu_dereference_raw(file->filter);
 }
 
-/* Does the filter let the branch pass? Context: as bts_records(). */
+/* Report whether the filter accepts the branch. Context: as bts_records(). */
 static bool bts_filter_matches(struct event_filter *filter, struct bts_cpu *c,
 			       const struct ds_bts_record *rec)
 {
@@ -127,7 +126,7 @@ static __always_inline bool bts_passes(struct event_filter *filter, struct bts_c
 	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
-/* Deliver the wanted records, each unbroken run of them at once. */
+/* Deliver the wanted records, each run of consecutive records at once. */
 static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
 					     struct event_filter *filter, unsigned int mode,
 					     const struct ds_bts_slice *slice)
@@ -152,7 +151,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 }
 
 /**
- * bts_filter_slice - deliver those of a batch's records that an instance wants
+ * bts_filter_slice - deliver the records of a batch that an instance wants
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
  * @slice:	the records
@@ -167,7 +166,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/* A loop is compiled for each case, because it handles each record. */
+	/* Each case has its own compiled loop, because the loop handles each record. */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

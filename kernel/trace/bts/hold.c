@@ -2,28 +2,28 @@
 /*
  * Branch tracer: the backlog, where entries wait for room (bts-block)
  *
- * When the ring buffer of a CPU has no room, an instance that blocks keeps the entries
- * of that CPU, branches and the losses among them, in a backlog of bytes: a kfifo whose
- * records are entries, each but the first with the turn of its batch before it. The
- * entries go into the ring buffer, in order, when there is room.
+ * If the ring buffer of a CPU has no room, an instance that blocks holds the entries of
+ * that CPU, branches and losses among them, in a backlog. The backlog is a kfifo of bytes
+ * whose records are entries. Before each entry, except the first, comes the turn of its
+ * batch. When there is room, the entries go into the ring buffer, in order.
  *
- * Each batch has a number, its turn. No CPU writes a batch while another CPU holds
- * entries of a lower turn: so when a task moves to another CPU, its earlier branches
- * are written first. All held entries go into the ring buffer of their own CPU, with
- * their own PID, in order. If a backlog is full and the ring buffer has room, the
- * turns are ignored: out of order is better than lost.
+ * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
+ * another CPU holds entries of a lower turn. So when a task moves to another CPU, its
+ * earlier branches are written first. All held entries go into the ring buffer of their own
+ * CPU, with their own PID, in order. If a backlog is full and the ring buffer has room, the
+ * turns are ignored, because wrong order is better than a loss.
  *
  * Entries are held only while a reader lives, tracing is on and bts-block is set, and only
- * those of a task that can wait: the entries of others would have all targets wait for
- * as long as the others go on. An entry that finds no room and may not be held is
- * dropped, and counted. block.c makes the tasks wait.
+ * if their task can wait: other tasks would make all targets wait for as long as they run.
+ * If an entry finds no room and may not be held, it is dropped and counted. block.c makes
+ * the tasks wait.
  *
  * Concurrency:
  *
- *	- Only bts_records() writes and empties a CPU's backlog, and it never nests.
- *	  Other CPUs read the backlog's oldest turn. If they read an old value, they
- *	  go on at their next batch. ds_bts_flush_all() empties backlogs: it reaches
- *	  each CPU for which bts_pending() returns true.
+ *	- Only bts_records() writes and empties a CPU's backlog, and bts_records() never
+ *	  nests. Other CPUs read the backlog's oldest turn. A CPU that reads an old value
+ *	  writes its entries with its next batch. ds_bts_flush_all() empties the backlogs:
+ *	  it reaches each CPU for which bts_pending() returns true.
  *	- The last entry that leaves the backlogs wakes the tasks that wait.
  */
 
@@ -36,29 +36,29 @@
 
 #include "bts.h"
 
-/* Bytes, a power of two: one batch always fits, as branches or in packs. */
+/* Size in bytes, a power of two. One batch always fits, as branches or in packs. */
 #define BTS_BACKLOG	SZ_128K
 
-/* An entry and its turn, and their lengths, take at most so many bytes of a backlog. */
+/* The maximum size of an entry and its turn in a backlog, with their lengths. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
- * bts_may_hold - may entries of a CPU wait for room?
- * @b:	the instance
- * @cpu: the CPU
+ * bts_may_hold - report whether entries of a CPU may wait for room
+ * @b:		the instance
+ * @cpu:	the CPU
  *
  * Context: any.
  */
 bool bts_may_hold(struct bts_instance *b, int cpu)
 {
-	/* Pairs with bts_set_blocking(): the backlogs are there. */
+	/* Pairs with bts_set_blocking(): the backlogs are allocated. */
 	if (!smp_load_acquire(&b->blocking) || !READ_ONCE(b->tracing))
 		return false;
-	/* A CPU that goes offline writes entries, or drops them, while it still can. */
+	/* A CPU that goes offline must write or drop its entries while it still can. */
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* The oldest turn of all online CPUs but @except. Context: any. */
+/* The oldest turn on all online CPUs except @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -72,7 +72,7 @@ static u64 bts_oldest(struct bts_instance *b, int except)
 }
 
 /**
- * bts_any_held - does an instance hold branches on any CPU?
+ * bts_any_held - report whether an instance holds entries on any CPU
  * @b: the instance
  *
  * Context: any.
@@ -82,7 +82,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* An entry has left the backlog. The next one's turn precedes it there. */
+/* An entry has left the backlog. The turn of the next entry precedes that entry. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -95,7 +95,7 @@ static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 	WRITE_ONCE(c->hold.oldest, turn);
 }
 
-/* Moves the first held entry to the ring buffer, if there is room. */
+/* Move the first held entry to the ring buffer, if there is room. */
 static bool bts_write_first_held(struct bts_cpu *c)
 {
 	unsigned int size = kfifo_peek_len(&c->hold.backlog);
@@ -113,21 +113,21 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* Moves the held entries with turns before @until, while there is room. */
+/* Move the held entries with turns before @until, while there is room. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
 	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
 		;
 }
 
-/* Drops all held entries: branches and rows become losses, losses are pending again. */
+/* Drop all held entries: branches and rows become losses, and losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* A pack without its code. */
+		/* Of a pack, the part before its code is enough. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -142,7 +142,6 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_drop_rows(b, c, rows, held.ent.pid);
 }
 
-/* Not from a hard interrupt where that must not sleep: PREEMPT_RT. */
 static void bts_wake_tasks(struct irq_work *work)
 {
 	struct bts_instance *b = container_of(work, struct bts_instance, wake);
@@ -162,7 +161,7 @@ void bts_init_wake(struct bts_instance *b)
 }
 
 /**
- * bts_wake - have the tasks that wait for room of an instance check again
+ * bts_wake - make the tasks that wait for room of an instance check again
  * @b: the instance: nothing is held any more, or its targets or options have changed
  *
  * Context: any.
@@ -172,24 +171,25 @@ void bts_wake(struct bts_instance *b)
 	irq_work_queue(&b->wake);
 }
 
-/* Moves held entries to the ring buffer while there is room; if no more may be held, all. */
+/* Move held entries to the ring buffer while there is room. If not @may, drop the rest. */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* Of two CPUs that empty their backlogs, at least one finds the other's empty. */
+	/* At least one of two CPUs that empty their backlogs finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
 }
 
 /**
- * bts_begin_holding - write held entries, but not in an NMI, and decide whether a batch
- *		       may be held
+ * bts_begin_holding - write held entries, and decide whether a batch may be held
  * @b:		the instance
  * @c:		its part of this CPU
  * @task:	the task of the batch
+ *
+ * In an NMI, held entries are not written.
  *
  * Context: as bts_records().
  */
@@ -199,7 +199,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	bool may = bts_may_hold(b, smp_processor_id());
 
 	c->hold.refused = false;
-	/* A full backlog is a million instructions: too long for an NMI. */
+	/* A full backlog takes a million instructions: too long for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task);
@@ -211,13 +211,13 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 
 /**
  * bts_hold - keep an entry for which the ring buffer has no room
- * @c:	an instance's part of this CPU
- * @entry: the entry
- * @size: its size
+ * @c:		an instance's part of this CPU
+ * @entry:	the entry
+ * @size:	its size
  *
  * Context: as bts_records().
- * Return: false if it may not be kept, or the backlog is full. Then the ring buffer has
- *	   just refused the first held entry, or nothing is held any more.
+ * Return: false if the entry may not be held, or the backlog is full. The ring buffer has
+ * then just refused the first held entry, or no entry is held any more.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -240,7 +240,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* A CPU is about to come online. vmalloc() is good for NMIs: x86-64 never faults there. */
+/* Prepare a CPU that comes online. NMIs may use vmalloc(): x86-64 never faults there. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -251,7 +251,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* The CPU does not run any more, or has left the instance. */
+/* Called when the CPU is offline or the instance gives up its backlogs. */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -280,7 +280,7 @@ int __init bts_register_hold(void)
  * bts_alloc_backlogs - allocate the backlogs of an instance that is about to block
  * @b: the instance
  *
- * Each CPU that is online has one, until bts_free_backlogs().
+ * Each online CPU has a backlog until bts_free_backlogs().
  *
  * Context: Process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -298,7 +298,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 
 /**
  * bts_free_backlogs - free the backlogs of an instance that has left the tracer
- * @b: the instance; its CPUs hold no entries, and write none any more
+ * @b: the instance, whose CPUs hold no entries and write none
  *
  * Context: Process context, trace_types_lock held.
  */
