@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * What the events of trace/events/bts.h and trace/events/bts_map.h record, and the
- * tracer's hook on the way to user mode.
+ * The data of the events in trace/events/bts.h and trace/events/bts_map.h, and the tracer's
+ * hook on the way to user mode.
  */
 
 struct pt_regs;
@@ -19,11 +19,11 @@ struct task_struct;
 /**
  * struct bts_departs - how a task leaves a CPU
  * @user_ip:	its address in user space, or 0 if it has none
- * @kernel_ip:	the address in the kernel that called the scheduler, or was
- *		preempted; 0 on the way back to user space
- * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX for a preemption
- *		within the kernel
- * @voluntary:	it waits for something, or has ended
+ * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 on the way
+ *		back to user space
+ * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX for a preemption within the
+ *		kernel
+ * @voluntary:	the task waits for something, or has ended
  */
 struct bts_departs {
 	unsigned long	user_ip;
@@ -35,14 +35,14 @@ struct bts_departs {
 /**
  * struct bts_map - an executable mapping
  * @addr:	its first address
- * @len:	its length, in bytes
+ * @len:	its length in bytes
  * @offset:	its offset in the file, in bytes
  * @ino:	the file's inode, or 0 if there is no file
- * @maj:	device of the file system, major
- * @min:	and minor
- * @path:	the file's, or a name in brackets, or //anon
- * @build_id:	the ELF file's
- * @build_id_size: its size; 0 if there is none, or it is not in memory
+ * @maj:	major number of the file system's device
+ * @min:	minor number of the file system's device
+ * @path:	the path of the file, or a name in brackets, or //anon
+ * @build_id:	the build ID of the ELF file
+ * @build_id_size: its size; 0 if there is no build ID, or it is not in memory
  */
 struct bts_map {
 	u64		addr;
@@ -61,7 +61,7 @@ struct bts_map {
 DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
-/* The current task must call __bts_resume_user(). Written by map.c alone. */
+/* The current task must call __bts_resume_user(). Only map.c writes this. */
 DECLARE_PER_CPU(bool, bts_maps_due);
 
 void bts_block_task(void);
@@ -73,9 +73,9 @@ int bts_resume_lock(void);
 #define BTS_MAPS_NONE	ULONG_MAX
 
 /*
- * Shows a bounded number of mappings at a time; the task may be preempted between two
- * calls. The branches between a call and its return are the tracer's own, so no
- * interrupt may come at the call, or before the return.
+ * Show a bounded number of mappings at a time; the task may be preempted between two calls.
+ * The branches between a call and its return are own, so no interrupt may come at the call
+ * or before the return.
  */
 static __always_inline void bts_resume_maps(void)
 {
@@ -92,9 +92,9 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * A traced task may first have to show its mappings, and to wait until its trace has
- * been read. Not without @regs: KVM's loop and io_uring then hold locks, and do not return
- * to user mode yet. The next drain asks again.
+ * Make a traced task show its mappings, and wait until its trace has been read. Without
+ * @regs do nothing, because KVM's loop and io_uring then hold locks and do not return to
+ * user mode yet. The next drain makes the task come here again.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
  * interrupts on; with @regs, no lock held.
  */

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: what was written, and what was lost, on a CPU
+ * Branch tracer: count the written and the lost branches of a CPU
  *
- * The counters of bts_stats, and the losses that still have to be shown in the trace.
+ * The ring buffer refuses a row if it has no room, if it is paused (being cleared, resized
+ * or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. It counts
+ * the rows for which it has no room, per CPU, so a refusal that it does not count is due to
+ * a pause or to tracing being off. Only this CPU writes the count, and a reset waits for
+ * the batch, so this holds even if the ring buffer records again before the count is read.
+ * Whether tracing is off is checked last.
  *
- * Why the ring buffer refuses a row. It counts, per CPU, the rows for which it has no
- * room. Where it has refused and not counted, it was not recording at that moment: it
- * is being cleared, resized or swapped, or a reader looks at it (pause-on-trace). The
- * count is written on this CPU alone, and reset in a grace period that waits for the
- * batch, so this holds even if the ring buffer records again when it is looked at. A
- * batch that meets both causes may have what is lost first after a change counted, and
- * shown, under the other one. Whether tracing is off is asked last. If it goes off
- * between the refusal and the question, what a pause has taken counts as dropped_off;
- * if it goes on, what was dropped because it was off is counted, and shown, as taken
- * by a pause.
+ * Near a change the cause may be wrong. If a batch meets two causes, the first branches
+ * lost after the change may get the other cause. If tracing goes off just before the check,
+ * a loss by a pause counts as dropped_off; if tracing goes on, dropped branches count as
+ * lost by a pause.
  */
 
 #include <linux/ring_buffer.h>
@@ -35,7 +34,7 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_CANNOT_WAIT]	= { "task cannot wait", "dropped_cannot_wait" },
 };
 
-/* How many rows the ring buffer has had no room for on this CPU. */
+/* The number of rows for which the ring buffer had no room on this CPU. */
 static unsigned long bts_refusals(struct trace_buffer *buffer)
 {
 	int cpu = smp_processor_id();
@@ -44,7 +43,7 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* After a refusal: was it for want of room? A reset lowers the number. */
+/* After a refusal, report whether room was the reason. A reset lowers the number. */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;
@@ -54,7 +53,7 @@ static bool bts_was_full(struct bts_cpu *c)
 }
 
 /**
- * bts_use_buffer - what is written from now on goes into this ring buffer
+ * bts_use_buffer - set the ring buffer for the following entries
  * @c:		an instance's part of this CPU
  * @buffer:	the ring buffer
  *
@@ -67,8 +66,8 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Numbers an entry by the branches before it, lost ones included, since the ring buffer was
- * cleared. An entry of one branch has no number.
+ * Number an entry by the branches before it, including lost branches, since the ring buffer
+ * was cleared. An entry of one branch has no number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {
@@ -81,7 +80,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 }
 
 /**
- * bts_count_written - number and count an entry that the ring buffer takes
+ * bts_count_written - number and count an entry that goes into the ring buffer
  * @c:		an instance's part of this CPU
  * @entry:	the entry
  * @size:	its size
@@ -101,11 +100,11 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 }
 
 /**
- * bts_pend - a loss waits until it can be shown
+ * bts_pend - make a loss wait until it can be shown
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
- * @n:		how many branches, or 0 if that is not known
- * @pid:	the task that took the last of them
+ * @n:		the number of branches, or 0 if it is unknown
+ * @pid:	the task of the last lost branch
  *
  * Context: as bts_records().
  */
@@ -118,11 +117,11 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_lose - count a loss, which waits until it can be shown
+ * bts_lose - count a loss and make it wait until it can be shown
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
- * @n:		how many branches, or 0 if that is not known
- * @pid:	the task that took the last of them
+ * @n:		the number of branches, or 0 if it is unknown
+ * @pid:	the task of the last lost branch
  *
  * Context: as bts_records().
  */
@@ -133,11 +132,11 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_drop - the ring buffer has refused a row, and branches are lost by that
+ * bts_drop - lose branches because the ring buffer has refused a row
  * @b:		the instance
  * @c:		its part of this CPU
- * @n:		how many branches
- * @pid:	the task that took the last of them
+ * @n:		the number of branches
+ * @pid:	the task of the last lost branch
  *
  * Context: as bts_records().
  */
@@ -154,13 +153,13 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 }
 
 /**
- * bts_drop_rows - the ring buffer has refused non-branch rows
+ * bts_drop_rows - lose non-branch rows because the ring buffer has refused them
  * @b:		the instance
  * @c:		its part of this CPU
  * @n:		the number of rows
  * @pid:	the task of the last row
  *
- * They are shown as a loss without a number: numbers are those of branches.
+ * They are shown as a loss without a number, because only branches are numbered.
  *
  * Context: as bts_records().
  */

@@ -2,11 +2,11 @@
 /*
  * Event bts_map: the executable mappings of a process
  *
- * The event is an ordinary trace event, for each executable mapping that a task
- * makes: by mmap(), mprotect() and mremap(), by exec, and by the kernel. It needs
- * neither the bts tracer nor its hardware. With its option bts-map the tracer
- * writes the same entries itself for the processes that it traces, also for the
- * mappings that a process has when its first task is traced:
+ * The event is an ordinary trace event. It is recorded for each executable mapping that a
+ * task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the
+ * task. It needs neither the bts tracer nor its hardware. With its option bts-map the
+ * tracer itself writes the same entries for the processes that it traces. It also shows the
+ * mappings that a process already has when its first task is traced:
  *
  *	bts_map_request()	the scheduler turns to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
@@ -16,24 +16,23 @@
  *	    v
  *	bts_probe_mmap_exec()	from now on a row for each new mapping
  *
- * Processes are kept, not tasks: other threads execute the mapping that one thread
- * makes. .mapped has a bit for each PID, so that a task switch reads it without a
- * lock. A process is forgotten when its PID belongs to a new process. A task that does
- * not return to user space needs no rows.
+ * The tracer remembers processes, not tasks, because all threads of a process may execute a
+ * mapping that one thread makes. .mapped has a bit for each PID, so that a task switch
+ * reads it without a lock. A process is forgotten when its PID belongs to a new process. A
+ * task that does not return to user space needs no rows.
  *
- * A row stands between the last branch before the mapping and the first branch
- * after it: the hardware's buffer is drained first, and nothing is recorded while
- * the row is made, so that the tracer's own branches are not in the trace. That is
- * why both functions are called with interrupts off. They do not sleep: the path is
- * written into a buffer of the CPU, and the build ID is read from the page cache,
- * which has the beginning of a file that was just mapped. A process may have 65,530
- * mappings, so __bts_resume_user() looks at BTS_VMAS of them and returns, to be
- * called again for the next ones. It also returns if another thread holds mmap_lock
- * for writing. Before each further call bts_resume_lock() takes mmap_lock, where it
- * can sleep, so that each call goes on by at least one mapping.
+ * A row comes between the last branch before the mapping and the first branch after it: the
+ * DS buffer is drained first, and nothing is recorded while the row is made, so that the
+ * tracer's own branches are not in the trace. Therefore both functions run with interrupts
+ * off and do not sleep. The path is written into a per-CPU buffer. The build ID is read
+ * from the page cache, which contains the beginning of a file that was just mapped. A
+ * process may have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them,
+ * returns, and is called again for the next ones. It also returns if another thread holds
+ * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock, where
+ * it can sleep, so that each call handles at least one mapping.
  *
- * Rows of unmapping are not needed: a later mapping replaces an older one where
- * the two overlap, and at addresses that are not mapped nothing is executed.
+ * Rows for unmapping are not needed: a later mapping replaces an older mapping where they
+ * overlap, and nothing is executed at addresses that are not mapped.
  */
 
 #include <linux/bitops.h>
@@ -63,20 +62,20 @@
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_maps_due);
 
-/* With a path of this length, an entry still fits into BTS_ENTRY_MAX. */
+/* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
 /*
- * The number of mappings, executable or not, that are looked at with interrupts off at a
- * time: more than most programs have.
+ * The number of mappings, executable or not, to look at with interrupts off. Most programs
+ * have fewer.
  */
 #define BTS_VMAS	64
 
 /**
- * struct bts_path - where a CPU makes a row
+ * struct bts_path - room for a row, per CPU
  * @buf:	the path
- * @row:	the event's entry,
- * @room:	with the path after it
+ * @row:	the event's entry
+ * @room:	the entry with the path after it
  */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
@@ -87,8 +86,8 @@ struct bts_path {
 };
 
 /*
- * The probe's users are the event, while it is on, and the tracer, while it is chosen.
- * The mutex protects their number. The paths are allocated while the probe is registered.
+ * The users of the probe are the event, while it is on, and the tracer, while it is chosen.
+ * The mutex protects their number. The paths exist while the probe is registered.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
@@ -107,7 +106,7 @@ static struct bts_path *bts_path_here(void)
 
 /* The rows of bts-map. */
 
-/* Fills in the event's entry. Return: its size. */
+/* Fill in the event's entry. Return: its size. */
 static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
 				 const struct bts_map *m)
 {
@@ -134,8 +133,8 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 }
 
 /*
- * The sets of PIDs. Bits are read, set and cleared by atomic operations. A page stays
- * until the instance is freed.
+ * The sets of PIDs. Bits are read, set and cleared atomically. Pages are freed with the
+ * instance.
  */
 
 /* Context: any. */
@@ -185,7 +184,7 @@ static void bts_pids_clear(struct bts_pids *pids)
 	}
 }
 
-/* No task reads the set any more. */
+/* Called when no task reads the set any more. */
 static void bts_pids_free(struct bts_pids *pids)
 {
 	int i;
@@ -195,7 +194,7 @@ static void bts_pids_free(struct bts_pids *pids)
 }
 
 /**
- * bts_map_turn - the CPU turns to a task, for which bts_map_request() may follow
+ * bts_map_turn - prepare the CPU for a task, before bts_map_request()
  *
  * Context: bts_turn().
  */
@@ -205,7 +204,7 @@ void bts_map_turn(void)
 }
 
 /**
- * bts_map_request - have a traced task show its mappings, if its process is not known yet
+ * bts_map_request - make a traced task show its mappings, if its process is not known yet
  * @b:		an instance
  * @task:	the task
  *
@@ -217,7 +216,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* The task runs on this CPU, or is the next one, and is not in user mode. */
+	/* The task runs on this CPU or is the next task, and is not in user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -225,7 +224,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 /**
  * bts_map_remind - make the current task call __bts_resume_user(), if it still must
  *
- * TIF_NOTIFY_RESUME may have been cleared where the task could not: in KVM's loop.
+ * In KVM's loop TIF_NOTIFY_RESUME is cleared though the task cannot show its mappings.
  *
  * Context: as bts_records().
  */
@@ -236,9 +235,9 @@ void bts_map_remind(void)
 }
 
 /**
- * bts_map_switch - the CPU switches to a task: a new process may have an old PID
+ * bts_map_switch - forget the process that had a task's PID before, if the task is new
  * @b:		an instance
- * @task:	the task
+ * @task:	the task to which the CPU switches
  *
  * Context: bts_turn().
  */
@@ -249,7 +248,7 @@ void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_map_free - an instance is removed
+ * bts_map_free - free the sets of an instance that is removed
  * @b: the instance
  */
 void bts_map_free(struct bts_instance *b)
@@ -269,10 +268,10 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Begins to show the current task's mappings. Context: as bts_map_begin(). */
+/* Begin to show the current task's mappings. Context: as bts_map_begin(). */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
-	/* A task of this PID may have been killed before bts_map_end(). */
+	/* A task with this PID may have been killed before bts_map_end(). */
 	bts_pids_remove(&b->showing, current->pid);
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    bts_pids_has(&b->mapped, current->tgid))
@@ -281,7 +280,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
-	/* Without memory, again the next time that the task gets a CPU. */
+	/* Without memory, try again when the task next gets a CPU. */
 	if (bts_pids_add(&b->showing, current->pid))
 		return false;
 	if (!bts_pids_add(&b->mapped, current->tgid))
@@ -291,12 +290,12 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 }
 
 /*
- * Chooses the instances that need the current task's mappings. Until bts_map_end() the
- * task shows its mappings to them, except those that meanwhile forget all processes. An
- * instance that begins later waits for the next time that a task of the process comes.
+ * Choose the instances that need the current task's mappings. Until bts_map_end() the task
+ * shows its mappings to them, except to instances that forget all processes meanwhile. An
+ * instance that begins later gets the mappings when a task of the process next gets a CPU.
  *
  * Context: interrupts off.
- * Return: false if no instance needs them.
+ * Return: false if no instance needs the mappings.
  */
 static bool bts_map_begin(void)
 {
@@ -318,9 +317,8 @@ static void bts_map_end(void)
 }
 
 /*
- * If the ring buffer is off, or this CPU's part of it, the process must show all of its
- * mappings again when it is next traced.
- * Context: interrupts and the hardware off.
+ * If the ring buffer is off, or off for this CPU, the process must show all of its mappings
+ * again when it is next traced. Context: interrupts and the hardware off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -336,7 +334,7 @@ static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 }
 
 /*
- * A mapping that the current task has already.
+ * Show an existing mapping of the current task.
  * Context: interrupts off, between bts_map_begin() and bts_map_end().
  */
 static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
@@ -350,8 +348,8 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * The current task has a new mapping. It is shown to the instances that know its
- * process, even if they do not trace this task: other threads may execute the mapping.
+ * Show a new mapping of the current task to the instances that know its process, even if
+ * they do not trace this task, because other threads may execute the mapping.
  * Context: interrupts off, the hardware paused.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
@@ -366,7 +364,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* The name that perf uses, and in most cases /proc/PID/maps. */
+/* The name that perf and, in most cases, /proc/PID/maps use. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -410,7 +408,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* The tracer decides again what it wants. @again: it may ask for mappings, too. */
+/* Let the tracer decide again what it wants; if @again, it may request mappings, too. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -425,7 +423,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Not for the growth of another task's stack, which was executable before. */
+	/* Skip the growth of another task's stack, which was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -439,8 +437,8 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 }
 
 /*
- * Context: that of mmap_exec_tp: interrupts off; mmap_lock of the mapping's owner held,
- * maybe an anon_vma's as well.
+ * Context: as mmap_exec_tp: interrupts off; mmap_lock of the mapping's owner held, and
+ * possibly an anon_vma's lock.
  */
 static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
 {
@@ -452,7 +450,7 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 
 /*
  * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
- * Return: where to go on, or BTS_MAPS_SHOWN.
+ * Return: where to continue, or BTS_MAPS_SHOWN.
  */
 static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 				      struct bts_path *path)
@@ -508,12 +506,11 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 
 /**
  * __bts_resume_user - show the mappings of a task that returns to user space, if needed
- * @at:		where to go on; 0 at first
+ * @at:		where to continue; 0 for the first call
  * @locked:	bts_resume_lock() was called
  *
- * Context: Process context of a task of user space, no other lock held;
- * interrupts off.
- * Return: where to go on after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
+ * Context: Process context of a user task; interrupts off; no lock held but mmap_lock.
+ * Return: where to continue after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
@@ -527,9 +524,9 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 /**
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
  *
- * With bts-block the rows so far get out first: there may be more of them than there is
- * room for beside the ring buffer. Other tasks may have the CPU and mmap_lock first. A
- * trace of the kernel shows the branches of this function, as the task's.
+ * With bts-block the task first waits until its rows so far are written, because the
+ * backlog may not have room for more. Other tasks may get the CPU and mmap_lock first. A
+ * trace of the kernel shows the branches of this function as the task's.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task must die.
@@ -589,7 +586,7 @@ static void bts_map_put(void)
 }
 
 /**
- * bts_map_attach - the tracer becomes a user of the probe
+ * bts_map_attach - make the tracer a user of the probe
  *
  * Context: Process context.
  * Return: 0 or an error.
@@ -604,7 +601,7 @@ int bts_map_attach(void)
 }
 
 /**
- * bts_map_detach - the tracer is no longer a user of the probe
+ * bts_map_detach - undo bts_map_attach()
  *
  * Context: Process context.
  */
@@ -640,7 +637,7 @@ static int bts_map_event_reg(struct trace_event_call *call, enum trace_reg type,
 	return bts_event_reg(call, type, data, bts_map_update_probe);
 }
 
-/* An event of the kernel's command line is on already. */
+/* Events on the kernel's command line are already on. */
 static int __init bts_map_init(void)
 {
 	guard(mutex)(&event_mutex);

@@ -2,13 +2,13 @@
 /*
  * Branch tracer: print its entries
  *
- * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses
- * as numbers. With sym-userobj user addresses are printed as file and offset, if the
- * task still has the mapping.
+ * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses as
+ * numbers. With sym-userobj, user addresses are printed as file and offset, if the task
+ * still has the mapping.
  *
- * A persistent ring buffer may be damaged, or another kernel may have written it. So the size
- * and the format of an entry are checked before its fields are read. An entry that cannot be
- * read is printed as a loss.
+ * A persistent ring buffer may be damaged or written by another kernel, so the size and the
+ * format of an entry are checked before its fields are read. An unreadable entry is printed
+ * as a loss.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -30,13 +30,13 @@
 /**
  * struct bts_rows - an iterator's state for the packs and losses that it prints
  * @decoder:	decodes packs
- * @branch:	the branches of the current pack,
- * @nr:		and the number of those that could be decoded
+ * @branch:	the branches of the current pack
+ * @nr:		the number of branches that could be decoded
  * @gone:	the number of branches that are missing before the entry
- * @ts:		the current entry's time,
- * @seq:	number,
- * @cpu:	CPU,
- * @type:	and type
+ * @ts:		the current entry's time
+ * @seq:	the current entry's number
+ * @cpu:	the current entry's CPU
+ * @type:	the current entry's type
  * @next:	for each CPU, the number of the next branch; 0 before the first entry,
  *		BTS_NO_NUMBER after an entry of one branch
  */
@@ -66,7 +66,7 @@ static struct bts_rows *bts_alloc_rows(void)
 }
 
 /**
- * bts_prepare_dump - allocate the state for a dump, which cannot allocate
+ * bts_prepare_dump - allocate the state for a dump, which must not allocate memory
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -93,8 +93,9 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * The number of branches that are missing before an entry. If the entry is a CPU's first
- * one and a pack, these are all before it if entries were overwritten and none was read.
+ * The number of branches that are missing before an entry. If the first entry of a CPU is a
+ * pack, all branches before the pack are missing if entries were overwritten and none was
+ * read.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -109,7 +110,7 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 	return seq;
 }
 
-/* Report whether the entry has all of its fields, and is not too long. */
+/* Report whether the entry has all of its fields and is not too long. */
 static bool bts_is_whole(const struct trace_iterator *iter)
 {
 	switch (iter->ent->type) {
@@ -134,7 +135,7 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* The state for a pack or a loss, found out once for all of its rows. */
+/* Return the state for a pack or a loss, computed once for all of its rows. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -153,8 +154,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * The memory of the task that took the branch, if the task still exists. A look-up of a
- * mapping sleeps, and a dump after a crash must not.
+ * Return the memory of the task that took the branch, if the task still exists. Looking up
+ * a mapping sleeps, which a dump after a crash must not.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -168,7 +169,7 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
-/* File and offset in the mapping, as in user stack traces. */
+/* Print file and offset in the mapping, as in user stack traces. */
 static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr)
 {
@@ -185,9 +186,9 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * The present address of kernel text that had address @addr when the buffer was written.
- * A persistent buffer may be of another boot, with the text elsewhere (KASLR). Modules
- * and the vsyscall page do not move with the text.
+ * Return the present address of kernel text that had address @addr when the buffer was
+ * written. A persistent buffer may be from another boot, where the text was elsewhere
+ * (KASLR). Modules and the vsyscall page do not move with the text.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {
@@ -213,11 +214,11 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 }
 
 /**
- * struct bts_row - a row of the trace: a branch, or a loss
- * @branch:	its two ends; for a loss: 0, and the number of branches, or 0 if that is
- *		not known
- * @lost:	it is a loss,
- * @cause:	and this is its cause
+ * struct bts_row - a row of the trace: a branch or a loss
+ * @branch:	the two ends of a branch; for a loss: 0, and the number of branches, or 0 if
+ *		it is unknown
+ * @lost:	the row is a loss
+ * @cause:	the cause of the loss
  */
 struct bts_row {
 	struct bts_pair	branch;
@@ -231,7 +232,7 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 }
 
 /*
- * The rows of a pack: the loss before it, its branches, and a loss for those that could
+ * The rows of a pack: the loss before it, its branches, and a loss for branches that could
  * not be decoded. The last row sets the number of the next branch.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
@@ -265,7 +266,7 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
 }
 
-/* The rows of a loss: branches that are missing before it, then the loss. */
+/* The rows of a loss: first the branches that are missing before it, then the loss. */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
 	struct bts_lost_entry *lost;
@@ -292,7 +293,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* After an entry without a number, the number of the next branch is not known. */
+/* After an entry without a number, the number of the next branch is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;
@@ -346,7 +347,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* A pack's format. Other entries, and packs that are cut off, count as this tracer's. */
+/* A pack's format. Packs that are cut off, and other entries, count as this tracer's. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the tasks that read the trace, and so make room
+ * Branch tracer: the tasks that read the trace and thereby make room
  *
- * A task is a reader from its first read(), splice(), poll() or ioctl() on trace_pipe or
- * trace_pipe_raw, at entry, until it dies or closes its last descriptor of the file. The
- * task that opens the file stands in for a reader until a task has read. An inherited
- * descriptor alone makes no reader: a dead reader's child will not read.
+ * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
+ * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
+ * task that opens the file counts as a reader until a task has read. An inherited
+ * descriptor alone makes no reader, because the child of a dead reader will not read.
  *
- * With bts-block, tasks wait only while a reader lives, and no reader waits, whichever
- * instance it reads: see bts_can_wait().
+ * With bts-block, tasks wait only while a reader lives, and no reader of any instance
+ * waits: see bts_can_wait().
  *
- * Concurrency: The list is changed under its lock, and read under RCU, in NMI too, where
- * interrupts off stand for the read lock.
+ * Concurrency: The list is changed under its lock and read under RCU, in NMI too, where
+ * disabled interrupts are the read lock.
  */
 
 #include <linux/fdtable.h>
@@ -33,7 +33,7 @@
  * @tr:		the file's trace array; only compared
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
  * @task:	the task; dead tasks stay until the file is closed
- * @reads:	the task has read; if not, it has opened the file
+ * @reads:	the task has read; false if it has only opened the file
  */
 struct bts_reader {
 	struct list_head		list;
@@ -64,7 +64,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Does a living reader make room on @cpu, or for RING_BUFFER_ALL_CPUS on any? */
+/* Report whether a reader lives and makes room on @cpu, or on any CPU. */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -94,10 +94,10 @@ bool bts_is_read(const struct trace_array *tr, int cpu)
 
 /**
  * bts_can_wait - report whether a task can wait for a reader
- * @task: the current task, or at a task switch the next one
+ * @task: the current task or, at a task switch, the next task
  *
- * Kernel threads and workers do not return to user mode. A dying task does not wait
- * there. A reader must not wait for itself, nor for a reader that waits for it.
+ * Kernel threads and workers do not return to user mode. A dying task does not wait there.
+ * A reader must not wait for itself, nor for a reader that waits for it.
  *
  * Context: preemption off, up to NMI.
  */
@@ -137,7 +137,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Return: false if there is no memory. The task does not become a reader then. */
+/* Return: false if there is no memory; then the task does not become a reader. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
@@ -157,7 +157,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 	return true;
 }
 
-/* @task is one of the file's readers, or NULL for all of them. */
+/* Remove one of the file's readers, @task, or all of them if @task is NULL. */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
 {
@@ -185,16 +185,16 @@ static bool bts_reads_already(const struct trace_iterator *iter)
 	return false;
 }
 
-/* The iterator is what the file's private_data points to. */
+/* The iterator is in the file's private_data. */
 static int bts_is_file_of(const void *iter, struct file *file, unsigned int fd)
 {
 	return file->private_data == iter;
 }
 
 /**
- * bts_update_readers - a consuming reader opens, reads or closes a file
+ * bts_update_readers - update the list when a reader opens, reads or closes a file
  * @iter:	the file's iterator
- * @event:	which of them the current task does
+ * @event:	what the current task does
  *
  * Context: process context.
  */
@@ -211,7 +211,7 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 	case TRACE_READER_READ:
 		break;
 	case TRACE_READER_LEAVE:
-		/* A shell's redirection opens a descriptor, and moves it. */
+		/* A shell's redirection opens a descriptor and moves it. */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);
 		break;

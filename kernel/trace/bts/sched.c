@@ -2,12 +2,12 @@
 /*
  * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
  *
- * They are ordinary trace events, for each task of the system, kernel threads
- * and idle tasks included, and need neither the bts tracer nor its hardware.
- * set_event_pid, filters, triggers and histograms choose among them. With its
- * option bts-sched the tracer writes the same entries itself for the tasks that it
- * traces, at their places among the branches: while the hardware records nothing,
- * after the branches of the leaving task are drained, and before those of the next.
+ * They are ordinary trace events, for each task of the system, including kernel threads and
+ * idle tasks, and need neither the bts tracer nor its hardware. set_event_pid, filters,
+ * triggers and histograms select among them. With its option bts-sched the tracer itself
+ * writes the same entries for the tasks that it traces, at their places among the branches:
+ * while the hardware records nothing, after the branches of the leaving task are drained,
+ * and before those of the next task.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -17,23 +17,23 @@
  *	      bts_sched_rows()		bts_departs of prev, bts_arrives of next
  *	  ...				branches of next
  *
- * Probes of sched_switch record both events; current is the leaving task there.
- * ftrace has two probes there for set_event_pid. Before the first one, this CPU's
- * verdict is that on the leaving task, after the last one that on the next task;
- * between them an event passes if set_event_pid has either task. Hence the probes'
- * priorities:
+ * Both events are recorded by probes of sched_switch, where current is still the leaving
+ * task. ftrace has two probes there for set_event_pid. Before the first probe, this CPU's
+ * verdict is on the leaving task; after the last probe, on the next task; in between, an
+ * event passes if set_event_pid has either task. The priorities of the probes follow from
+ * that:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
  *	  INT_MAX - 1	set_event_pid		verdict on both
- *	  ...		other probes, those of the tracer among them
+ *	  ...		other probes, including the tracer's
  *	  0		set_event_pid		verdict on next
  *	  -1		bts_probe_arrives()
  *
  * A probe is registered while its event is on: see event.c.
  *
- * Nothing is kept of a task. The time that it was away, and its CPU before, follow from
- * two rows; see the histogram in Documentation/trace/bts-internals.rst.
+ * No state is kept per task. Two rows tell how long a task was away, and its CPU before:
+ * see the histogram in Documentation/trace/bts.rst.
  */
 
 #include <linux/entry-common.h>
@@ -75,9 +75,9 @@ struct bts_walk {
 };
 
 /*
- * Functions between preempted code and the scheduler that only call the scheduler:
+ * Functions between preempted code and the scheduler that only call the scheduler.
  * preempt_enable() calls it through the thunks, the end of an interrupt through the first
- * one. in_sched_functions() does not know them.
+ * function. in_sched_functions() does not know these functions.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -118,7 +118,7 @@ static bool bts_is_entry(unsigned long addr)
 		addr < (unsigned long)__noinstr_text_end);
 }
 
-/* Skips the tracer, the scheduler and the way from an interrupt to it. */
+/* Skip the tracer, the scheduler, and the code between an interrupt and the scheduler. */
 static bool bts_walk_one(void *cookie, unsigned long addr)
 {
 	struct bts_walk *walk = cookie;
@@ -133,7 +133,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* The walk ends at the first address outside of these: after a few frames mostly. */
+/* The walk ends at the first other address, in most cases after a few frames. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -167,7 +167,7 @@ static unsigned int bts_task_state(bool preempt, struct task_struct *p,
 	return index ? 1U << (index - 1) : 0;
 }
 
-/* How the current task departs. Context: in the scheduler, interrupts off. */
+/* Describe how the current task departs. Context: in the scheduler, interrupts off. */
 static void bts_departs_of(struct bts_departs *d, bool preempt,
 			   struct task_struct *prev, unsigned int prev_state)
 {
@@ -198,7 +198,7 @@ static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev
  * struct bts_probe - a probe that records an event of a task switch
  * @function:	the probe
  * @prio:	its priority among the probes of sched_switch
- * @on:		it is registered; under event_mutex
+ * @on:		the probe is registered; protected by event_mutex
  */
 struct bts_probe {
 	void	(*function)(void *data, bool preempt, struct task_struct *prev,
@@ -223,7 +223,7 @@ static int bts_set_probe(struct bts_probe *probe, bool on)
 	return ret;
 }
 
-/* Registers the probes that the events need now, and no others. */
+/* Register exactly the probes that the events need now. */
 static int bts_update_probes(void)
 {
 	static struct bts_probe departs = {
@@ -250,7 +250,7 @@ static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg typ
 	return bts_event_reg(call, type, data, bts_update_probes);
 }
 
-/* Events of the kernel's command line are on already. */
+/* Events on the kernel's command line are already on. */
 static int __init bts_sched_init(void)
 {
 	guard(mutex)(&event_mutex);
@@ -296,11 +296,11 @@ static void bts_deliver_arrives(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * struct bts_leaving - the task switch that a CPU is doing
- * @preempt:	of sched_switch
- * @prev_state:	of sched_switch
+ * struct bts_leaving - a CPU's current task switch
+ * @preempt:	the argument of sched_switch
+ * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how prev departs; found out once for all instances, because it is slow
+ * @departs:	how prev departs; computed once for all instances, because that is slow
  */
 struct bts_leaving {
 	bool			preempt;
@@ -312,9 +312,9 @@ struct bts_leaving {
 static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
 
 /**
- * bts_sched_leave - the CPU is about to turn to another task
- * @preempt:	of sched_switch
- * @prev_state:	of sched_switch
+ * bts_sched_leave - note that the CPU is about to switch to another task
+ * @preempt:	the argument of sched_switch
+ * @prev_state:	the argument of sched_switch
  *
  * Context: In the scheduler, interrupts off; before bts_turn().
  */
@@ -338,7 +338,7 @@ static const struct bts_departs *bts_departure(void)
 }
 
 /**
- * bts_sched_rows - the CPU switches to another task
+ * bts_sched_rows - write the rows of a task switch
  * @b:		an instance
  * @c:		its part of this CPU; @c->mode is still that of the current task
  * @next:	the next task

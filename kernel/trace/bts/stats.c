@@ -9,7 +9,7 @@
 #include "bts.h"
 
 /**
- * struct bts_stat - a line of bts_stats, which shows a counter
+ * struct bts_stat - a line of bts_stats that shows a counter
  * @name:	the name in the line
  * @offset:	the counter's place in struct bts_cpu
  */
@@ -18,7 +18,7 @@ struct bts_stat {
 	size_t		offset;
 };
 
-/* What was done with the records; bts_causes[] has the losses. */
+/* Outcomes of records. bts_causes[] has the losses. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, counts.records) },
 	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
@@ -46,7 +46,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* Nothing is counted in an instance that has never chosen the tracer. */
+/* An instance that has never chosen the tracer has no counters. */
 static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)
@@ -64,14 +64,14 @@ static u64 bts_stat_sum(struct bts_instance *b, size_t offset)
 	return sum;
 }
 
-/* Does the CPU record, and for this instance? */
+/* Report whether the CPU records for this instance. */
 static bool bts_is_recording(struct bts_instance *b, int cpu)
 {
 	return ds_bts_running(cpu) &&
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
-/* Shows a counter of one CPU, or of all. */
+/* Show a counter of one CPU, or the sum over all CPUs. */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 			  struct bts_stat stat)
 {
@@ -90,7 +90,7 @@ static struct bts_stat bts_cause_stat(unsigned int cause)
 	};
 }
 
-/* Entries that the ring buffer has overwritten since it was cleared: branches or packs. */
+/* The number of entries, branches or packs, that the ring buffer has overwritten. */
 static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
@@ -99,7 +99,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* The behaviour of the CPUs where the manual leaves it open, as far as seen. */
+/* Show the behaviour of the CPUs that the SDM leaves open, as far as it is known. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -150,7 +150,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
 	}
-	/* No flush: a reader sees the counters of the drains until now. */
+	/* Without a flush, the counters include only the drains so far. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_left_out(m, cpu);
@@ -189,7 +189,7 @@ static int bts_stats_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-/* bts_stats and per_cpu/cpuN/bts_stats; counters are kept until bts is chosen again. */
+/* The counters of bts_stats are kept until the instance chooses bts again. */
 const struct file_operations trace_bts_stats_fops = {
 	.open		= bts_stats_open,
 	.read		= seq_read,
@@ -228,7 +228,7 @@ static const struct file_operations bts_threshold_fops = {
 };
 
 /**
- * trace_bts_is_there - can the tracer be chosen on this machine?
+ * trace_bts_is_there - report whether the tracer can be chosen on this machine
  *
  * Context: Any, once perf has looked at the CPU (early_initcall()).
  */
@@ -238,9 +238,9 @@ bool trace_bts_is_there(void)
 }
 
 /**
- * trace_bts_create_files - the tracer's files that are not per CPU
- * @tr: the trace array; its events have their directories
- * @d_tracer: its directory
+ * trace_bts_create_files - create the tracer's files that are not per CPU
+ * @tr:		the trace array; the directories of its events exist
+ * @d_tracer:	its directory
  *
  * There are no files if the tracer cannot be chosen.
  */

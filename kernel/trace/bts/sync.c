@@ -5,27 +5,27 @@
  * Branches reach the ring buffer some hundred at a time, and only while tracing is on.
  * ftrace calls bts_sync() when that is too late, or when tracing goes on or off:
  *
- *	all CPUs	reason		what is done
+ *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
- *	  yes		POLL		drain all CPUs, and again while the file is open if the
- *					hardware wraps
+ *	  yes		POLL		drain all CPUs; if the hardware wraps, repeat
+ *					that while the file is open
  *	  yes		TARGETS		each CPU decides again what to record
  *	  yes		ON, OFF		the instance starts, or stops
  *	  no		FLUSH		drain this CPU
- *	  no		EVENT		drain this CPU, if the event must stand after the
+ *	  no		EVENT		drain this CPU, if the event must come after the
  *					branches that led to it
  *	  no		ON		this CPU starts, the others follow
  *	  all instances	OFF		a crash: drain all CPUs, and record no more
  *
  * Concurrency:
  *
- *	- A call for one CPU runs in any context, with any lock of its caller held,
- *	  the runqueue's for instance. It takes no lock. An event during a drain
- *	  does not drain again: see ds_bts_off().
- *	- bts_instance.tracing is written under trace_types_lock; by bts_sync_on()
- *	  and bts_crash() without it, in any context.
- *	- bts_instance.polled is set by readers, which keep the tracer chosen, and
- *	  cleared by the worker, under trace_types_lock.
+ *	- A call for one CPU runs in any context, with any lock of its caller held, for
+ *	  example the runqueue's. It takes no lock. An event during a drain does not drain
+ *	  again: see ds_bts_off().
+ *	- bts_instance.tracing is written under trace_types_lock, except that bts_sync_on()
+ *	  and bts_crash() write it without the lock, in any context.
+ *	- bts_instance.polled is set by readers, which keep the tracer chosen. A worker
+ *	  clears it under trace_types_lock.
  */
 
 #include <linux/irq_work.h>
@@ -36,9 +36,8 @@
 #include "bts.h"
 
 /*
- * An event of another kind is about to be reserved. With bts-sync it must stand after
- * the earlier branches of this CPU.
- * Context: any.
+ * Another event is about to be reserved. With bts-sync the event must come after the
+ * earlier branches of this CPU. Context: any.
  */
 static void bts_sync_event(struct bts_instance *b)
 {
@@ -49,10 +48,10 @@ static void bts_sync_event(struct bts_instance *b)
 }
 
 /*
- * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(),
- * which polls the file only once. A flight recorder has no interrupts, so from now on
- * the CPUs are drained ten times a second, until no reader has the file open.
- * Context: process context; the reader has its file open, so that bts stays chosen.
+ * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(), which
+ * polls the file only once. A flight recorder has no interrupts, so from now on the CPUs
+ * are drained ten times a second, until no reader has the file open.
+ * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
 {
@@ -63,7 +62,7 @@ static void bts_sync_poll(struct bts_instance *b)
 	bts_poll();
 }
 
-/* The other CPUs, after bts_sync_on(). Context: process context. */
+/* Start the other CPUs after bts_sync_on(). Context: process context. */
 static void bts_start_all(struct work_struct *work)
 {
 	guard(mutex)(&trace_types_lock);
@@ -83,8 +82,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. So it is not during a task
- * switch, and current is the task that the CPU's records belong to.
+ * Context: hard interrupt, as soon as interrupts are on. It cannot come during a task
+ * switch, so current is the task of the CPU's records.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -98,10 +97,10 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * A trigger, a function probe or tracing_on() turns tracing on. The user wants what
- * follows on this CPU, so the task that runs here is first, and the other CPUs are a
- * moment later. After a traceoff the hardware is on, but mappings may be missing.
- * Context: any; the tracer may be left meanwhile, and then @tracing does not matter.
+ * A trigger, a function probe or tracing_on() turns tracing on. The user wants the
+ * following branches on this CPU, so this CPU starts first, and the other CPUs a moment
+ * later. After a traceoff the hardware is still on, but mappings may be missing. Context:
+ * any; the instance may leave the tracer meanwhile, and @tracing does not matter then.
  */
 static void bts_sync_on(struct bts_instance *b)
 {
@@ -121,7 +120,7 @@ static void bts_start(struct bts_instance *b)
 }
 
 /**
- * bts_stop - record no more for an instance, whose tracer bts stays chosen or is left
+ * bts_stop - stop recording for an instance that keeps or leaves the tracer
  * @b: the instance; its ring buffer is still on and takes the last records
  *
  * Context: Process context, trace_types_lock held.
@@ -130,15 +129,15 @@ void bts_stop(struct bts_instance *b)
 {
 	WRITE_ONCE(b->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
-	/* Held branches are written now, or lost. */
+	/* Write the held branches now, or lose them. */
 	ds_bts_flush_all();
-	/* Not when tracing goes on again: that may be in any context. */
+	/* Forget mappings now, because tracing may go on again in any context. */
 	bts_map_forget(b);
 }
 
 /**
- * bts_cpu_offline - a CPU goes offline: it holds nothing any more, see bts_may_hold()
- * @cpu: the CPU, which runs only this by now
+ * bts_cpu_offline - empty the backlog of a CPU that goes offline: see bts_may_hold()
+ * @cpu: the CPU, which runs nothing else by now
  *
  * Context: on @cpu, process context.
  * Return: 0.
@@ -150,10 +149,9 @@ int bts_cpu_offline(unsigned int cpu)
 }
 
 /*
- * An oops or a panic: the records of all CPUs go into the ring buffers, which are then
- * switched off. This only walks the list of instances that have bts, and takes no lock.
- * An instance that leaves meanwhile is freed a grace period later.
- * Context: any.
+ * At an oops or a panic, drain all CPUs into the ring buffers and then switch these off.
+ * This only walks the list of instances that have bts, and takes no lock. An instance that
+ * leaves meanwhile is freed a grace period later. Context: any.
  */
 static void bts_crash(void)
 {
@@ -161,7 +159,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* RCU's read lock. rcu_read_lock() would warn if RCU does not watch this CPU. */
+	/* RCU's read lock: rcu_read_lock() would warn if RCU does not watch this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);
@@ -214,7 +212,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 
 /**
  * bts_sync - the sync() of the tracer
- * @tr:		the trace array, which has bts, or has just left it; NULL in a crash
+ * @tr:		the trace array, which has bts or has just left it; NULL in a crash
  * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
  *

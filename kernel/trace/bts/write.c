@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the writer, by which branches and losses get into the ring buffer
+ * Branch tracer: write branches and losses into the ring buffer
  *
- * Branches go into the ring buffer together, as many as a sub-buffer has room for
- * (bts_write_branches()), or as a pack. Where that fails, and from there on, one entry after
- * the other shares the fate of the losses.
+ * Branches go into the ring buffer together, as many as fit into a sub-buffer
+ * (bts_write_branches()), or as a pack. When that fails, the remaining entries are written
+ * one by one, in the same way as losses.
  *
- * A loss is a row of its own, LOST n branches (cause), and needs room like any other
- * one. Until there is room it is pending, and nothing that comes later is written:
+ * A loss is a row, LOST n branches (cause), and needs room like any other row. A loss is
+ * pending until there is room, and meanwhile no later row is written:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
@@ -16,11 +16,11 @@
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
- * Pending losses are written before the next row that finds room, be it a branch or
- * a row of bts-sched and bts-map, and at the latest by a drain after the reader has made
- * room: bts_pending() has a CPU drained for them. With bts-block they are held before
- * the first branch or row that is held after them, but no task waits for them alone. A
- * branch or a row that cannot be written because of them is lost itself.
+ * Pending losses are written before the next branch or non-branch row that finds room, or
+ * else by a drain after the reader has made room, because bts_pending() has the CPU drained
+ * for them. With bts-block they are held before the first branch or row that is held after
+ * them, but no task waits for losses alone. A branch or row that cannot be written because
+ * losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -33,7 +33,7 @@
 #include "pack.h"
 
 /**
- * bts_begin - a batch, or a non-branch row, is about to be written
+ * bts_begin - prepare to write a batch or a non-branch row
  * @b:		the instance
  * @c:		its part of this CPU
  * @task:	the task of the batch or the row
@@ -42,12 +42,12 @@
  */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
-	/* A snapshot swaps it at any time: what is refused is asked of the same one. */
+	/* A snapshot may swap the ring buffer at any time: use the same one throughout. */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
 }
 
-/* Return: false if the ring buffer does not take it. */
+/* Return: false if the ring buffer refuses the entry. */
 static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
 	struct ring_buffer_event *event;
@@ -62,10 +62,10 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 }
 
 /*
- * To the ring buffer; or, if it may be held, to the backlog: if there is no room, if
- * others are there already, or if those of other CPUs come first. What a task takes that
- * cannot wait is dropped then: the room, and the reader's time, are for the tasks that
- * wait.
+ * Write an entry to the ring buffer. If the entry may be held, it goes to the backlog if
+ * there is no room, if entries are there already, or if entries of other CPUs come first.
+ * In these cases the entry of a task that cannot wait is dropped, because the room and the
+ * reader's time are for the tasks that wait.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -79,7 +79,7 @@ static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 	return bts_write(c, entry, size) || (hold && bts_hold(c, entry, size));
 }
 
-/* A cause's branches whose number is known, then the others. */
+/* Show the known number of lost branches, then the losses of unknown size. */
 static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool hold)
 {
 	struct bts_loss *loss = &c->loss.cause[row->cause];
@@ -101,12 +101,12 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 }
 
 /**
- * bts_show_losses - write what was lost, before what comes next
+ * bts_show_losses - write the pending losses, before the next entry
  * @c:		an instance's part of this CPU, after bts_begin()
- * @hold:	a branch or a row comes next: losses may be held, as it may
+ * @hold:	losses may be held, because the next entry, a branch or a row, may be held
  *
  * Context: as bts_records().
- * Return: false if some of them still are pending.
+ * Return: false if losses are still pending.
  */
 bool bts_show_losses(struct bts_cpu *c, bool hold)
 {
@@ -126,15 +126,15 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
 }
 
 /**
- * bts_deliver_row - a non-branch row goes to an instance
+ * bts_deliver_row - deliver a non-branch row to an instance
  * @b:		the instance
  * @c:		its part of this CPU
  * @task:	the task of the row
- * @row:	the event's entry, whose header is filled in here but for the type
+ * @row:	the event's entry; its header, except the type, is filled in here
  * @size:	its size
  *
  * Context: as bts_records().
- * Return: false if it is lost.
+ * Return: false if the row is lost.
  */
 bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 		     struct task_struct *task, void *row, unsigned int size)
@@ -151,8 +151,8 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /*
- * Branches, as they are in the ring buffer. They must not overtake losses that came
- * before them, so they share their fate.
+ * Write an entry of branches. Branches must not overtake earlier losses, so they are lost
+ * if the losses cannot be written.
  */
 static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 			      union bts_entry *entry, unsigned int size)
@@ -161,7 +161,7 @@ static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
-/* As many as a sub-buffer has room for. Return: how many were written. */
+/* Write as many as a sub-buffer has room for. Return: the number written. */
 static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record *rec,
 				   unsigned int nr)
 {
@@ -186,7 +186,7 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 	return nr;
 }
 
-/* As long as nothing stands in their way. Return: how many were written. */
+/* Write branches until something must come before them. Return: the number written. */
 static unsigned int bts_write_branches(struct bts_cpu *c,
 				       const struct ds_bts_record *rec,
 				       unsigned int nr)
@@ -222,11 +222,11 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * struct bts_packer - where a CPU's branches are packed
+ * struct bts_packer - packs a CPU's branches
  * @coder:	the coder
  * @open:	a pack has been begun
- * @entry:	the pack,
- * @room:	and what it may take
+ * @entry:	the pack
+ * @room:	the pack's maximum size
  */
 struct bts_packer {
 	struct bts_coder	coder;
@@ -239,7 +239,7 @@ struct bts_packer {
 
 static enum cpuhp_state bts_pack_state;
 
-/* A CPU is about to come online. As for backlogs, NMIs can use memory of vmalloc(). */
+/* Prepare a CPU that comes online. As for backlogs, NMIs may use vmalloc() memory. */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -249,7 +249,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* The CPU does not run any more, or has left the instance. */
+/* Called when the CPU is offline or the instance gives up its packers. */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -275,10 +275,10 @@ int __init bts_register_packs(void)
 }
 
 /**
- * bts_alloc_packers - allocate the packers of an instance that has bts, and wants packs
+ * bts_alloc_packers - allocate the packers of an instance that has bts and wants packs
  * @b: the instance
  *
- * Each CPU that is online has one, until bts_free_packers().
+ * Each online CPU has a packer until bts_free_packers().
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -296,7 +296,7 @@ int bts_alloc_packers(struct bts_instance *b)
 
 /**
  * bts_free_packers - free the packers of an instance that has left the tracer
- * @b: the instance; its CPUs write no packs any more
+ * @b: the instance, whose CPUs write no packs any more
  *
  * Context: process context, trace_types_lock held.
  */
@@ -317,7 +317,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 }
 
 /**
- * bts_end_pack - end the pack that has been begun, if there is one
+ * bts_end_pack - write the pack that has been begun, if there is one
  * @b:	the instance
  * @c:	its part of this CPU
  *
@@ -358,13 +358,13 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * bts_deliver - branches go to an instance
+ * bts_deliver - deliver branches to an instance
  * @b:		the instance
  * @c:		its part of this CPU, after bts_begin()
- * @rec:	the branches, of the task and in the context that @c->write.ent says
- * @nr:		how many there are
+ * @rec:	the branches, whose task and context are in @c->write.ent
+ * @nr:		the number of branches
  *
- * With bts-pack they are written by bts_end_pack() at the latest.
+ * With bts-pack the branches are written by bts_end_pack() at the latest.
  *
  * Context: as bts_records().
  */
