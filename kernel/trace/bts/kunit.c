@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * KUnit tests of bts.c, filter.c and output.c, and of what
- * ring_buffer.c has for them
- */
+/* KUnit tests of bts.c, filter.c and output.c, and of their functions in ring_buffer.c */
 
 #include <kunit/test.h>
 #include <linux/ring_buffer.h>
@@ -11,7 +8,7 @@
 
 #include "bts.h"
 
-/* Both ends in user space, both in the kernel, and the two ways between them. */
+/* A user branch, a kernel branch, and the two crossings. */
 static void bts_test_wanted(struct kunit *test)
 {
 	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
@@ -41,7 +38,7 @@ static void bts_test_wanted(struct kunit *test)
 	}
 }
 
-/* Every error of a claim has its words. */
+/* Every error of a claim has a message. */
 static void bts_test_errors(struct kunit *test)
 {
 	int i;
@@ -58,7 +55,7 @@ static void bts_test_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
 }
 
-/* A trace array that has nothing but its part of each CPU. */
+/* Return a trace array that has only its part of each CPU. */
 static struct trace_array *bts_test_array(struct kunit *test)
 {
 	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
@@ -69,7 +66,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* With no PID in either list, ftrace's verdict on the task that comes does not count. */
+/* With no PID in either list, ftrace's verdict on the next task does not count. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -92,7 +89,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* A CPU that is not in tracing_cpumask is off, whichever CPU asks. */
+/* A CPU that is not in tracing_cpumask is off, whichever CPU runs the check. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -110,7 +107,7 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers from @first on, @want at a time. Return: how many there was room for. */
+/* Write @nr numbers from @first on, @want at a time. Return: the number written. */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {
@@ -160,7 +157,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* How many events of a size a ring buffer takes, @want at a time. */
+/* Return how many events of a size fit into a ring buffer, @want at a time. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);
@@ -177,7 +174,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Events that are reserved together take no more room than one by one, but for a page's end. */
+/* Reserved together, events take the same room as one by one, except at a page's end. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -193,7 +190,7 @@ static void bts_test_reserve(struct kunit *test)
 }
 
 /*
- * Where they are overwritten, each of them is counted. What other sizes have left in the
+ * When events are overwritten, each is counted. Data of other sizes that is left in the
  * sub-buffers does no harm.
  */
 static void bts_test_overrun(struct kunit *test)
@@ -219,7 +216,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* When losses precede the last branch of a batch, nothing is reserved after that branch. */
+/* If losses precede the last branch of a batch, nothing is reserved after that branch. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };
@@ -237,7 +234,7 @@ static void bts_test_last(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* What was kernel text in another boot is looked up where it is now, and nothing else. */
+/* Only kernel text of another boot is looked up at its present address. */
 static void bts_test_text(struct kunit *test)
 {
 	const unsigned long here = (unsigned long)_stext + 0x100;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of output.c: entries that this tracer has not written, as in a persistent ring
- * buffer that is damaged or of another kernel
+ * KUnit tests of output.c: entries that this tracer has not written, as in a persistent
+ * ring buffer that is damaged or was written by another kernel
  *
- * Behind an entry that is too short there is the rest of a whole one: a reader that looks
- * there prints branches, with or without KASAN.
+ * An entry that is too short is followed by the rest of a whole entry, so a reader that
+ * reads too far prints branches, with or without KASAN.
  */
 
 #include <kunit/test.h>
@@ -14,7 +14,7 @@
 #include "unpack.h"
 #include "../trace_output.h"
 
-/* The example of Documentation/trace/bts-internals.rst, of 12 branches. */
+/* The example of Documentation/trace/bts.rst, with 12 branches. */
 static const u8 output_code[] = {
 	0x80, 0x60, 0x90, 0x98, 0xd0, 0xa0, 0xd0, 0xcb, 0x0b, 0x50, 0x01, 0x52, 0x01, 0x32, 0x00,
 };
@@ -28,10 +28,10 @@ static const u8 output_code[] = {
 /**
  * struct output_test - the data of a case
  * @iter:	the iterator
- * @tr:		its instance, of which there is only the ring buffer
+ * @tr:		its instance, which has only a ring buffer
  * @seed:	state of the random numbers
  * @entry:	the entry
- * @room:	its bytes, and those behind it
+ * @room:	the entry's bytes and the following bytes
  */
 struct output_test {
 	struct trace_iterator	iter;
@@ -66,7 +66,7 @@ static void output_test_exit(struct kunit *test)
 	ring_buffer_free(t->tr.array_buffer.buffer);
 }
 
-/* The next entry is a whole pack, whose first branch has number @seq. */
+/* Make the next entry a whole pack, whose first branch has number @seq. */
 static void output_pack(struct output_test *t, u64 seq)
 {
 	struct bts_pack_entry *pack = &t->entry.pack;
@@ -94,7 +94,7 @@ static unsigned int output_rows(struct output_test *t)
 	return event->funcs->rows ? event->funcs->rows(&t->iter) : 1;
 }
 
-/* Return: the row, valid until the next one. */
+/* Return: the row, valid until the next call. */
 static const char *output_row(struct output_test *t, unsigned int row, trace_print_func print)
 {
 	struct trace_seq *s = &t->iter.seq;
@@ -111,7 +111,7 @@ static const char *output_text(struct output_test *t, unsigned int row)
 	return output_row(t, row, output_event(t)->funcs->trace);
 }
 
-/* The entry is one row, of a loss without a number, whichever way it is printed. */
+/* Expect one row, a loss of unknown size, in each output format. */
 static void output_expect_unreadable(struct kunit *test)
 {
 	const struct bts_pair none = { 0, 0 };
@@ -126,7 +126,7 @@ static void output_expect_unreadable(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, output_row(t, 0, funcs->binary), &none, sizeof(none));
 }
 
-/* An entry without all of its fields. */
+/* An entry is too short for its fields. */
 static void output_test_short(struct kunit *test)
 {
 	static const struct { unsigned int type, head; } entries[] = {
@@ -145,7 +145,7 @@ static void output_test_short(struct kunit *test)
 	}
 }
 
-/* A pack that claims to be longer than any is. */
+/* A pack is longer than the maximum. */
 static void output_test_long(struct kunit *test)
 {
 	static const int sizes[] = { BTS_ENTRY_MAX + 1, 1 << 20, INT_MAX, INT_MIN, -1 };
@@ -159,7 +159,7 @@ static void output_test_long(struct kunit *test)
 	}
 }
 
-/* A pack whose code is cut shows the branches up to there, and how many are missing. */
+/* A pack with cut code shows the branches before the cut, and how many are missing. */
 static void output_test_cut(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -184,7 +184,7 @@ static void output_test_cut(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, output_text(t, OUTPUT_NR - 1), "0x401000 -> 0x401020\n");
 }
 
-/* A pack with no branch, and one with more than a pack has. */
+/* A pack has no branches, or more than the maximum. */
 static void output_test_nr(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -200,7 +200,7 @@ static void output_test_nr(struct kunit *test)
 					   " branches (entry cannot be read)\n"));
 }
 
-/* The code of another format is not decoded, but its branches are counted. */
+/* Code of another format is not decoded, but its branches are counted. */
 static void output_test_format(struct kunit *test)
 {
 	static const u8 formats[] = { 0, BTS_PACK_FORMAT + 1, 255 };
@@ -224,7 +224,7 @@ static void output_test_format(struct kunit *test)
 			   "LOST 5 branches (ring buffer overwritten)\n");
 }
 
-/* After an entry that cannot be read, the number of the next pack says nothing. */
+/* After an unreadable entry, the number of the next pack is not compared. */
 static void output_test_number(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -248,7 +248,7 @@ static unsigned int output_below(struct output_test *t, unsigned int n)
 	return (t->seed >> 32) % n;
 }
 
-/* Some of its bytes are others, it has any size, and it may be of another type. */
+/* Change the type, the size and some bytes of an entry. */
 static void output_damage(struct output_test *t)
 {
 	static const u16 types[] = { TRACE_BTS, TRACE_BTS_LOST, TRACE_BTS_PACK, TRACE_BTS_PACK };
@@ -262,8 +262,8 @@ static void output_damage(struct output_test *t)
 }
 
 /*
- * 100,000 damaged entries. Each is allocated with its exact size, so that KASAN reports any
- * read beyond it.
+ * Print 100,000 damaged entries. Each is allocated with its exact size, so that KASAN
+ * reports any read beyond it.
  */
 static void output_test_damage(struct kunit *test)
 {
@@ -286,7 +286,7 @@ static void output_test_damage(struct kunit *test)
 	}
 }
 
-/* What traces and tools know does not change: the number and the text of each cause. */
+/* Traces and tools use the number and the text of each cause: they must not change. */
 static void output_test_causes(struct kunit *test)
 {
 	static const char *const causes[] = {

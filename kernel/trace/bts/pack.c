@@ -2,7 +2,7 @@
 /*
  * Packed branches: the coder
  *
- * unpack.c specifies the format, and says how branches are predicted.
+ * unpack.c specifies the format, including how branches are predicted.
  *
  *	records -> as predicted?   -> run + 1
  *		-> the other one?  -> token, with the run before it
@@ -10,19 +10,19 @@
  *		-> a new branch    -> run, token, target; call[] finds the call to which
  *				      it returns
  *
- * What is predicted costs a comparison of both addresses, and no store. Both tables are
- * of the coder alone, and hints: what they find is compared with the branch, so that it
- * does not matter what they miss, nor what earlier packs have left there, and beginning
- * a pack is a matter of a few stores. The decoder has no tables.
+ * A correct prediction costs a comparison of both addresses, and no store. Only the coder
+ * has the tables edge[] and call[]. They contain hints: each node that they find is
+ * compared with the branch, so missing nodes and nodes of earlier packs do no harm, and a
+ * new pack needs no reset of the tables.
  *
- * Rejected: to predict from the last two branches, which finds one branch in 200 more,
- * takes longer, and fib, where it finds one in ten more, is not all programs; and state
- * that outlives a pack, which saves less than a byte a branch in the ring buffer and
+ * Rejected: prediction from the last two branches. It finds one branch in 200 more but
+ * takes longer; only in programs like fib does it find one in ten more. Rejected: state
+ * that outlives a pack. It saves less than a byte per branch in the ring buffer, saves
  * nothing on disk after compression, and needs readers that see each pack.
  *
- * A coder has one user at a time, and is not to be entered again before it returns: it
- * belongs to a CPU, whose batches never nest. It takes no lock, allocates nothing, and
- * is bounded by the number of records.
+ * A coder is used by one CPU, whose batches never nest, and must not be entered again
+ * before it returns. It takes no lock, allocates nothing, and is bounded by the number of
+ * records.
  */
 
 #include "pack.h"
@@ -39,7 +39,7 @@ static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
 	return p;
 }
 
-/* How many bytes of a signed number matter, n to 8. */
+/* The number of bytes that a signed number needs, from n to 8. */
 static unsigned int bts_bytes(u64 value, unsigned int n)
 {
 	for (; n < 8 && (u64)((s64)value >> (8 * n - 1)) + 1 > 1; n++)
@@ -69,7 +69,7 @@ static u8 *bts_put_run(u8 *p, unsigned int run)
 	return bts_put_bytes(p, run, 2);
 }
 
-/* A token that has room for a run, of less than @room. */
+/* Write a token that includes a run, if the run is shorter than @room. */
 static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 {
 	if (run >= room) {
@@ -93,7 +93,7 @@ static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 	return p;
 }
 
-/* Did the branch in this slot of calls begin a few bytes before @to? */
+/* Report whether the branch in this slot of call[] began a few bytes before @to. */
 static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
 	unsigned int x = c->call[slot];
@@ -102,7 +102,7 @@ static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
 }
 
-/* A target to which a call returns. Return: NULL if @to is none. */
+/* Code a target to which a call returns. Return: NULL if no such call is found. */
 static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 {
 	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);
@@ -126,7 +126,7 @@ static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 	return p;
 }
 
-/* A target that is a multiple of 16. Return: NULL if it is too far away. */
+/* Code a target that is a multiple of 16. Return: NULL if it is too far away. */
 static u8 *bts_put_aligned(u8 *p, u64 units)
 {
 	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
@@ -174,7 +174,7 @@ static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 	return bts_put_bytes(p, diff, n);
 }
 
-/* A branch that the pack has not had yet, and where the last one led. */
+/* Code a branch that is new in the pack. @last is the target of the previous branch. */
 static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
 {
 	u64 distance = from - last;
@@ -201,7 +201,7 @@ static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
 	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
 }
 
-/* After @cur came @node, which is not what @cur predicts. */
+/* Node @node followed @cur, which had predicted another branch. */
 static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
 {
 	cur->other = cur->next;
@@ -209,8 +209,8 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * A branch that is neither successor of the last one, after a run. Return: where the
- * code goes on, or NULL if the branch does not fit.
+ * Code a branch that is neither successor of the previous branch, after a run.
+ * Return: the end of the code, or NULL if the branch does not fit.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 				 u64 from, u64 to)
@@ -250,10 +250,10 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
  * bts_coder_add_all - put branches into the pack
  * @c:		the coder, after bts_coder_begin()
  * @rec:	the branches
- * @nr:		how many there are
+ * @nr:		the number of branches
  *
- * Context: one at a time for each coder.
- * Return: how many are in the pack now; if not @nr, it is full.
+ * Context: one call at a time for each coder.
+ * Return: the number of branches put into the pack; if not @nr, the pack is full.
  */
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr)
@@ -264,7 +264,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The run is what comes after the branch at mark. */
+	/* The branches after the branch at mark are the run. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;
@@ -296,10 +296,10 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 /**
  * bts_coder_begin - begin a pack
  * @c:		the coder
- * @buf:	where the code of its branches goes
- * @size:	how much room is there, at least BTS_PACK_WORST
+ * @buf:	room for the code
+ * @size:	the size of @buf, at least BTS_PACK_WORST
  *
- * Context: one at a time for each coder.
+ * Context: one call at a time for each coder.
  */
 void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 {
@@ -316,12 +316,12 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 
 /**
  * bts_coder_end - end a pack
- * @c:	the coder
+ * @c: the coder
  *
- * @c->nr, @c->from and @c->to are valid then.
+ * Sets @c->to. @c->nr, @c->from and @c->to then describe the pack.
  *
- * Context: one at a time for each coder.
- * Return: how many bytes of code there are.
+ * Context: one call at a time for each coder.
+ * Return: the size of the code in bytes.
  */
 size_t bts_coder_end(struct bts_coder *c)
 {

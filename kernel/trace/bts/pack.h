@@ -11,22 +11,22 @@
 
 #include "unpack.h"
 
-/* A run takes at most so many bytes. */
+/* The maximum size of a run. */
 #define BTS_RUN_MAX	3
 
-/* The room that a branch needs at most: a run before it, its token, a run after it. */
+/* The maximum size of a branch: a run before it, its token, a run after it. */
 #define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
-/* Slots of the tables that find nodes. */
+/* The sizes of the tables that find nodes, as powers of two. */
 #define BTS_EDGE_BITS	9
 #define BTS_CALL_BITS	8
 
 /**
- * struct bts_coder_node - as struct bts_node, but with addresses
+ * struct bts_coder_node - like struct bts_node, but with pointers
  * @from:	where the branch began
- * @to:		where it led
- * @next:	the node of the branch that followed it last,
- * @other:	and of the last one that followed it and was another one
+ * @to:		where the branch led
+ * @next:	the node of the last branch that followed
+ * @other:	the node of the last different branch that followed before @next
  */
 struct bts_coder_node {
 	u64			from;
@@ -38,19 +38,20 @@ struct bts_coder_node {
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
  * @start:	the first byte
- * @out:	where the next one goes
- * @limit:	up to here, a branch may be begun
+ * @out:	the next byte
+ * @limit:	the last address at which a branch may begin
  * @cur:	the node of the last branch
- * @run:	how many branches were as predicted since the last one that is coded
- * @nr:		branches in the pack
- * @nodes:	how many nodes there are
+ * @run:	the number of predicted branches that are not coded yet
+ * @nr:		the number of branches in the pack
+ * @nodes:	the number of nodes
  * @from:	where the first branch began
  * @to:		where the last branch led, after bts_coder_end()
- * @edge:	finds the node of a branch,
- * @call:	and that of one that began a few bytes before an address. What is found
- *		may be of an earlier pack, and is always compared: so no table is ever
- *		emptied
+ * @edge:	finds the node of a branch
+ * @call:	finds the node of a branch that began a few bytes before an address
  * @node:	the nodes
+ *
+ * A slot of @edge or @call may be left from an earlier pack. No table is ever emptied,
+ * because each found node is compared.
  */
 struct bts_coder {
 	u8			*start;
@@ -77,11 +78,11 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
 /**
  * bts_coder_add - put a branch into the pack
  * @c:		the coder, after bts_coder_begin()
- * @from:	where it begins
- * @to:		where it leads
+ * @from:	where the branch begins
+ * @to:		where the branch leads
  *
- * Context: one at a time for each coder.
- * Return: false if the pack is full, and the branch not in it.
+ * Context: one call at a time for each coder.
+ * Return: false if the pack is full; the branch is not in the pack then.
  */
 static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {

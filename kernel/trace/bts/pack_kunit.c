@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder of packed branches: what it codes, the decoder gives back.
- * unpack_kunit.c has the decoder's cases with packs that no coder writes.
+ * KUnit tests of the coder of packed branches: the decoder returns what the coder has
+ * coded. unpack_kunit.c has the decoder's cases with packs that no coder writes.
  *
- * tools/tracing/bts/tests builds both files as well, with a few lines in place of
- * KUnit, so that the same cases run on a host, under the compiler's sanitizers.
+ * tools/tracing/bts/tests also builds both files, with a small replacement for KUnit, so
+ * that the same cases run on a host, under the compiler's sanitizers.
  */
 
 #include <linux/string.h>
@@ -41,19 +41,19 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* A record @distance after the target of the last one, to @diff from there. */
+/* Add a record that begins @distance after the previous target and leads @diff further. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
 }
 
-/* An earlier record again. */
+/* Add an earlier record again. */
 static void pack_repeat(struct pack_test *t, unsigned int i)
 {
 	bts_pack_put(t, t->rec[i].from, t->rec[i].to);
 }
 
-/* A pack of @len bytes must decode to @nr records, from @first on. */
+/* Expect a pack of @len bytes to decode to @nr records, from @first on. */
 void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -70,7 +70,7 @@ void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigne
 	KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Codes and decodes all records, in packs of up to @size bytes. Return: the number of packs. */
+/* Code and decode all records, in packs of up to @size. Return: the number of packs. */
 static unsigned int pack_round_trip(struct kunit *test, size_t size)
 {
 	struct pack_test *t = test->priv;
@@ -93,7 +93,7 @@ static unsigned int pack_round_trip(struct kunit *test, size_t size)
 	return packs;
 }
 
-/* Codes and decodes all records in one pack. Return: its length. */
+/* Code and decode all records in one pack. Return: its length. */
 size_t bts_pack_one(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -103,8 +103,8 @@ size_t bts_pack_one(struct kunit *test)
 }
 
 /*
- * Branches like a program's: functions of some blocks, loops in them, calls and returns,
- * and now and then an interrupt. @spread: the number of functions.
+ * Make branches like a program's: functions of some blocks, loops, calls, returns, and
+ * sometimes an interrupt. @spread is the number of functions.
  */
 void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 {
@@ -141,16 +141,16 @@ void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 static void bts_pack_test_format(struct kunit *test)
 {
 	static const u8 code[] = {
-		0x80, 0x60,		/* 0 later, +0x20 */
-		0x90, 0x98, 0xd0,	/* 0x10 later, +0xd0 */
-		0x85, 0xb9, 0xf0,	/* 5 later, +0x1f0 units of 16 bytes */
-		0xa0, 0xd1,		/* 0x20 later, 5 after the branch before the last */
-		0xff, 0x00,		/* 0x7f later, -0x40 */
-		0xc0, 0x7f,		/* 0x40 later, +0x3f */
-		0x50, 0x01,		/* the first one */
-		0x53, 0x06,		/* three as predicted, then the sixth */
-		0x34,			/* four as predicted, then the other */
-		0x00,			/* one as predicted */
+		0x80, 0x60,		/* distance 0, +0x20 */
+		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
+		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 units of 16 bytes */
+		0xa0, 0xd1,		/* distance 0x20, 5 after the branch before the last */
+		0xff, 0x00,		/* distance 0x7f, -0x40 */
+		0xc0, 0x7f,		/* distance 0x40, +0x3f */
+		0x50, 0x01,		/* the first branch */
+		0x53, 0x06,		/* three predicted branches, then the sixth branch */
+		0x34,			/* four predicted branches, then the other */
+		0x00,			/* one predicted branch */
 	};
 	struct pack_test *t = test->priv;
 
@@ -175,7 +175,7 @@ static void bts_pack_test_format(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, t->code, code, sizeof(code));
 }
 
-/* A pack of one branch, whatever its addresses. */
+/* A pack may have one branch with any addresses. */
 static void bts_pack_test_one(struct kunit *test)
 {
 	static const u64 ends[] = {
@@ -193,18 +193,18 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* The branch 0 -> 0 is what is predicted where nothing is known, and a branch as others. */
+/* 0 -> 0 is predicted when nothing is known, but it is also an ordinary branch. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
 	unsigned int i, round;
 
-	/* A node that an earlier pack has left in a table would be found in its place. */
+	/* A node of an earlier pack in a table would be decoded as another branch. */
 	for (round = 4; round-- > 0; ) {
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* Two other successors of the same branch, and it */
+		/* Two other successors of the same branch, and 0 -> 0 */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
@@ -217,7 +217,7 @@ static void bts_pack_test_zero(struct kunit *test)
 	}
 }
 
-/* Distances and differences on both sides of each power of 2, 2^63 included. */
+/* Distances and differences on both sides of each power of 2, including 2^63. */
 static void bts_pack_test_differences(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -243,7 +243,7 @@ static void bts_pack_test_differences(struct kunit *test)
 	}
 }
 
-/* The bytes of one branch after 0x401000 -> 0x401000. */
+/* Return the size of one branch after 0x401000 -> 0x401000. */
 static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 {
 	struct pack_test *t = test->priv;
@@ -284,7 +284,7 @@ static void bts_pack_test_kinds(struct kunit *test)
 	}
 }
 
-/* A return costs two bytes or three, wherever the call is, up to 255 nodes ago. */
+/* A return costs two or three bytes, wherever the call is, up to 255 nodes back. */
 static void bts_pack_test_calls(struct kunit *test)
 {
 	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
@@ -334,7 +334,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* The first branch once more is the other one, and then as predicted */
+		/* The first branch is first the other branch, and then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -349,7 +349,7 @@ static void bts_pack_test_runs(struct kunit *test)
 	}
 }
 
-/* What takes the most room: a long run, a branch from far to far, and a long run. */
+/* The case that needs the most room: a long run, a distant branch, and a long run. */
 static void bts_pack_test_room(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -361,7 +361,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* What was not followed yet predicts 0 -> 0, and that now predicts it */
+		/* A new node predicts 0 -> 0, and 0 -> 0 now predicts the node. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -369,13 +369,13 @@ static void bts_pack_test_room(struct kunit *test)
 	}
 	for (size = BTS_PACK_WORST; size < 5 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
-	/* It is taken to the last byte. */
+	/* The room is used to the last byte. */
 	t->nr = 201;
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, BTS_PACK_WORST), 1U);
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* The successor of a branch changes: each is found as the other one. */
+/* The successor of a branch alternates: each is found as the other branch. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -388,11 +388,11 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* As predicted, and the other one: one byte */
+		/* A predicted branch and the other branch: one byte */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
-	/* Two more bytes for the first, whose node the last one did not predict. */
+	/* Two more bytes for the first branch, which the last node did not predict. */
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
@@ -411,7 +411,7 @@ static void bts_pack_test_programs(struct kunit *test)
 	}
 }
 
-/* Addresses of any number of bits, in any order, some of them again. */
+/* Addresses of any number of bits, in any order, some of them repeated. */
 static void bts_pack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -430,7 +430,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Each branch a miss that takes all the bytes there are, for sub-buffers of both sizes. */
+/* Each branch is mispredicted and takes the maximum size, for sub-buffers of both sizes. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -442,12 +442,12 @@ static void bts_pack_test_misses(struct kunit *test)
 	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
 	pack_round_trip(test, 4040);
-	/* There the branches that differ are the limit, the least of which is 0 -> 0. */
+	/* Here the number of nodes is the limit; node 0 is not available. */
 	nr = pack_round_trip(test, MAX_CODE);
 	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
 }
 
-/* One that is full takes no branch more, however often it is asked, but runs end well. */
+/* A full pack refuses every further branch, but its last run is still coded. */
 static void bts_pack_test_full(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -486,7 +486,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* One by one, or many at once: the same bytes. */
+/* Adding branches one by one or together makes the same code. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -513,7 +513,7 @@ static void bts_pack_test_add(struct kunit *test)
 	}
 }
 
-/* What a reader gets does not depend on how many branches it asks for at once. */
+/* The result does not depend on how many branches the reader decodes at once. */
 static void bts_pack_test_cursor(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -9,10 +9,10 @@
 
 #include "pack.h"
 
-/* More records than a pack takes. */
+/* More records than fit into a pack. */
 #define MAX_RECORDS	(2 * BTS_PACK_MAX)
 
-/* What a sub-buffer of 64 KiB has room for. Most of the cases use less. */
+/* The room in a sub-buffer of 64 KiB. Most cases use less. */
 #define MAX_CODE	0xffe0
 
 /**

@@ -2,15 +2,15 @@
 /*
  * Packed branches: the decoder, and the format
  *
- * A pack is an entry bts_pack of the ring buffer: how many branches there are (nr),
- * where the first one began (from), the format of the code (format), and the code of all
- * of them. It stands for itself: a reader that has the entry has its branches, whatever has
- * become of the entries before. This file specifies format 1. Its caller compares the
- * number, and gives it no pack of another format.
+ * A pack is an entry bts_pack of the ring buffer. It contains the number of branches (nr),
+ * the address where the first branch began (from), the number of the code's format
+ * (format), and the code of all branches. A pack is self-contained: its branches can be
+ * decoded even if earlier entries are lost. This file specifies format 1. The caller checks
+ * the number and never passes a pack of another format.
  *
- * Coder and decoder build the same list of nodes while they go through a pack. A node is
- * a branch that the pack has had, with two of the branches that have followed it: the
- * last one (next), and the last one before that was another one (other).
+ * Coder and decoder build the same list of nodes while they go through a pack. A node is a
+ * branch that has occurred in the pack, with two branches that have followed it: the last
+ * one (next), and the last different one before that (other).
  *
  *	node	branch			next	other
  *	0	     0 -> 401000	1	0
@@ -18,14 +18,14 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the next of the one before. What comes true costs
- * nothing but to be counted, in a run. Otherwise a token says which branch comes: the
- * other one, a node, or a new branch, which becomes a node. Then, of the branch before,
- * next becomes other, and the branch becomes next.
+ * Each branch is predicted to be the next of the previous branch. A correct prediction only
+ * makes a run longer. If the prediction is wrong, a token names the branch: the other, a
+ * node, or a new branch, which becomes a node. Then the next of the previous branch becomes
+ * its other, and the branch becomes its next.
  *
- * Node 0 is there from the beginning: a branch from 0 to where the first one begins. It
- * is next and other of a node that nothing has followed yet. New nodes have the numbers
- * 1 to 511, in turn.
+ * Node 0 exists from the start: a branch from 0 to where the first branch begins. It is
+ * next and other of each node that no branch has followed yet. New nodes are numbered from
+ * 1 to 511, in order.
  *
  * The tokens, by their first byte b, and the bytes that follow it:
  *
@@ -34,8 +34,8 @@
  *	50-5f n		a run of b - 0x50, and then node n
  *	60-6f n		a run of b - 0x60, and then node n + 256
  *	70 n n		a run of n
- *	71 d T		a new branch, d + 128 bytes after the target of the one before
- *	72-78 d.. T	a new branch, d bytes after it; d has b - 0x70 bytes, and a sign
+ *	71 d T		a new branch, d + 128 bytes after the previous target
+ *	72-78 d.. T	a new branch, d bytes after it; d is signed and has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after it
  *
  * The target T of a new branch, by its first byte b:
@@ -44,18 +44,18 @@
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
  *	b0-bf n		(from & ~15) + 16 * (((b - 0xb0) << 8 | n) - 0x800)
  *	c0-cf n n	(from & ~15) + 16 * (((b - 0xc0) << 16 | n) - 0x80000)
- *	d0-ef		5 bytes after the from of the node that was made b - 0xd0 nodes
- *			before the newest one: to where a call returns
+ *	d0-ef		where a call returns: 5 bytes after the from of the node that
+ *			was made b - 0xd0 nodes before the newest node
  *	f0-f5 n		b - 0xee bytes after the from of the node that was made n nodes
- *			before the newest one
- *	f6-fd d..	from + d; d has b - 0xf5 bytes, and a sign
+ *			before the newest node
+ *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
- * 79-7f begin no token, fe and ff no target. Numbers of several bytes are little-endian.
- * The code ends with the token in which branch nr is. Up to three bytes of any value
- * follow it, because the ring buffer's entries are multiples of four bytes.
+ * No token begins with 79-7f, and no target with fe or ff. Numbers of several bytes are
+ * little-endian. The code ends with the token of branch nr. Up to three bytes of any value
+ * follow, because the ring buffer's entries are multiples of four bytes.
  *
- * The decoder believes nothing of what it reads: it reads no byte outside of the code,
- * makes no more than nr branches, and at a token that is not possible it ends.
+ * The decoder does not trust its input: it reads no byte outside of the code, returns at
+ * most nr branches, and stops at an invalid token.
  */
 
 #ifdef __KERNEL__
@@ -66,7 +66,7 @@
 
 #include "unpack.h"
 
-/* A little-endian number of n bytes, 1 to 8, with its sign. */
+/* Read a signed little-endian number of n bytes, 1 to 8. */
 static u64 bts_get_bytes(const u8 *p, unsigned int n)
 {
 	u64 value = 0;
@@ -82,7 +82,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Where a node before the one that is being made began. False: there is none. */
+/* Find a target after the start of an earlier node. Return: false if there is none. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -92,7 +92,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* The target of a branch from @from. Return: what follows it, or NULL. */
+/* Decode the target of a branch from @from. Return: the next byte, or NULL. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;
@@ -128,7 +128,7 @@ static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, 
 	return NULL;
 }
 
-/* A branch that the pack has not had yet, @distance after the last one's target. */
+/* Decode a new branch, which begins @distance after the previous target. */
 static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 {
 	struct bts_node *cur = &d->node[d->cur];
@@ -146,7 +146,7 @@ static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 	return p;
 }
 
-/* A run, and after it a branch of before that is not predicted. */
+/* Decode a run, followed by a node or by the other branch. */
 static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
 			       u32 node)
 {
@@ -158,8 +158,8 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 }
 
 /*
- * A token makes the prediction right for so many branches as it stands for. Reads up to
- * BTS_TOKEN_MAX bytes. Return: what follows it, or NULL.
+ * Decode a token, which sets the branches to come. Reads up to BTS_TOKEN_MAX bytes.
+ * Return: the next byte, or NULL.
  */
 static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 {
@@ -190,7 +190,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* The token may be cut off by the end of the code: then it is read with zeroes after it. */
+/* The end of the code may cut the token off. Read the token with zeroes after it. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };
@@ -202,7 +202,7 @@ static const u8 *bts_get_last_token(struct bts_decoder *d)
 	return p && (size_t)(p - copy) <= len ? d->in + (p - copy) : NULL;
 }
 
-/* The next token. Return: false if there is none that is possible. */
+/* Decode the next token. Return: false if it is invalid or missing. */
 static bool bts_decode(struct bts_decoder *d)
 {
 	const u8 *p;
@@ -223,13 +223,11 @@ static bool bts_decode(struct bts_decoder *d)
 
 /**
  * bts_decoder_begin - begin to decode a pack
- * @d:		the decoder; nothing of what was in it before matters
- * @code:	the code of the branches
- * @len:	how many bytes there are of it, with the padding after it
+ * @d:		the decoder, which need not be initialized
+ * @code:	the code of the branches, which is not copied
+ * @len:	the size of the code, including padding
  * @from:	where the first branch began
- * @nr:		how many branches there are
- *
- * The code is not copied.
+ * @nr:		the number of branches
  *
  * Context: any.
  */
@@ -250,10 +248,10 @@ void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
 /**
  * bts_decoder_next - decode a branch
  * @d:		the decoder
- * @branch:	it goes there
+ * @branch:	the result
  *
  * Context: any.
- * Return: false if there is no further one, or the pack is damaged here.
+ * Return: false if there are no more branches, or the pack is damaged here.
  */
 bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
 {
@@ -263,12 +261,12 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
 /**
  * bts_decoder_rest - decode branches
  * @d:		the decoder
- * @branches:	they go there
- * @max:	how many to decode at most
+ * @branches:	the results
+ * @max:	the maximum number of branches to decode
  *
  * Context: any.
- * Return: how many were decoded: fewer than @max if there are no further ones, or the
- *	   pack is damaged.
+ * Return: the number of branches decoded; it is less than @max if there are no more, or the
+ * pack is damaged.
  */
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max)
@@ -308,11 +306,11 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 }
 
 /**
- * bts_decoder_damaged - is what was given to the decoder no pack?
- * @d:	the decoder, of which all branches were asked
+ * bts_decoder_damaged - report whether the input was damaged
+ * @d: the decoder, after all branches were decoded
  *
  * Context: any.
- * Return: true if branches are missing, or more than padding comes after the last one.
+ * Return: true if branches are missing, or if more than padding follows the last branch.
  */
 bool bts_decoder_damaged(const struct bts_decoder *d)
 {

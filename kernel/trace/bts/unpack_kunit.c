@@ -8,7 +8,7 @@
 
 #include "pack_kunit.h"
 
-/* Up to three bytes after the code are none of it, whatever they are. */
+/* Up to three bytes of any value after the code are padding. */
 void bts_unpack_test_padding(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -27,7 +27,7 @@ void bts_unpack_test_padding(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Decode what may be damaged: not more branches than there should be, and an end. */
+/* Decode a possibly damaged pack: it gives at most @nr branches, and decoding ends. */
 static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -45,7 +45,7 @@ static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int
 	return n;
 }
 
-/* A pack that is cut gives the branches up to there, and is damaged. */
+/* A cut pack gives the branches before the cut, and is damaged. */
 void bts_unpack_test_cut(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -64,7 +64,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* A length that no code has, as of an entry that is shorter than its fields. */
+/* A length that no code has, as from an entry that is shorter than its fields. */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
@@ -79,7 +79,7 @@ void bts_unpack_test_length(struct kunit *test)
 	}
 }
 
-/* Any byte of a pack is any other one. */
+/* Any byte of a pack may have any other value. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -99,12 +99,12 @@ void bts_unpack_test_damage(struct kunit *test)
 	}
 }
 
-/* The host's program tries a million. */
+/* The test on a host uses a million packs. */
 #ifndef BTS_DAMAGED_PACKS
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* Some bytes of a pack are others, or all of them, and it is cut. */
+/* A pack is cut, and some or all of its bytes are changed. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -123,7 +123,7 @@ void bts_unpack_test_random(struct kunit *test)
 	}
 }
 
-/* What no coder writes is damaged: tokens that are none, nodes that are not there. */
+/* Packs with invalid tokens or missing nodes are damaged. No coder writes them. */
 void bts_unpack_test_invalid(struct kunit *test)
 {
 	static const struct {
@@ -151,7 +151,7 @@ void bts_unpack_test_invalid(struct kunit *test)
 	}
 }
 
-/* A pack has at most BTS_PACK_NODES - 1 branches that differ. */
+/* A pack has at most BTS_PACK_NODES - 1 different branches. */
 void bts_unpack_test_nodes(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -161,7 +161,7 @@ void bts_unpack_test_nodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pack_decode_any(test, 4040, 2000), BTS_PACK_NODES - 1);
 }
 
-/* An empty pack is one. */
+/* An empty pack is valid. */
 void bts_unpack_test_empty(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
