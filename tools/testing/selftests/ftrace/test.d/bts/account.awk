@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Is each record accounted for?	awk -f account.awk [-v least=N] bts_stats
+# Check that each record is accounted for:	awk -f account.awk [-v least=N] bts_stats
 #
-# An instance's records = delivered + filtered + own + held + everything dropped, whatever
-# the causes are called, and they are at least N.
+# An instance's records = delivered + filtered + own + held + dropped for any cause, and
+# there are at least N.
 
 BEGIN {
 	FS = ": "

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_as - run a program with a PID of one's choice
+ * bts_as - run a program with a given PID
  *
- *   bts_as PID PROGRAM [ARGUMENT...]
+ *	bts_as PID PROGRAM [ARGUMENT...]
  *
- * Waits for its end. So a PID can be had a second time. The status is 0 if the
- * program's is. Like bts_launch it is linked to an address of its own.
+ * Waits for the program's end, so that a later program can have the same PID. The status is
+ * 0 if the program's status is 0. Like bts_launch, it is linked at an address of its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_compare - is each user branch in the trace, in order, and none extra?
+ * bts_compare - check that a trace has exactly the expected user branches, in order
  *
- *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
- *   bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
+ *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
+ *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
- * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is what
- * the file `trace` or `trace_pipe` gives with options/raw: "PID CPU TIME FROM TO".
- * -r reads the ring buffer's own pages from per_cpu/cpu<N>/trace_pipe_raw instead
- * (bts_records.c).
+ * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is the content of
+ * `trace` or `trace_pipe` with options/raw: "PID CPU TIME FROM TO". With -r the ring
+ * buffer's pages are read instead, from per_cpu/cpu<N>/trace_pipe_raw (bts_records.c).
  *
- * The tasks of EXPECTED are the given PIDs in order; without -p they are the
- * PIDs of the trace by rising number. With -p the records of other PIDs
- * are left aside, without it every PID must be expected.
+ * The tasks of EXPECTED are the given PIDs in order. Without -p they are the PIDs of the
+ * trace in rising order. With -p the records of other PIDs are ignored; without -p every
+ * PID must be expected.
  *
- * A record with a kernel address at one end counts as a crossing ("kernel" in
- * EXPECTED); with both ends in the kernel it is not the program's. A crossing to
- * the kernel and back to the same instruction is an interrupt, or a fault that
- * the kernel repaired: it may stand wherever the instruction lies in the straight
- * line that the program is in, and is counted. A crossing without its return,
- * or a return without its crossing, is an error like any other.
+ * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
+ * kernel addresses is not the program's. A crossing to the kernel and back to the same
+ * instruction is an interrupt, or a fault that the kernel repaired. It may come at any
+ * instruction that the program executes next, and is counted. A crossing without its
+ * return, or a return without its crossing, is an error.
  *
- * -c, for a trace without the user's own branches: only crossings are expected, and
- * where the program is between them is not known.
- * -u: only branches with both ends in user space, of the list and of the trace.
- * -k, for a trace of both user and kernel: each record of a task must begin where
- * the one before has ended, or a little further on in a straight line. So a branch
- * missing anywhere, in the kernel as well, shows, though no list of it exists.
- * -x: no record may have an end in one of these ranges ("START END NAME" a line).
+ * -c, for a trace without the user's own branches: only crossings are expected, and the
+ * program's position between them is unknown.
  *
- * A list that begins with "kernel -> X" begins with exec: what the PID did before is
- * its launcher's. With -u each list begins so. Anything in the trace that is no record
- * of a branch is an error: nothing lost may pass.
+ * -u: compare only branches with both ends in user space, of the list and of the trace.
+ *
+ * -k, for a trace of both user and kernel: each record of a task must begin where the
+ * previous record has ended, or a little further on in a straight line. This reveals any
+ * missing branch, also in the kernel, without a list of kernel branches.
+ *
+ * -x: no record may have an end in one of these ranges, given as lines "START END NAME".
+ *
+ * If a list begins with "kernel -> X", it begins with exec, and earlier branches of the PID
+ * are the launcher's. With -u each list begins so. Any other line of the trace, such as a
+ * loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@
 #define HISTORY		8
 #define MAX_RANGES	1024
 
-/* No code runs straight on for longer; blake2s_compress does for 5 KB. */
+/* The longest code without a taken branch; blake2s_compress has 5 KB. */
 #define MAX_STRAIGHT	8192
 
 struct expected {
@@ -63,14 +64,14 @@ struct branch {
 struct task {
 	struct expected *list;
 	size_t n_list;
-	size_t at;		/* list[at] is due next ... */
+	size_t at;		/* list[at] is expected next ... */
 	unsigned long done;	/* ... and has come this many times */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* entry waits to be told from an interrupt */
+	bool held;		/* entry may turn out to be an interrupt */
 	struct branch entry;
-	unsigned long cursor;	/* the program is here or further on */
+	unsigned long cursor;	/* the program is at this address or further on */
 	unsigned long matched;
 	unsigned long interrupts;
 	struct branch history[HISTORY];
@@ -86,11 +87,11 @@ struct range {
 };
 
 static struct task tasks[MAX_TASKS];
-static int n_tasks;		/* tasks that EXPECTED has */
-static int n_pids;		/* of which so many have a PID */
+static int n_tasks;		/* tasks in EXPECTED */
+static int n_pids;		/* tasks with a known PID */
 static bool pids_given;
 static bool check_chain;
-static bool partly;		/* where the program is between rows is not known */
+static bool partly;		/* the program's position between rows is unknown */
 static bool user_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
@@ -98,7 +99,7 @@ static unsigned long n_kernel;
 static unsigned long n_other;
 static int status;
 
-/* ---- what is expected ------------------------------------------------ */
+/* ---- the expected list ----------------------------------------------- */
 
 static unsigned long parse_end(const char *text)
 {
@@ -377,7 +378,7 @@ static void give_pids(char *list)
 	}
 }
 
-/* Keep the lowest PIDs, in order: tasks are numbered as they were created. */
+/* Keep the lowest PIDs, in order, because tasks are numbered in order of creation. */
 static void note_pid(const struct record *record)
 {
 	int pid = record->pid;

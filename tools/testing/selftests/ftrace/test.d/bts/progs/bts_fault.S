@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page faults: PAGES pages of .bss written for the first time, each a trip to
- * the kernel from, and back to, the instruction that writes. The address of
- * that trip is known, so these pairs are stated. The last page is crossed by a
- * write that touches two.
+ * Page faults: writes to PAGES pages of .bss for the first time. Each write enters the
+ * kernel, and returns to the same instruction. The address is known, so these pairs are
+ * stated. A write that touches two pages crosses into the last page.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Naive fib(10): 177 calls of fib, by arithmetic (2 * F(11) - 1), each left by
- * one of two returns. The order is the oracle's to say. bts_fib16 is fib(16),
- * some 8000 branches, of which no two stretches are the same.
+ * Naive fib(10): 177 calls of fib (2 * F(11) - 1), each of which ends in one of two
+ * returns. The oracle gives the order. bts_fib16 is fib(16), with some 8000 branches, in
+ * which no two sequences repeat.
  */
 #include "prog.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A child is forked, loops and ends; the parent waits for it and ends. bts_vfork is
- * the same source: its child has the memory of its parent, who stands still meanwhile.
+ * Forks a child, which loops and ends; the parent waits for it and ends. bts_vfork is the
+ * same source: its child shares the memory of its parent, which is stopped meanwhile.
  */
 #include "prog.h"
 

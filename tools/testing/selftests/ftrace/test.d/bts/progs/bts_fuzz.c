@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_fuzz - write what does not belong there into files of tracefs
+ * bts_fuzz - write invalid data into a file of tracefs
  *
- *   bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
+ *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE takes a number from 0, or 64 for "bts_threshold", to MAXIMUM. It is written
- * WRITES (10000) times by a generator that begins with SEED (1): numbers that belong
- * there, and such as are negative, too large for a field of any size or just so,
- * in other bases, with signs, blanks, dots and letters, nothing at all, binary bytes,
- * pages full, and from memory that is not there. After each write the file
- * must show the number, or, after an error (EINVAL, ERANGE, EFAULT), what it was before.
- * With -c others write at the same time, and only the result of the write is judged.
+ * FILE takes a number from 0, or 64 for "bts_threshold", to MAXIMUM. It is written WRITES
+ * (10000) times by a random generator that starts with SEED (1). The data are valid
+ * numbers; numbers that are negative, too large, or just too large for a field; other
+ * bases, signs, blanks, dots and letters; nothing at all, binary bytes, full pages, and
+ * unmapped memory. After each write the file must show the number or, after an error
+ * (EINVAL, ERANGE, EFAULT), the value before. With -c others write at the same time, and
+ * only the result of the write is checked.
  *
- * The status is 1 if something was wrong, with the write on standard error.
+ * The status is 1 if a check failed. Standard error then has the write.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Longer than any number: the kernel looks at the beginning only. */
+/* Longer than any number: the kernel looks only at the beginning. */
 #define LONG 40
 
 static unsigned int seed = 1;
@@ -35,7 +35,7 @@ static long minimum, maximum;
 struct text {
 	char bytes[3 * 4096];
 	size_t n;
-	long value;		/* -1: none that belongs there */
+	long value;		/* -1: invalid */
 };
 
 static unsigned int one_of(unsigned int n)
@@ -50,7 +50,7 @@ static void set(struct text *t, const char *text, long value)
 	t->value = value;
 }
 
-/* A number that belongs there, the way that a shell writes it. */
+/* A valid number, as a shell writes it. */
 static void right(struct text *t)
 {
 	long value = minimum + one_of(maximum - minimum + 1);
@@ -86,7 +86,7 @@ static void binary(struct text *t)
 	t->n = 1 + one_of(one_of(2) ? LONG : sizeof(t->bytes));
 	for (i = 0; i < t->n; i++)
 		t->bytes[i] = rand_r(&seed);
-	/* No digit, no sign: no number, wherever the kernel stops. */
+	/* Neither digit nor sign: invalid wherever the kernel stops. */
 	t->bytes[0] |= 0x80;
 	t->value = -1;
 }
@@ -144,7 +144,7 @@ static bool right_error(int error)
 	return error == EINVAL || error == ERANGE || error == EFAULT;
 }
 
-/* Memory that is not there. */
+/* Unmapped memory. */
 static void *nowhere;
 
 static bool write_nowhere(int fd)
@@ -169,7 +169,7 @@ static bool try(int fd, bool alone)
 	error = n < 0 ? errno : 0;
 	after = shown(fd);
 
-	/* Nothing written is no write: neither a number nor an error. */
+	/* A write of no bytes has no effect: neither a number nor an error. */
 	if (!t.n && !n)
 		t.value = before;
 	if (t.value < 0 ? n < 0 && right_error(error) && (!alone || after == before) :

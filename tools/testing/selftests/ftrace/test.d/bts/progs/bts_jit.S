@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Executes at one address what is mapped there one after the other: a function
- * that it writes itself, as a JIT compiler does; and a page of its own file, with
- * another function. Then it moves that page, and executes it there.
+ * Maps and executes two functions at one address, one after the other: a function that it
+ * writes itself, as a JIT compiler does, and then a page of its own file with another
+ * function. Finally it moves that page and executes the function there.
  *
- * _start must be in the page of the file that holds all of .text; argv[0] is the
- * path, see bts_launch.
+ * _start must be in the page of the file that contains all of .text; argv[0] is the path,
+ * see bts_launch.
  */
 #include "prog.h"
 

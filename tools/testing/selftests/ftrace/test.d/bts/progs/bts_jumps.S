@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every kind of branch that user mode has, each once or a known number of
- * times, and the things that look like branches and are none: a conditional
- * jump not taken, a REP string instruction, CMOV. No system call but the last.
+ * Every kind of branch in user mode, each once or a known number of times, and instructions
+ * that are not branches: a conditional jump that is not taken, a REP string instruction,
+ * CMOV. The only system call is the last one.
  */
 #include "prog.h"
 

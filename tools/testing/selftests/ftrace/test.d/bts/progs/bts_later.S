@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does one thing after the other, each when it reads a byte from standard input:
- * nothing; writes a function and maps it to be executed; calls it; ends.
+ * Does one step for each byte that it reads from standard input: nothing; writes a function
+ * and maps it executable; calls it; ends.
  */
 #include "prog.h"
 

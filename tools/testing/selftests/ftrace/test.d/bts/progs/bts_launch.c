@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_launch - run programs with the tracer on for exactly as long as they live
+ * bts_launch - run programs with the tracer on for exactly their lifetime
  *
- *   bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]
- *              [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
+ *	bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]
+ *	           [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
- * Forks one child for each program, with ASLR off and pinned to CPU if asked. With -f
- * its policy is SCHED_FIFO: of two on a CPU, the one that yields gives way to the other.
- * While they all wait on a pipe, their PIDs become the set in set_ftrace_pid
- * (-n: not this one's) and tracing_on is set; then the pipe is closed and they
- * exec together. When the last has ended, and bts_stats says that none of their
- * branches and rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The
- * status is 0 if each program's is.
+ * Forks one child for each program, with ASLR off, pinned to a CPU with -c. With -f its
+ * policy is SCHED_FIFO: if two share a CPU, a task that yields lets the other run. While
+ * the children wait on a pipe, their PIDs (-n: except this one) are written to
+ * set_ftrace_pid, and tracing_on is set. Then the pipe is closed and they exec together.
+ * After the last child has ended, and bts_stats reports that none of their branches and
+ * rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The status is 0 if
+ * each program's status is 0.
  *
- * TRACEFS is the working directory by default, as for ftracetest; more than one are
- * instances, each of which is to trace the programs. The first records of a traced
- * child are the launcher's own, up to the exec; it is linked to an address of its own,
- * so they cannot be taken for the program's.
+ * TRACEFS is the working directory by default, as for ftracetest. Each further one is an
+ * instance that also traces the programs. The first records of a traced child, up to the
+ * exec, are the launcher's. The launcher is linked at an address of its own, so these
+ * records differ from the program's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -145,7 +145,7 @@ static int wait_all(void)
 	return result;
 }
 
-/* Is a counter there, and not 0? */
+/* Report whether a counter exists and is not 0. */
 static bool some(const char *text, const char *counter)
 {
 	const char *at = strstr(text, counter);
@@ -154,9 +154,8 @@ static bool some(const char *text, const char *counter)
 }
 
 /*
- * With bts-block, what a program did last may wait for the reader after the
- * program's end. Tracing must not be off before, or it is dropped. Who reads
- * slower than ten seconds for that is not waited for.
+ * With bts-block, the last branches of a program may be held after its end, and would be
+ * dropped if tracing went off. Wait up to ten seconds for the reader.
  */
 static void wait_held(int dir)
 {
@@ -179,7 +178,7 @@ static void wait_held(int dir)
 	}
 }
 
-/* One program with its options, up to "--". Returns where it ends. */
+/* Parse one program with its options, up to "--". Returns the end. */
 static char **parse_program(char **arg)
 {
 	struct program *program = &programs[n_programs];

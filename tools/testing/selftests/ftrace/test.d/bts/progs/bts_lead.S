@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A thread that is not the leader of its group calls execve(). The leader, which
- * waits, ends by that, and the thread takes its PID: what it does from then on is
- * the leader's.
+ * A thread that is not the leader of its group calls execve(). This ends the leader, which
+ * is waiting, and the thread takes the leader's PID. Its later branches have that PID.
  */
 #include "prog.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program as people write them, with the C library's start, its allocator,
- * printf, qsort and a signal handler: thousands of branches that only the
- * single-stepper can list.
+ * An ordinary program, with the C library's startup, its allocator, printf, qsort and a
+ * signal handler: thousands of branches that only the single-stepper can list.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_look - does a trace pipe have something to read?
+ * bts_look - report whether a trace pipe has something to read
  *
- *   bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
+ *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
- * Opens FILE, writes 1 to tracing_on in the working directory, and asks 10 ms later: by
- * poll(), by a read() or a splice() that does not wait, by epoll_wait(), or by a read()
- * or a splice() that waits. For up to MILLISECONDS, where it can be said how long. In the
- * end tracing_on is 0. It says "ready" or "nothing"; the status is 0 if it can say so.
+ * Opens FILE, writes 1 to tracing_on in the working directory, and looks 10 ms later: by
+ * poll(), by a non-blocking read() or splice(), by epoll_wait(), or by a blocking read() or
+ * splice(). A call that takes a timeout waits up to MILLISECONDS. At the end tracing_on is
+ * 0. Prints "ready" or "nothing"; the status is 0 unless an error occurred.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@ static void tracing_on(const char *text)
 	close(fd);
 }
 
-/* Is @n what a read or a splice returns that found something? */
+/* Report whether @n is the result of a read or a splice that found data. */
 static bool some(ssize_t n, const char *what)
 {
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -77,7 +77,7 @@ static bool ask_splice(int fd, int ms)
 
 static int queue;
 
-/* Before there is anything: a file is asked once, and then has to say so by itself. */
+/* Called before there is data: epoll polls the file once, and later expects a wakeup. */
 static void prepare_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -100,7 +100,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* No SA_RESTART: what waits ends. */
+/* No SA_RESTART: a waiting call ends. */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One branch, a known number of times: LOOPS - 1 of it. bts_million is the
- * same source with a million branches in all; the two are linked at different
- * addresses, so that a record says whose it is.
+ * One branch, taken LOOPS - 1 times. bts_million is the same source with a million branches
+ * in all. The two are linked at different addresses, so that a record tells its program.
  */
 #include "prog.h"
 

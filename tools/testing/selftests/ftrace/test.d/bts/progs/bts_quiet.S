@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs until it is killed, with hardly a branch: what an interrupt leaves in the
- * trace stands alone there, and whoever comes finds it at the same instruction.
+ * Runs until it is killed, with hardly any branches. The branches of an interrupt stand out
+ * in the trace, and all interrupts hit the same instruction.
  */
 #include "prog.h"
 

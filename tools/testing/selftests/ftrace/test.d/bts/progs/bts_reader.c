@@ -2,12 +2,12 @@
 /*
  * bts_reader - copy a trace pipe to stdout, slowly and irregularly
  *
- *   bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
+ *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
  *
- * Reads 1 to BYTES (4096) at a time and pauses before every fourth read or so, for
- * up to MICROSECONDS (2000), both by a generator that begins with SEED (1). With -p
- * it never sleeps in read(), but waits with poll(). A FILE of "-" is standard
- * input, which the caller has opened.
+ * Reads 1 to BYTES (4096) at a time, and pauses before about every fourth read for up to
+ * MICROSECONDS (2000). A random generator that starts with SEED (1) chooses both. With -p
+ * it waits in poll() instead of read(). If FILE is "-", it reads standard input, which the
+ * caller has opened.
  *
  * SIGTERM ends it when there is nothing left to read. The status is 0 then.
  */
@@ -55,7 +55,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Returns false when there is nothing, and will be none. */
+/* Returns false when there is no data and none will come. */
 static bool copy(int fd, unsigned int bytes, bool poller)
 {
 	static char buf[MAX_BYTES];
@@ -71,7 +71,7 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 		die("read");
 	if (ending)
 		return n < 0 && errno == EINTR;
-	/* The rest may be less than what poll() waits for. */
+	/* The rest may be less than poll() waits for. */
 	if (poller)
 		poll(&pollfd, 1, 100);
 	else if (!n)
@@ -81,7 +81,7 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 
 int main(int argc, char **argv)
 {
-	/* No SA_RESTART: a read that sleeps is to see it. */
+	/* No SA_RESTART: the signal interrupts a sleeping read. */
 	struct sigaction action = { .sa_handler = end };
 	unsigned int bytes = 4096, pause_us = 2000;
 	bool poller = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The branches of a trace, one after the other: from the text of `trace`, or from the
- * ring buffer's own pages. Those are merged by time stamp: a million branches take
- * seconds, and the kernel's printing is not trusted.
+ * Return the branches of a trace one by one: from the text of `trace`, or from the ring
+ * buffer's pages. The pages of the CPUs are merged by time stamp. With pages, a million
+ * branches take seconds, and the test does not depend on the kernel's printing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,14 +34,14 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* in the page; 0: its header is still to be read */
+	size_t offset;		/* in the page; 0: before its header */
 	unsigned long long time;
 	struct record next;
 	bool valid;
 	struct bts_pair pack[BTS_PACK_MAX];
-	struct bts_pair *branch;	/* of the pack: the first that is left */
+	struct bts_pair *branch;	/* of the pack: the first one left */
 	unsigned int left;
-	unsigned long long seq;	/* the number of the branch that comes next */
+	unsigned long long seq;	/* the number of the next branch */
 };
 
 /* struct bts_pack_entry */
@@ -186,7 +186,7 @@ static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
 	return true;
 }
 
-/* The branches of a pack, none of which may be missing before it. */
+/* The branches of a pack. No branch may be missing before it. */
 static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
 {
 	static struct bts_decoder decoder;
@@ -212,7 +212,7 @@ static void parse_pack(struct stream *stream, const unsigned char *data, size_t 
 	stream->next.time = stream->time;
 }
 
-/* The next branch of the pack that is being read, if there is one. */
+/* Return the next branch of the current pack, if there is one. */
 static bool next_of_pack(struct stream *stream)
 {
 	if (!stream->left)
@@ -247,7 +247,7 @@ static void parse_record(struct stream *stream, const unsigned char *data,
 	stream->valid = true;
 }
 
-/* One event of the page at stream->offset; returns its size, 0 for "no more". */
+/* Handle one event of the page, at stream->offset. Returns its size, or 0 at the end. */
 static size_t one_event(struct stream *stream, const unsigned char *event)
 {
 	unsigned int header, array;
@@ -292,7 +292,7 @@ static void page_header(struct stream *stream, const unsigned char *page,
 	stream->offset = PAGE_HEADER;
 }
 
-/* The next record of a CPU, into stream->next. */
+/* Read the next record of a CPU into stream->next. */
 static void advance(struct stream *stream)
 {
 	unsigned char *page;

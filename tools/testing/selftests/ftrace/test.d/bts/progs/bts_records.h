@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The branches of a trace, one after the other, for bts_compare.
- */
+/* The branches of a trace, one by one, for bts_compare. */
 #ifndef BTS_RECORDS_H
 #define BTS_RECORDS_H
 
@@ -14,16 +12,16 @@ struct record {
 
 typedef void (*record_fn)(const struct record *record);
 
-/* A file in the format that `trace` has with options/raw: "PID CPU TIME FROM TO". */
+/* Open a file in the format of `trace` with options/raw: "PID CPU TIME FROM TO". */
 void open_text(const char *path);
 
-/* The pages of all CPUs' trace_pipe_raw, which this reads to their end. */
+/* Open the pages of all CPUs' trace_pipe_raw, and read them to their end. */
 void open_pages(const char *tracefs);
 
-/* Calls a function with each branch in the order of time. May be called several times. */
+/* Call a function for each branch in order of time. May be called several times. */
 void each_record(record_fn action);
 
-/* Both end the program; what cannot be read is status 2, what is wrong is 1. */
+/* Both end the program: status 2 if something cannot be read, 1 if something is wrong. */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_sigio - copy a trace pipe to stdout, and read only when a signal says so
+ * bts_sigio - copy a trace pipe to stdout, reading only after a signal
  *
- *   bts_sigio FILE
+ *	bts_sigio FILE
  *
- * Asks for a signal of its choice, with the file's descriptor in it, when there is
- * something to read (F_SETOWN, F_SETSIG, O_ASYNC), and then reads all there is. A
- * FILE of "-" is standard input, which the caller has opened. SIGRTMAX, which comes
- * after all the others, ends it. On standard error it says "0" when it waits for the
- * first, and in the end how many there were. The status is 1 if one came from elsewhere.
+ * Requests a signal of its choice, which includes the file's descriptor, when there is data
+ * (F_SETOWN, F_SETSIG, O_ASYNC), and then reads all data. If FILE is "-", it reads standard
+ * input, which the caller has opened. SIGRTMAX, which comes after all other signals, ends
+ * it. On standard error it prints "0" when it waits for the first signal, and the number of
+ * signals at the end. The status is 1 if a signal has another sender.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@ static void copy_all(int fd)
 		die("read");
 }
 
-/* The next signal. A stop and SIGCONT end sigwaitinfo() with EINTR: wait again. */
+/* Return the next signal. Wait again if a stop and SIGCONT end sigwaitinfo() with EINTR. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;

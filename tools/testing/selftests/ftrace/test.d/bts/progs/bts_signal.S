@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Signals: one that the program sends to itself (it arrives on the way out of
- * kill), and three that an instruction causes: #UD, and #PF twice, by reading
- * and by jumping. The handler steps over the culprit, and sigreturn goes there.
+ * Signals: one that the program sends to itself, which is delivered at the return from
+ * kill, and three that an instruction causes: #UD, and #PF twice, by a read and by a jump.
+ * The handler skips the instruction, and sigreturn returns after it.
  */
 #include "prog.h"
 

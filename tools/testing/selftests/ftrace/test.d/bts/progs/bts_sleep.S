@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sleeps three times for 20 ms, with branches in between: when it leaves its CPU
- * of its own will, where, and for how long is known. In between the CPU may be
- * taken from it; what it does there is in user space.
+ * Sleeps three times for 20 ms, with branches in between. When, where and for how long it
+ * leaves its CPU voluntarily is known. It may also be preempted in between, in user space.
  */
 #include "prog.h"
 

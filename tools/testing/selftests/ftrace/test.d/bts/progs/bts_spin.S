@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Branches until it is killed: for what starts and stops while a program runs.
- * Linked three times, at different addresses (bts_spin, bts_spin_a,
- * bts_spin_b), so that a record says whose it is, whatever PID is beside it.
+ * Takes branches until it is killed, for cases that start and stop while a program runs. It
+ * is linked three times, at different addresses (bts_spin, bts_spin_a, bts_spin_b), so that
+ * a record tells its program, whatever its PID is.
  */
 #include "prog.h"
 

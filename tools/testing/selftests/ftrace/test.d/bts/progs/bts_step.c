@@ -2,30 +2,29 @@
 /*
  * bts_step - the oracle: print every taken branch of a program, in order
  *
- *   bts_step [-o FILE] PROGRAM [ARGUMENT...]
+ *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *
- * The program, its threads and its children are single-stepped with ptrace, so
- * what is printed comes from the instructions alone: nothing here knows the
- * Debug Store, and no code is shared with what reads it. Lengths and classes of
- * instructions are capstone's. ASLR is off, as for bts_launch, so that the
- * addresses of two runs can be compared.
+ * Single-steps the program, its threads and its children with ptrace, so the output follows
+ * from the instructions alone. This file does not know the Debug Store and shares no code
+ * with its readers. capstone determines the lengths and classes of instructions. ASLR is
+ * off, as for bts_launch, so that the addresses of two runs can be compared.
  *
- * Output: "TASK FROM TO COUNT" a line, COUNT always 1; tasks are numbered from 0
- * in order of creation. "kernel" is the other end of a system call, of a fault
- * that becomes a signal, of the entry to a signal handler and of exec. A fault
- * that the kernel only repairs is not seen from here, nor is an interrupt; both
- * come back to the same instruction.
+ * Output: lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
+ * order of creation. "kernel" is the other end of a system call, of a fault that becomes a
+ * signal, of the entry to a signal handler, and of exec. Interrupts and faults that the
+ * kernel repairs are not seen; both return to the same instruction.
  *
- * How a branch is told from what is none:
- *  - the next instruction is not the one that follows: a branch, unless the
- *    instruction is a REP string instruction or a system call, or a signal
- *    handler was entered;
- *  - the next instruction is the one that follows: a branch only if it is a
- *    jump, call or return to there, and a conditional one has its condition.
+ * How to recognize a branch:
  *
- * What it cannot see: code that changes itself (decoded instructions are kept
- * until exec), and a jump to itself right after a system call. The program must
- * not be traced already.
+ *	- If the next instruction executed is not the following one, this is a branch,
+ *	  unless the instruction is a REP string instruction or a system call, or a signal
+ *	  handler was entered.
+ *	- If the next instruction executed is the following one, this is a branch only if
+ *	  the instruction is a jump, call or return to it and, if conditional, its condition
+ *	  holds.
+ *
+ * Not seen: code that changes itself (decoded instructions are kept until exec), and a jump
+ * to itself right after a system call. The program must not be traced already.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>
@@ -53,12 +52,12 @@
 #define FLAG_OF	0x0800UL
 
 enum insn_class {
-	INSN_PLAIN,	/* goes on to the next instruction */
-	INSN_REP,	/* may come back to itself, and is no branch */
-	INSN_SYSCALL,	/* goes to the kernel */
+	INSN_PLAIN,	/* continues at the next instruction */
+	INSN_REP,	/* may repeat itself; not a branch */
+	INSN_SYSCALL,	/* enters the kernel */
 	INSN_JCC,	/* depends on the flags */
 	INSN_COUNTED,	/* loop, loope, loopne, jrcxz, jecxz: depends on rcx */
-	INSN_ALWAYS,	/* jmp, call, ret, far ones and iret */
+	INSN_ALWAYS,	/* jmp, call, ret, their far forms, and iret */
 };
 
 struct insn {
@@ -73,9 +72,9 @@ struct insn {
 struct task {
 	pid_t pid;
 	bool started;		/* its first stop has been seen */
-	bool in_kernel;		/* the entry is printed, the return is not */
-	bool enters_handler;	/* the signal given to it last has a handler */
-	unsigned long emulated_return;	/* where a vsyscall goes back to */
+	bool in_kernel;		/* the entry is printed, but not the return */
+	bool enters_handler;	/* the last signal given to it has a handler */
+	unsigned long emulated_return;	/* the return address of a vsyscall */
 	struct user_regs_struct regs;	/* before the instruction at regs.rip */
 	struct insn cache[CACHE_SLOTS];
 };
@@ -203,7 +202,7 @@ static void decode(struct task *task, struct insn *slot, unsigned long address)
 	slot->valid = true;
 	got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
 	if (got < 0) {
-		/* At the end of a mapping: only what lies on this page. */
+		/* At the end of a mapping, read only up to the end of this page. */
 		remote.iov_len = 4096 - (address & 4095);
 		if (remote.iov_len < MAX_INSN)
 			got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
@@ -229,7 +228,7 @@ static const struct insn *fetch(struct task *task, unsigned long address)
 	return slot;
 }
 
-/* The condition in the low four bits of a jcc opcode; the lowest one negates. */
+/* Test the condition in the low four bits of a jcc opcode; the lowest bit negates it. */
 static bool condition_holds(unsigned int condition, unsigned long flags)
 {
 	bool sign_differs = !(flags & FLAG_SF) != !(flags & FLAG_OF);
@@ -305,7 +304,7 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/* The instruction at task->regs.rip has run: what did it leave? */
+/* The instruction at task->regs.rip has run: print its branch, if any. */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];
@@ -335,7 +334,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* A system call was entered and its stop is an event: the entry is due now. */
+/* A system call whose stop is an event was entered: print the entry now. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];
@@ -363,7 +362,7 @@ static bool has_handler(pid_t pid, int sig)
 	return caught >> (sig - 1) & 1;
 }
 
-/* Did the instruction itself raise this signal? */
+/* Report whether the instruction itself raised this signal. */
 static bool is_fault(pid_t pid, int sig)
 {
 	siginfo_t info;
@@ -375,7 +374,7 @@ static bool is_fault(pid_t pid, int sig)
 	return info.si_code > 0;
 }
 
-/* Returns the signal to give to the task when it goes on. */
+/* Returns the signal to give to the task when it continues. */
 static int signal_stop(int index, int sig, const struct user_regs_struct *now)
 {
 	struct task *task = tasks[index];
@@ -408,7 +407,7 @@ static void trap_stop(int index, const struct user_regs_struct *now)
 	task->regs = *now;
 }
 
-/* Returns the signal to go on with. */
+/* Returns the signal with which to continue. */
 static int event_stop(int index, int event)
 {
 	struct task *task = tasks[index];
@@ -443,7 +442,7 @@ static void handle_stop(pid_t pid, int status)
 		die("PTRACE_GETREGS");
 	}
 	if (!task->started) {
-		/* Its birth: a SIGSTOP, or the SIGTRAP of the first exec. */
+		/* The first stop: a SIGSTOP, or the SIGTRAP of the first exec. */
 		task->started = true;
 		task->regs = now;
 		sig = 0;
@@ -455,7 +454,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Now: what ends the task cannot be read afterwards. */
+	/* Fetch now, because the memory cannot be read after the task has ended. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");
@@ -469,7 +468,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* A system call that does not come back: exit, or a deadly signal. */
+	/* A system call that does not return: exit, or a fatal signal. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);

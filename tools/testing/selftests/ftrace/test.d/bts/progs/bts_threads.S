@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Four threads, pinned to CPUs 0 to 3 (where there are so many: the error changes
- * no branch). No thread waits for another by spinning or by a futex, so each
- * thread's branches do not depend on when it runs.
+ * Four threads, pinned to CPUs 0 to 3. If there are fewer CPUs, the error changes no
+ * branch. No thread waits for another by spinning or by a futex, so each thread's branches
+ * do not depend on when it runs.
  */
 #include "prog.h"
 

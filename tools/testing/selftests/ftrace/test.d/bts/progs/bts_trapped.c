@@ -2,14 +2,15 @@
 /*
  * bts_trapped - run a program under a debugger that stops it all the time
  *
- *   bts_trapped -s|-b PROGRAM [ARGUMENT...]
+ *	bts_trapped -s|-b PROGRAM [ARGUMENT...]
  *
- * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP). -b: block-step,
- * a stop for each branch (PTRACE_SINGLEBLOCK), for which the kernel sets BTF in the
- * register that also switches BTS on.
+ * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP).
  *
- * The PID of the program goes to stdout. The status is the program's, or 2 if it was
- * not stopped.
+ * -b: block-step, a stop for each branch (PTRACE_SINGLEBLOCK). The kernel sets BTF for
+ * this, in the register that also switches BTS on. An emulator may single-step instead.
+ *
+ * The PID of the program goes to stdout. The status is the program's, or 2 if the program
+ * was not stopped.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* asm/ptrace-abi.h; not in the C library's list */
+/* from asm/ptrace-abi.h; the C library lacks it */
 #ifndef PTRACE_SINGLEBLOCK
 #define PTRACE_SINGLEBLOCK 33
 #endif
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 			die("waitpid");
 		if (!WIFSTOPPED(status))
 			break;
-		/* A step, or the exec; what else comes is the program's. */
+		/* A step, or the exec; other signals are the program's. */
 		if (WSTOPSIG(status) == SIGTRAP) {
 			stops++;
 			sig = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls __vdso_getcpu and __vdso_time, found through the auxiliary vector.
- * Built without a C library, so that nothing else of the vDSO runs.
- *
- * These two of the vDSO's functions have no loop that depends on the time, so
- * two runs take the same branches. Their addresses are known with ASLR off.
+ * Calls __vdso_getcpu and __vdso_time, found through the auxiliary vector. Built without a
+ * C library, so that nothing else of the vDSO runs. Neither function has a loop that
+ * depends on the time, so two runs take the same branches. With ASLR off, the addresses are
+ * known.
  */
 #include <elf.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The vsyscall page lies in the kernel's half, is called like user code, and is
- * emulated by a page fault: the call leaves for the kernel, and the kernel comes
- * back to the caller. Two nops follow each call because a stepper that faults
- * there cannot stop before the second of them.
+ * The vsyscall page is in the kernel's half of the address space, is called like user code,
+ * and is emulated by a page fault: the call enters the kernel, and the kernel returns to
+ * the caller. Two nops follow each call, because a stepper that faults there cannot stop
+ * before the second nop.
  */
 #include "prog.h"
 

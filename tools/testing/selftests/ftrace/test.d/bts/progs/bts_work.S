@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ten million branches, and work between them, as programs have it: for what is
- * measured by the time that passes. Its trace is counted, not compared.
+ * Ten million branches with work in between, as in real programs, to measure elapsed time.
+ * Its trace is counted, not compared.
  */
 #include "prog.h"
 

@@ -5,8 +5,8 @@
 #   nm PROG | awk -f expect.awk - PROG.S
 #
 # Writes "TASK FROM TO COUNT" lines, the format that bts_compare reads and
-# bts_step writes. The language is described in prog.h. A label that nm does
-# not know is an error, so that a renamed label cannot silently drop a line.
+# bts_step writes. prog.h describes the language. A label that nm does not know
+# is an error, so that a renamed label cannot silently drop a line.
 
 function address(name)
 {

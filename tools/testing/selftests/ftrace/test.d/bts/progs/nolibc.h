@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The start of a C program without a C library: bts_main() gets the initial
- * stack (argc, argv, environment, auxiliary vector), its value is the status.
+ * Startup of a C program without a C library. bts_main() gets the initial stack (argc,
+ * argv, environment, auxiliary vector) and returns the status.
  */
 #ifndef BTS_NOLIBC_H
 #define BTS_NOLIBC_H

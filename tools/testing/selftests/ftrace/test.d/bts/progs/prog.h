@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the assembly programs with a known branch sequence share.
+ * Shared by the assembly programs with a known branch sequence.
  *
- * Each program states, in comments beside the branches, the records that it
- * must leave ("expect: FROM -> TO [xCOUNT]", in the order of execution).
- * expect.awk resolves the labels with nm. "kernel" is the other side of a
- * system call, a fault or a signal. "repeat N" ... "end" repeats the lines
- * between. "task N" starts the list of the Nth task, in order of creation.
+ * In comments beside the branches, each program states the records that it must leave
+ * ("expect: FROM -> TO [xCOUNT]", in order of execution). expect.awk resolves the labels
+ * with nm. "kernel" is the other end of a system call, a fault or a signal. "repeat N" ...
+ * "end" repeats the lines between. "task N" starts the list of the Nth task, in order of
+ * creation.
  *
- * A page fault that only maps a page, and an interrupt, come back to where
- * they came from: such a pair needs no line here, and may be at any place.
+ * Page faults that only map a page, and interrupts, return to the same instruction. Such a
+ * pair needs no line here, and may come anywhere.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
@@ -34,7 +34,7 @@
 #define SIGSEGV		11
 #define SIGCHLD		17
 
-/* One system call whose instruction and return address have names. */
+/* A system call whose instruction and return address have labels. */
 .macro SYS_CALL nr label
 	mov	$\nr, %eax
 \label:	syscall
@@ -51,7 +51,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* As a JIT compiler does: a function, which only returns, in a page at PLACE. */
+/* Put a function that only returns into a page at PLACE, as a JIT compiler does. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi
@@ -67,7 +67,7 @@
 	SYS_CALL	SYS_mprotect s_exec
 .endm
 
-/* The end: nothing comes back from it. */
+/* End the task: the call does not return. */
 .macro EXIT status label
 	mov	$\status, %edi
 	mov	$SYS_exit, %eax

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test the tools that judge the tracer, on a machine without it: KTAP.
+# Test the tools that check traces, on a machine without the tracer. Prints KTAP.
 #
 #   selftest.sh DIR         DIR is where the Makefile has built them
 #
-# Two ways to the same list must agree: what each program states about itself
-# (*.expect, from its labels) and what the single-stepper sees it do. Then the
-# comparison must accept a perfect trace and refuse each way of spoiling it.
+# The list that each program states (*.expect, from its labels) must agree with the
+# single-stepper's list. Then the comparison must accept a perfect trace and refuse each
+# damaged one.
 
 set -u
 
@@ -30,12 +30,12 @@ result() { # STATUS NAME
 	fi
 }
 
-# One line for each branch, a task's lines together.
+# Print one line for each branch, with a task's lines together.
 expand() { # EXPECTED
 	awk '{ for (i = 0; i < $4; i++) print $1, $2, $3, 1 }' "$1" | sort -s -n -k 1,1
 }
 
-# The trace that a perfect tracer would give, some kernel branches included.
+# Print the trace of a perfect tracer, including some kernel branches.
 perfect() { # EXPECTED
 	expand "$1" | awk '
 		{
@@ -50,7 +50,7 @@ compare() { # EXPECTED TRACE
 	"$dir/bts_compare" "$1" "$2" > "$tmp/log" 2>&1
 }
 
-accepts() { # NAME: does compare take $tmp/trace?
+accepts() { # NAME: compare must accept $tmp/trace
 	compare "$expected" "$tmp/trace"
 	result $? "compare: accepts $1"
 }
@@ -86,7 +86,7 @@ for program in $known; do
 	esac
 done
 
-# A fault that is only repaired is not the stepper's to see.
+# The stepper does not see a fault that the kernel only repairs.
 awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
 	awk '{ n += $4 } END { print n }' > "$tmp/stated"
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
@@ -138,7 +138,7 @@ refuses "a lost event"
 : > "$tmp/trace"
 refuses "an empty trace"
 
-# An interrupt before the first instruction of what follows line $back.
+# Add an interrupt at the target of line $back.
 place=$(awk -v at="$back" 'NR == at { print $5 }' "$tmp/perfect")
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, place, "ffffffff81000020"
@@ -158,7 +158,7 @@ awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
 refuses "an interrupt where the program was not"
 
-# The chain: user and kernel, each record from where the last one went.
+# A chain of user and kernel records, each of which begins where the previous one led.
 expected=$dir/bts_loop.expect
 entry=$(awk 'NR == 1 { print $3 }' "$expected")
 {
