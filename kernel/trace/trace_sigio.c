@@ -52,8 +52,8 @@ struct trace_sigio {
 static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
- * With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes, or a
- * snapshot swaps the buffers. Then the reader must look into the other one.
+ * With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes or a
+ * snapshot swaps the buffers. After a swap the reader must look into the other buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -63,7 +63,10 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	if (ring_buffer_poll_wait(buffer, iter->cpu_file, NULL, table,
 				  iter->tr->buffer_percent) & EPOLLIN)
 		return true;
-	/* Pairs with the wake-up by update_max_tr(): it finds the entry, or this a new buffer. */
+	/*
+	 * Pairs with the wake-up by update_max_tr(): it finds the entry, or this the new
+	 * buffer.
+	 */
 	smp_mb();
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
@@ -104,7 +107,7 @@ static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 }
 
 /**
- * trace_sigio_arm - a reader has read, or found nothing: allow the next signal
+ * trace_sigio_arm - allow the next signal, because the reader has read or found nothing
  * @iter: the reader's iterator
  *
  * Context: Process context.
@@ -140,10 +143,10 @@ static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
 
 /**
  * trace_sigio_set - the fasync() of trace_pipe and trace_pipe_raw
- * @iter:	the reader's iterator, which frees what is allocated here
- * @fd:		as fasync() has it
- * @filp:	as fasync() has it
- * @on:		as fasync() has it
+ * @iter:	the reader's iterator, which later frees the memory allocated here
+ * @fd:		the argument of fasync()
+ * @filp:	the argument of fasync()
+ * @on:		the argument of fasync()
  *
  * Context: Process context.
  * Return: as fasync_helper().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tracers that record outside of the ring buffer bring it up to date
+ * Let tracers that record outside of the ring buffer bring it up to date
  *
  * Nothing is done, and no lock is taken, unless a tracer with sync() is chosen.
  */
@@ -29,10 +29,11 @@ void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 }
 
 /**
- * tracer_sync_poll - a reader is about to find too little, and does not sleep in read()
- * @iter: the file's iterator
- * @nonblock: the reader does not sleep in read()
- * @full: the percentage of the ring buffer that the reader waits for
+ * tracer_sync_poll - call sync() if a reader would find too little, and cannot sleep in
+ * read()
+ * @iter:	the file's iterator
+ * @nonblock:	the reader does not sleep in read()
+ * @full:	the percentage of the ring buffer for which the reader waits
  *
  * Context: process context.
  */

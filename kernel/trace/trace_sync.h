@@ -10,22 +10,22 @@ struct trace_array;
 struct trace_iterator;
 
 /*
- * The callback sync() of struct tracer writes what the tracer holds outside of the ring
- * buffer, for a reason. A tracer with sync() counts itself in tracer_sync_key while it is
- * chosen, by its init() and reset(). Contexts:
+ * The callback sync() of struct tracer writes the records that the tracer holds outside of
+ * the ring buffer, for a reason. A tracer with sync() counts itself in tracer_sync_key
+ * while it is chosen, by its init() and reset(). Contexts:
  *
- *	- With RING_BUFFER_ALL_CPUS: process context. For ON, OFF and POLL the tracer stays:
- *	  trace_types_lock is held, or a reader has a pipe open (trace_ref). For other
- *	  reasons the tracer may just be left.
- *	- With a CPU: any context, up to NMI. It is the CPU that the caller is on, as far as
- *	  the caller knows, and the tracer may just be left.
- *	- In a crash @tr is NULL, for all instances, and the context is any.
+ *	- With RING_BUFFER_ALL_CPUS: process context. For ON, OFF and POLL the tracer stays
+ *	  chosen, because trace_types_lock is held or a reader has a pipe open (trace_ref).
+ *	  For other reasons the instance may just have left the tracer.
+ *	- With a CPU: any context, up to NMI. The CPU is that of the caller, unless the
+ *	  caller has migrated. The instance may just have left the tracer.
+ *	- In a crash @tr is NULL, which means all instances. The context is any.
  */
 
-/* Why a tracer is to bring the ring buffer up to date */
+/* Why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
 	/* RING_BUFFER_ALL_CPUS, or this CPU */
-	TRACER_SYNC_FLUSH,	/* what is held outside is wanted now, or there is room */
+	TRACER_SYNC_FLUSH,	/* the records are needed now, or there is room */
 	TRACER_SYNC_ON,		/* the ring buffer is on */
 	/* RING_BUFFER_ALL_CPUS */
 	TRACER_SYNC_OFF,	/* the ring buffer is about to go off, or all in a crash */
@@ -39,7 +39,7 @@ DECLARE_STATIC_KEY_FALSE(tracer_sync_key);
 void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
 void tracer_sync_poll(struct trace_iterator *iter, bool nonblock, int full);
 
-/* Have the tracer bring the ring buffer up to date: see above */
+/* Make the tracer bring the ring buffer up to date: see above */
 static __always_inline void tracer_sync(struct trace_array *tr, int cpu,
 					enum tracer_sync_reason why)
 {
