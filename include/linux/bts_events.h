@@ -92,9 +92,9 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * Make a traced task show its mappings, and wait until its trace has been read. Without
- * @regs do nothing, because KVM's loop and io_uring then hold locks and do not return to
- * user mode yet. The next drain makes the task come here again.
+ * Make a traced task show its mappings, and wait until its trace has been read, if
+ * necessary. Without @regs do nothing, because KVM's loop and io_uring then hold locks and
+ * do not return to user mode yet. The next drain makes the task come here again.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
  * interrupts on; with @regs, no lock held.
  */

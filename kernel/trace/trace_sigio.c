@@ -64,8 +64,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 				  iter->tr->buffer_percent) & EPOLLIN)
 		return true;
 	/*
-	 * Pairs with the wake-up by update_max_tr(): it finds the entry, or this the new
-	 * buffer.
+	 * Pairs with update_max_tr()'s wake-up: it finds the entry, or this the new buffer.
 	 */
 	smp_mb();
 	return buffer != READ_ONCE(iter->array_buffer->buffer);

@@ -29,8 +29,7 @@ void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 }
 
 /**
- * tracer_sync_poll - call sync() if a reader would find too little, and cannot sleep in
- * read()
+ * tracer_sync_poll - call sync() if a reader that cannot sleep would find too little
  * @iter:	the file's iterator
  * @nonblock:	the reader does not sleep in read()
  * @full:	the percentage of the ring buffer for which the reader waits

@@ -9,7 +9,7 @@
  * tables of KPTI too. A claim counts as an active event, so perf's PMI handler keeps
  * unmasking the PMI in the local APIC.
  *
- * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupt
+ * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupts
  * cannot be probed earlier, because a CPU ignores NMIs until it is in cpu_online_mask. It
  * leaves in the STARTING section, with interrupts off, after its last task and before perf
  * clears DS_AREA. The claim, the release, and the last CPU during suspend take the same
@@ -37,7 +37,7 @@
 
 /*
  * Records per interrupt. More records cost the program less, but delay perf's interrupts:
- * of its samples at 4 kHz, none are lost with 512 records, one in a thousand with 1024.
+ * of perf's samples at 4 kHz, none are lost with 512 records, one in a thousand with 1024.
  */
 static unsigned int ds_threshold = 512;
 
@@ -85,7 +85,7 @@ enum ds_fault ds_bts_fault(int cpu)
  * ds_bts_update_all - make every CPU ask the client again what to record
  * @cause: why the buffers are drained first
  *
- * On return, each CPU has handed over its records, and records what the client's turn()
+ * On return, each CPU has handed over its records. It then records what the client's turn()
  * returned, or nothing.
  *
  * Context: Process context, interrupts on.
@@ -162,9 +162,8 @@ void ds_bts_flush_cpu(void)
  * client's turn() is called again. If two CPUs crash at once, each requests the other's
  * records. A CPU that does not respond in time still drains at its next NMI.
  *
- * Context: Interrupts off; any, including NMI and the exception of a stack overflow.
- * Takes no lock and allocates nothing; waits up to 10 ms for the other CPUs. BTS is
- * claimed.
+ * Context: Any, with interrupts off; including NMI and the stack overflow exception. Takes
+ * no lock and allocates nothing; waits up to 10 ms for the other CPUs. BTS is claimed.
  */
 void ds_bts_crash(void)
 {
@@ -212,7 +211,9 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI that ended with the static key off may have left these set. */
+		/*
+		 * If an NMI ended after the static key was disabled, these are still set.
+		 */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);

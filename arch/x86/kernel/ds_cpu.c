@@ -142,7 +142,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_bts_on - record on this CPU as the last ds_bts_ask() has set
+ * ds_bts_on - let this CPU record again, as decided by the last ds_bts_ask()
  *
  * Call this after everything else, and only from code in .text..ds.
  *
@@ -209,7 +209,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  * ds_run - run a job while BTS is off
  * @data: a struct ds_job
  *
- * Does nothing during another drain. Can be an IPI's function.
+ * Does nothing during another drain. May be called by an IPI.
  *
  * Context: Interrupts off; up to NMI.
  */
@@ -262,7 +262,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* A PMI that was seen is done: its records are drained. */
+	/* The records of a PMI that was seen are drained now. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -285,7 +285,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* BTS is off too if the NMI interrupted code that was switching it off or on. */
+	/* BTS may also be off because the NMI interrupted code that switches it. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -349,7 +349,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* An NMI may have set it while nothing was recorded. */
+	/* An NMI may have set @back while nothing was recorded. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -362,11 +362,11 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, one of several sources of NMIs. Only a CPU that stores branches raises
- * it, for this driver or because something else has set TR. A drain and a PMI during it
- * agree by @pmi: the first to act sets it, the second clears it. Without a drain, this may
- * be another NMI, whose branches have reached the threshold. Drain then, because their PMI
- * is lost if perf unmasks it late. Context: NMI, after perf's handler, which has unmasked
- * the PMI.
+ * it, for this driver or because something else has set TR. If a PMI comes during a drain,
+ * @pmi coordinates them: the first to act sets @pmi, the second clears it. If no drain is
+ * running, the branches of an NMI from another source may have reached the threshold. Drain
+ * them here, because perf may unmask the PMI too late.
+ * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 {

@@ -17,12 +17,12 @@
  * Own records are found by their addresses, because the code of the driver and the tracer
  * that runs while BTS is on is in one section. At the beginning of a batch, own records
  * leave the section; at the end, they enter it. A return thunk may follow an own record;
- * its branch is own too. If an NMI drains, its entry and exit are also own: from the last
- * branch to the kernel's NMI entry, and up to the branch back to the interrupted
- * instruction. Each has at most DS_NMI_RECORDS records. If its end is not found, the
- * records are delivered and counted as unsure. The entry's origin is not checked, because
- * it may be wrong (AAJ122). A full buffer is not searched for the entry, because the NMI
- * may have begun after the last record.
+ * its branch is own too. If an NMI drains, its entry and exit are also own: the last branch
+ * to the kernel's NMI entry and all later records, and the records up to the branch back to
+ * the interrupted instruction. Each end has at most DS_NMI_RECORDS records. If such a
+ * branch is not found, these records are delivered and counted as unsure. The origin of the
+ * entry is not checked, because it may be wrong (AAJ122). A full buffer is not searched for
+ * the entry, because the NMI may have begun after the last record.
  */
 
 #include <linux/minmax.h>
@@ -60,7 +60,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* At the maximum, the index may be about to wrap: the CPU may wrap at the next record. */
+/* The index may be at the maximum, because a CPU may wrap only at the next record. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -116,7 +116,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* If that slot is in use, perf has reset the index while TR was set. */
+		/* If the next slot is in use, perf has reset the index while TR was set. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -144,7 +144,7 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* The number of records to search for an end of an NMI: with BTS_OFF_OS, just one. */
+/* How far to search for an end of an NMI: with BTS_OFF_OS, one record. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
@@ -205,7 +205,10 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/* The start of this drain's entry. Only an NMI can follow the branch into the section. */
+/*
+ * Find where the entry of this drain begins. Only an NMI can follow the branch into the
+ * section.
+ */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {

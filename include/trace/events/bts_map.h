@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A task has made, moved or grown an executable mapping, or made a mapping executable. The
- * symbols of its file name the functions at its addresses. A later mapping replaces the
- * parts that it overlaps. Documentation/trace/bts.rst describes the fields.
+ * symbols of the mapped file name the functions at these addresses. A later mapping
+ * replaces the parts that it overlaps. Documentation/trace/bts.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts

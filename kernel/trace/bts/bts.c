@@ -56,8 +56,8 @@
  *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
  *	  is always that of the batch.
  *	- bts_instances is changed under trace_types_lock and read under RCU, in NMI too,
- *	  where disabled interrupts are the read lock. An instance that leaves the tracer is
- *	  removed from the list, and is reset or freed after a grace period.
+ *	  where disabled interrupts act as the read lock. An instance that leaves the tracer
+ *	  is removed from the list, and is reset or freed after a grace period.
  *	- bts_instance.tracing and the options are written under trace_types_lock and read
  *	  anywhere. After each such write, ds_bts_update_all() interrupts each CPU, so that
  *	  each CPU uses the new value when ds_bts_update_all() returns. A trigger may turn
@@ -65,11 +65,11 @@
  *	  to an interrupt and a worker.
  *
  * Losses. Each branch that is not delivered is counted, and the trace gets an entry (struct
- * bts_lost_entry) as soon as there is room, before the next branches. The causes are a ring
- * buffer that is full or paused, a full DS buffer, a DS buffer that has wrapped
- * (bts-circular), where the number of lost branches is unknown, and records that were still
- * in the DS buffer when BTS went on: see loss.c. With "overwrite" the ring buffer drops its
- * oldest entries and reports that itself. With bts-block the tasks wait for the reader: see
+ * bts_lost_entry) as soon as there is room, before the next branches. Causes: the ring
+ * buffer is full or paused, the DS buffer is full, the circular DS buffer has wrapped, or
+ * records were still in the DS buffer when BTS went on: see loss.c. After a wrap, the
+ * number of lost branches is unknown. With "overwrite" the ring buffer drops its oldest
+ * entries and reports that itself. With bts-block the tasks wait for the reader: see
  * block.c.
  *
  * ds_cpu.c and Documentation/trace/bts.rst list the branches that the tracer cannot see.
@@ -96,7 +96,7 @@ LIST_HEAD(bts_instances);
 
 /*
  * The task of this CPU's records. During a task switch it is the next task before that task
- * is current. A long NMI of perf in between may end with a drain.
+ * is current. A long NMI of perf may come in between and end with a drain.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 

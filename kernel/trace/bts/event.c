@@ -21,7 +21,7 @@
  * @data:	the argument of the class's reg()
  * @update:	registers exactly the probes that the events need now
  *
- * Context: process context, event_mutex held; any for perf's per-task types.
+ * Context: process context, event_mutex held. For perf's per-task types: any.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,

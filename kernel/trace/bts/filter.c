@@ -2,12 +2,12 @@
 /*
  * Branch tracer: which tasks and which branches an instance wants
  *
- * Tasks: those that set_ftrace_pid, set_ftrace_notrace_pid and function-fork name (no
- * PID: all), on the CPUs of tracing_cpumask. Branches: bts-user and bts-kernel choose
- * the sides, and the filter of events/ftrace/bts_branch the addresses.
+ * Tasks are chosen by set_ftrace_pid (empty: all tasks), set_ftrace_notrace_pid,
+ * function-fork and tracing_cpumask. Of their branches, bts-user and bts-kernel choose the
+ * sides, and the filter of events/ftrace/bts_branch chooses the addresses.
  *
- * The PID lists are ftrace's, under RCU. At a task switch ftrace's own probe reads them
- * first: the tracer's probe has a lower priority, so it runs later.
+ * The PID lists are ftrace's and are read under RCU. At a task switch ftrace's own probe
+ * reads them first: the tracer's probe has a lower priority, so it runs later.
  */
 
 #include <linux/percpu.h>
@@ -166,7 +166,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/* Each case has its own compiled loop, because the loop handles each record. */
+	/* Compile a loop for each case, because the loop runs for each record. */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

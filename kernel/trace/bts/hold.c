@@ -127,7 +127,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* Of a pack, the part before its code is enough. */
+		/* A pack is read without its code. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -161,7 +161,7 @@ void bts_init_wake(struct bts_instance *b)
 }
 
 /**
- * bts_wake - make the tasks that wait for room of an instance check again
+ * bts_wake - make an instance's waiting tasks check again
  * @b: the instance: nothing is held any more, or its targets or options have changed
  *
  * Context: any.

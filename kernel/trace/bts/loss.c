@@ -9,10 +9,10 @@
  * the batch, so this holds even if the ring buffer records again before the count is read.
  * Whether tracing is off is checked last.
  *
- * Near a change the cause may be wrong. If a batch meets two causes, the first branches
- * lost after the change may get the other cause. If tracing goes off just before the check,
- * a loss by a pause counts as dropped_off; if tracing goes on, dropped branches count as
- * lost by a pause.
+ * If the cause changes during a batch, the first branches lost after the change may be
+ * counted under the wrong cause. If tracing goes off just before the check, a loss by a
+ * pause counts as dropped_off; if tracing goes on, dropped branches count as lost by a
+ * pause.
  */
 
 #include <linux/ring_buffer.h>
@@ -43,7 +43,9 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* After a refusal, report whether room was the reason. A reset lowers the number. */
+/*
+ * After a refusal, report whether lack of room was the reason. A reset lowers the number.
+ */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;

@@ -23,10 +23,10 @@
  *
  * A row comes between the last branch before the mapping and the first branch after it: the
  * DS buffer is drained first, and nothing is recorded while the row is made, so that the
- * tracer's own branches are not in the trace. Therefore both functions run with interrupts
- * off and do not sleep. The path is written into a per-CPU buffer. The build ID is read
- * from the page cache, which contains the beginning of a file that was just mapped. A
- * process may have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them,
+ * tracer's own branches are not in the trace. Therefore the last two functions run with
+ * interrupts off and do not sleep. The path is written into a per-CPU buffer. The build ID
+ * is read from the page cache, which contains the beginning of a file that was just mapped.
+ * A process may have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them,
  * returns, and is called again for the next ones. It also returns if another thread holds
  * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock, where
  * it can sleep, so that each call handles at least one mapping.

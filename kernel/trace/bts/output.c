@@ -154,8 +154,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * Return the memory of the task that took the branch, if the task still exists. Looking up
- * a mapping sleeps, which a dump after a crash must not.
+ * Return the memory of the task that took the branch, if the task still exists. A dump
+ * after a crash gets NULL, because looking up a mapping sleeps.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -347,7 +347,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* A pack's format. Packs that are cut off, and other entries, count as this tracer's. */
+/* A pack's format. Entries that are not complete packs count as this tracer's. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

@@ -15,10 +15,10 @@
  * compared with the branch, so missing nodes and nodes of earlier packs do no harm, and a
  * new pack needs no reset of the tables.
  *
- * Rejected: prediction from the last two branches. It finds one branch in 200 more but
- * takes longer; only in programs like fib does it find one in ten more. Rejected: state
- * that outlives a pack. It saves less than a byte per branch in the ring buffer, saves
- * nothing on disk after compression, and needs readers that see each pack.
+ * Rejected: prediction from the last two branches. It takes longer, and predicts only one
+ * more branch in 200. In fib it predicts one more in ten, but fib is not typical. Rejected:
+ * state that outlives a pack. It saves less than a byte per branch in the ring buffer,
+ * saves nothing on disk after compression, and needs readers that see each pack.
  *
  * A coder is used by one CPU, whose batches never nest, and must not be entered again
  * before it returns. It takes no lock, allocates nothing, and is bounded by the number of
@@ -264,7 +264,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The branches after the branch at mark are the run. */
+	/* The run consists of the branches after the one at mark. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

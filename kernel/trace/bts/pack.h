@@ -26,7 +26,7 @@
  * @from:	where the branch began
  * @to:		where the branch led
  * @next:	the node of the last branch that followed
- * @other:	the node of the last different branch that followed before @next
+ * @other:	the node of the last branch that followed and was not @next
  */
 struct bts_coder_node {
 	u64			from;

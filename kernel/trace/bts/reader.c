@@ -11,7 +11,7 @@
  * waits: see bts_can_wait().
  *
  * Concurrency: The list is changed under its lock and read under RCU, in NMI too, where
- * disabled interrupts are the read lock.
+ * disabled interrupts act as the read lock.
  */
 
 #include <linux/fdtable.h>

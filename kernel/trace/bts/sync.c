@@ -82,8 +82,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. It cannot come during a task
- * switch, so current is the task of the CPU's records.
+ * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot come during a
+ * task switch, so current is the task of the CPU's records.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -149,9 +149,9 @@ int bts_cpu_offline(unsigned int cpu)
 }
 
 /*
- * At an oops or a panic, drain all CPUs into the ring buffers and then switch these off.
- * This only walks the list of instances that have bts, and takes no lock. An instance that
- * leaves meanwhile is freed a grace period later. Context: any.
+ * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring
+ * buffers off. This only walks the list of instances that have bts, and takes no lock. An
+ * instance that leaves meanwhile is freed a grace period later. Context: any.
  */
 static void bts_crash(void)
 {

@@ -10,7 +10,7 @@
  *
  * Coder and decoder build the same list of nodes while they go through a pack. A node is a
  * branch that has occurred in the pack, with two branches that have followed it: the last
- * one (next), and the last different one before that (other).
+ * one (next), and the last one that differs from next (other).
  *
  *	node	branch			next	other
  *	0	     0 -> 401000	1	0
@@ -158,7 +158,7 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 }
 
 /*
- * Decode a token, which sets the branches to come. Reads up to BTS_TOKEN_MAX bytes.
+ * Decode a token, which determines the next branches. Reads up to BTS_TOKEN_MAX bytes.
  * Return: the next byte, or NULL.
  */
 static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)

@@ -38,7 +38,7 @@ enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then the other successor */
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the node in the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* the same, with 256 added to the node */
+	BTS_TOK_KNOWN2	= 0x60,	/* the same, with 256 added to the node's number */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance less 128 */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
@@ -52,8 +52,8 @@ enum bts_target {
 	BTS_TO_SHORT	= 0x80,	/* from + 48 * 256 values */
 	BTS_TO_ALIGNED	= 0xb0,	/* from + 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + 20 bits, in units of 16 bytes */
-	BTS_TO_CALL	= 0xd0,	/* 5 bytes after the start of node n, counted back */
-	BTS_TO_CALL2	= 0xf0,	/* 2 to 7 bytes after that of the node in the next byte */
+	BTS_TO_CALL	= 0xd0,	/* 5 bytes after the start of the node n nodes back */
+	BTS_TO_CALL2	= 0xf0,	/* 2 to 7 bytes after the start of the node in the next byte */
 	BTS_TO_BYTES	= 0xf6,	/* from + 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
@@ -76,7 +76,7 @@ enum bts_target {
  * @from:	where the branch began
  * @to:		where the branch led
  * @next:	the node of the last branch that followed
- * @other:	the node of the last different branch that followed before @next
+ * @other:	the node of the last branch that followed and was not @next
  */
 struct bts_node {
 	u64	from;

@@ -17,10 +17,10 @@
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
  * Pending losses are written before the next branch or non-branch row that finds room, or
- * else by a drain after the reader has made room, because bts_pending() has the CPU drained
- * for them. With bts-block they are held before the first branch or row that is held after
- * them, but no task waits for losses alone. A branch or row that cannot be written because
- * losses are pending is lost, too.
+ * else by a drain after the reader has made room, because bts_pending() makes the driver
+ * drain the CPU. With bts-block they are held before the first branch or row that is held
+ * after them, but no task waits for losses alone. A branch or row that cannot be written
+ * because losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -161,7 +161,7 @@ static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
-/* Write as many as a sub-buffer has room for. Return: the number written. */
+/* Write as many branches as fit into a sub-buffer. Return: the number written. */
 static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record *rec,
 				   unsigned int nr)
 {

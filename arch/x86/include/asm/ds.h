@@ -57,8 +57,9 @@ struct ds_bts_record {
  * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
  * perf's buffer of 2730 records, because branches arrive until BTS is off. The minimum is
  * several times the branches between ds_bts_nmi_leave() and the end of the NMI, so that the
- * driver's exit from one interrupt cannot raise the next. These are a dozen on any kernel:
- * the end of exc_nmi() and assembly code, to which no sanitizer adds branches.
+ * driver's exit from one interrupt cannot raise the next. There are about a dozen such
+ * branches on any kernel: the end of exc_nmi() and assembly code, to which no sanitizer
+ * adds branches.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -122,8 +123,8 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 /*
  * Code of the driver and the tracer that runs while BTS is on. It switches BTS off first
  * and on last. A record with either end in this section is own. The code must not be
- * probed, traced or sanitized. Interrupts are off from before it is entered until after
- * it is left. objtool checks that the section calls other code only between
+ * probed, traced or sanitized. Interrupts must stay off from before the section is entered
+ * until after it is left. objtool checks that the section calls other code only between
  * ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")

@@ -15,9 +15,9 @@
  *
  * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
  * kernel addresses is not the program's. A crossing to the kernel and back to the same
- * instruction is an interrupt, or a fault that the kernel repaired. It may come at any
- * instruction that the program executes next, and is counted. A crossing without its
- * return, or a return without its crossing, is an error.
+ * instruction is an interrupt, or a fault that the kernel repaired. The instruction may be
+ * anywhere in the program's current straight line. The interrupt is counted. A crossing
+ * without its return, or a return without its crossing, is an error.
  *
  * -c, for a trace without the user's own branches: only crossings are expected, and the
  * program's position between them is unknown.
@@ -31,8 +31,8 @@
  * -x: no record may have an end in one of these ranges, given as lines "START END NAME".
  *
  * If a list begins with "kernel -> X", it begins with exec, and earlier branches of the PID
- * are the launcher's. With -u each list begins so. Any other line of the trace, such as a
- * loss, is an error.
+ * are the launcher's. With -u each list begins that way. Any other line of the trace, such
+ * as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>

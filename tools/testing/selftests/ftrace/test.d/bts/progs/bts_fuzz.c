@@ -4,13 +4,13 @@
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE takes a number from 0, or 64 for "bts_threshold", to MAXIMUM. It is written WRITES
- * (10000) times by a random generator that starts with SEED (1). The data are valid
- * numbers; numbers that are negative, too large, or just too large for a field; other
- * bases, signs, blanks, dots and letters; nothing at all, binary bytes, full pages, and
- * unmapped memory. After each write the file must show the number or, after an error
- * (EINVAL, ERANGE, EFAULT), the value before. With -c others write at the same time, and
- * only the result of the write is checked.
+ * FILE accepts numbers from 0 (bts_threshold: 64) to MAXIMUM. It is written WRITES (10000)
+ * times with data from a random generator that starts with SEED (1): valid numbers; numbers
+ * that are negative, too large, or just too large for a field; other bases, signs, blanks,
+ * dots and letters; nothing at all, binary bytes, full pages, and unmapped memory. After
+ * each write the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the
+ * value before. With -c others write at the same time, and only the result of the write is
+ * checked.
  *
  * The status is 1 if a check failed. Standard error then has the write.
  */

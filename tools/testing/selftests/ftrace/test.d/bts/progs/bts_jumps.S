@@ -83,7 +83,7 @@ j_loope: loope	back_e			/* expect: j_loope -> back_e x2 */
 	mov	$2, %ecx
 	loopne	bad_near			/* ZF is set: not taken */
 
-	/* Calls and returns, direct and not. */
+	/* Calls and returns, direct and indirect. */
 c_dir:	call	f_dir			/* expect: c_dir -> f_dir */
 r_dir:					/* expect: f_dir -> r_dir */
 	lea	f_reg(%rip), %rax
@@ -123,7 +123,7 @@ t_lret:
 j_iret:	iretq				/* expect: j_iret -> t_iret */
 	ud2
 t_iret:
-	/* REP iterations are no branches, however often they come back. */
+	/* REP iterations are not branches, however many there are. */
 	lea	from(%rip), %rsi
 	lea	to(%rip), %rdi
 	mov	$64, %ecx

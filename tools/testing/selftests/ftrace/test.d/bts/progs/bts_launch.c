@@ -13,8 +13,8 @@
  * rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The status is 0 if
  * each program's status is 0.
  *
- * TRACEFS is the working directory by default, as for ftracetest. Each further one is an
- * instance that also traces the programs. The first records of a traced child, up to the
+ * TRACEFS is the working directory by default, as for ftracetest. Each further TRACEFS is
+ * an instance that also traces the programs. The first records of a traced child, up to the
  * exec, are the launcher's. The launcher is linked at an address of its own, so these
  * records differ from the program's.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Has more mappings than are looked at in one step, every second of them executable so that
- * none can be merged. Then it takes branches until it is killed; or it ends (ENDS).
+ * Has more mappings than the tracer looks at in one step, every second of them executable
+ * so that none can be merged. Then it takes branches until it is killed; or it ends (ENDS).
  */
 #include "prog.h"
 

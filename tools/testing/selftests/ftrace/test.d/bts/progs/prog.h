@@ -51,7 +51,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Put a function that only returns into a page at PLACE, as a JIT compiler does. */
+/* Write a function, which only returns, into a page at PLACE, as a JIT compiler does. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi
