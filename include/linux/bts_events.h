@@ -19,10 +19,9 @@ struct task_struct;
 /**
  * struct bts_departs - how a task leaves a CPU
  * @user_ip:	its address in user space, or 0 if it has none
- * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 on the way
- *		back to user space
- * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX for a preemption within the
- *		kernel
+ * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if
+ *		returning to user space
+ * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX if preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
  */
 struct bts_departs {
@@ -74,8 +73,8 @@ int bts_resume_lock(void);
 
 /*
  * Show a bounded number of mappings at a time; the task may be preempted between two calls.
- * The branches between a call and its return are own, so no interrupt may come at the call
- * or before the return.
+ * The branches between a call and its return are own, so interrupts stay off around the
+ * call.
  */
 static __always_inline void bts_resume_maps(void)
 {

@@ -12,8 +12,7 @@
  * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupts
  * cannot be probed earlier, because a CPU ignores NMIs until it is in cpu_online_mask. It
  * leaves in the STARTING section, with interrupts off, after its last task and before perf
- * clears DS_AREA. The claim, the release, and the last CPU during suspend take the same
- * paths.
+ * clears DS_AREA. The claim, the release, and the last CPU of a suspend do the same.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -85,8 +84,8 @@ enum ds_fault ds_bts_fault(int cpu)
  * ds_bts_update_all - make every CPU ask the client again what to record
  * @cause: why the buffers are drained first
  *
- * On return, each CPU has handed over its records. It then records what the client's turn()
- * returned, or nothing.
+ * On return, each CPU has handed over its records. Then it records as the client's turn()
+ * said.
  *
  * Context: Process context, interrupts on.
  */
@@ -126,8 +125,7 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * CPUs that do not record, and for which the client has nothing pending, are not
- * interrupted.
+ * Skips CPUs that do not record and for which the client has nothing pending.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -200,10 +198,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/*
- * Never prevents a CPU from coming online. Also called if a CPU fails to go offline.
- * Context: on @cpu.
- */
+/* Always succeeds. Also called if a CPU fails to go offline. Context: on @cpu. */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
@@ -212,7 +207,7 @@ static int ds_cpu_online(unsigned int cpu)
 	guard(irqsave)();
 	if (!c->ds) {
 		/*
-		 * If an NMI ended after the static key was disabled, these are still set.
+		 * An NMI may have set these, and ended after the static key was disabled.
 		 */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
@@ -314,14 +309,13 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed. If the BTS of a CPU does not work, now or when the CPU comes
- * online, its BTS is not used: ds_bts_fault() returns the reason, and the CPU's batches
- * are @dead. Nothing is recorded before the first task switch or ds_bts_update_all().
+ * Each CPU is probed. If the BTS of a CPU does not work, now or when the CPU comes online,
+ * its BTS is not used: ds_bts_fault() returns the reason, and the CPU's batches are @dead.
+ * Nothing is recorded before the first task switch or ds_bts_update_all().
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS; -ENOMEM if
- * perf could not allocate the buffers; -EIO if BTS works on no CPU. On error BTS is off
- * everywhere.
+ * perf could not allocate the buffers; -EIO if BTS works on no CPU. On error BTS is off.
  */
 int ds_bts_claim(const struct ds_bts_ops *ops)
 {

@@ -77,8 +77,7 @@ static __always_inline bool ds_over(const struct debug_store *ds)
 
 /*
  * Code in .text..ds must not branch out of that section before BTS is off or after it is
- * on. It uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are inline in each
- * configuration.
+ * on. It uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
  */
 
 /* Return: the previous DEBUGCTL. */
@@ -97,8 +96,7 @@ static __always_inline u64 ds_switch_off(void)
  * Call this before anything else, and only from code in .text..ds.
  *
  * Context: Interrupts off; up to NMI.
- * Return: true if ds_bts_on() must follow; false during another drain, which uses the
- * buffer.
+ * Return: true if ds_bts_on() must follow; false during another drain.
  */
 __ds_text bool ds_bts_off(void)
 {
@@ -192,8 +190,7 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * The NMI returns to @ip, or exc_nmi() restarts for a nested NMI. Context: NMI, after RCU
- * stops watching.
+ * The NMI returns to @ip, or restarts for a nested NMI. Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
 {
@@ -237,8 +234,7 @@ static bool ds_unmask_pmi(void)
 /*
  * If the index has reached the threshold, a PMI is pending, unless it arrived during this
  * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
- * no other can come, so unmask it. Inside an NMI, a masked PMI was delivered, and waits for
- * that NMI to end.
+ * no other can come, so unmask it. Inside an NMI, a masked PMI waits for that NMI to end.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -336,8 +332,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
  * ds_bts_ask - ask the client what to record of a task
  * @task: the current or the next task
  *
- * Nothing is recorded if the driver does not use BTS on this CPU, or if recording has
- * stopped.
+ * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
  *
  * Context: As ds_bts_drain(), after it; not NMI. Calls the client's turn().
  */

@@ -52,9 +52,8 @@ enum ds_pmi {
  * @crash_nmi:	the NMI of that request has not come yet. Set by that CPU
  * @idle_pmis:	number of PMIs in a row that found only own records. From DS_IDLE_PMIS on,
  *		nothing is recorded until the next ds_bts_update_all()
- * @strays:	own records, not yet reported, that were stored by the probe or after BTS
- *		went off
- * @discarded:	discarded records, not yet reported, that were found when BTS went on
+ * @strays:	own records not yet reported: stored by the probe, or after BTS went off
+ * @discarded:	discarded records not yet reported: found when BTS went on
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, restored when BTS is given back

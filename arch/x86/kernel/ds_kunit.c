@@ -569,9 +569,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/*
- * Simulate a PMI with @more records besides own records. The traced code made no progress.
- */
+/* Simulate a PMI with own records and @more others. The traced code made no progress. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);

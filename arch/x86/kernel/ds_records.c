@@ -11,18 +11,18 @@
  * The oldest record (x), which would be overwritten next, is given up, so that a wrapped
  * buffer has always lost a record, even if it was filled exactly. The hardware does not
  * report a wrap. Drained records are zeroed, so if slot x is in use, the buffer has
- * wrapped. Records stored after BTS was switched off are own: a batch ends at the index of
- * that moment (@end).
+ * wrapped. Records stored after BTS went off are own: a batch ends at the index of that
+ * moment (@end).
  *
  * Own records are found by their addresses, because the code of the driver and the tracer
  * that runs while BTS is on is in one section. At the beginning of a batch, own records
  * leave the section; at the end, they enter it. A return thunk may follow an own record;
- * its branch is own too. If an NMI drains, its entry and exit are also own: the last branch
- * to the kernel's NMI entry and all later records, and the records up to the branch back to
- * the interrupted instruction. Each end has at most DS_NMI_RECORDS records. If such a
- * branch is not found, these records are delivered and counted as unsure. The origin of the
- * entry is not checked, because it may be wrong (AAJ122). A full buffer is not searched for
- * the entry, because the NMI may have begun after the last record.
+ * its branch is own too. If an NMI drains, its entry and its exit are own, too. The entry
+ * begins with the last branch to the kernel's NMI entry point. The exit ends with the
+ * branch back to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If
+ * its branch is not found, the records are delivered and counted as unsure. The origin of
+ * the entry's branch is not checked, because it may be wrong (AAJ122). A full buffer is not
+ * searched for the entry, because the NMI may have begun after the last record.
  */
 
 #include <linux/minmax.h>
@@ -206,8 +206,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * Find where the entry of this drain begins. Only an NMI can follow the branch into the
- * section.
+ * Find where this drain's entry begins. Only an NMI can follow the branch into the section.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)

@@ -34,8 +34,7 @@
  *	  instance are woken: see bts_wake(). While entries are held, a worker makes the
  *	  CPUs check again, because no task is woken when the ring buffer is resized,
  *	  unpaused, or switched off by a trigger, and because a CPU that waited for another
- *	  CPU's entries may have nothing more to record. Waiting tasks sleep, so they take
- *	  no branches.
+ *	  CPU may have nothing more to record. Waiting tasks sleep and take no branches.
  */
 
 #include <linux/freezer.h>

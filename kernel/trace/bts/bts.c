@@ -21,8 +21,8 @@
  * drains the records of the leaving task, so that each entry has the right PID, and turns
  * the hardware on or off for the next task. No state is kept per task. A switch between
  * tasks that no instance wants only reads ftrace's verdict on the next task. With
- * bts-cpl-filter the hardware leaves out the unwanted side; with bts-circular it keeps only
- * the latest branches.
+ * bts-cpl-filter the hardware leaves out the unwanted side; with bts-circular, old
+ * branches.
  *
  * Each file uses only files below it:
  *
@@ -35,8 +35,7 @@
  *	loss.c		counters		event.c  pack.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
- * In addition, output.c prints entries, using unpack.c, and stats.c has the files in
- * tracefs.
+ * Also, output.c prints entries, using unpack.c, and stats.c has the tracefs files.
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
  * bts_instance). The first instance claims the hardware, the last releases it. A CPU
@@ -50,8 +49,7 @@
  *	- bts_records() and bts_turn() run on the CPU whose records they handle, with
  *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records() in
  *	  itself or in bts_turn(). So an instance's part of a CPU (struct bts_cpu) has one
- *	  writer at a time. Other CPUs read it with READ_ONCE() and may miss the latest
- *	  batch.
+ *	  writer at a time. Other CPUs use READ_ONCE() and may miss the latest batch.
  *	- bts_turn() stores in bts_cpu.mode what an instance wants of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
  *	  is always that of the batch.
@@ -68,9 +66,8 @@
  * bts_lost_entry) as soon as there is room, before the next branches. Causes: the ring
  * buffer is full or paused, the DS buffer is full, the circular DS buffer has wrapped, or
  * records were still in the DS buffer when BTS went on: see loss.c. After a wrap, the
- * number of lost branches is unknown. With "overwrite" the ring buffer drops its oldest
- * entries and reports that itself. With bts-block the tasks wait for the reader: see
- * block.c.
+ * number of lost branches is unknown. With "overwrite" the ring buffer drops old entries
+ * and reports that itself. With bts-block the tasks wait for the reader: see block.c.
  *
  * ds_cpu.c and Documentation/trace/bts.rst list the branches that the tracer cannot see.
  */
@@ -263,8 +260,7 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the task's name for the rows. tracing_start_cmdline_record() would do this with a
- * probe at every task switch. lockdep may not know that interrupts are off: see
- * ds_bts_flush_cpu().
+ * probe at every task switch. lockdep may not know that interrupts are off.
  */
 static void bts_save_name(void)
 {

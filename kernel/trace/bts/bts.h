@@ -16,9 +16,9 @@
 #include "../trace.h"
 
 /*
- * Causes of losses: why branches or rows are missing from the trace. The cause of a loss is
- * in a bts_lost entry, or the reader determines it. Traces contain the numbers and tools
- * know them, so a number never changes, and a new cause gets the next number.
+ * Causes of losses: why branches or rows are missing from the trace. A bts_lost entry
+ * contains the cause of a loss; only the reader finds the other causes. Traces and tools
+ * contain the numbers, so they never change, and a new cause gets the next number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */

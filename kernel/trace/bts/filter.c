@@ -77,8 +77,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
  * bts_is_unwanted - report whether no instance wants a task, and no row is to be written
  * @task: the next task of a task switch
  *
- * Most switches are between unwanted tasks, and must not become slower because other tasks
- * are traced.
+ * Most switches are between unwanted tasks. Tracing other tasks must not slow them down.
  *
  * Context: as bts_mode_of().
  */

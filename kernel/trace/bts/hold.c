@@ -15,8 +15,8 @@
  *
  * Entries are held only while a reader lives, tracing is on and bts-block is set, and only
  * if their task can wait: other tasks would make all targets wait for as long as they run.
- * If an entry finds no room and may not be held, it is dropped and counted. block.c makes
- * the tasks wait.
+ * An entry that finds no room and may not be held is dropped and counted. Tasks wait in
+ * block.c.
  *
  * Concurrency:
  *

@@ -11,8 +11,7 @@
  *
  * If the cause changes during a batch, the first branches lost after the change may be
  * counted under the wrong cause. If tracing goes off just before the check, a loss by a
- * pause counts as dropped_off; if tracing goes on, dropped branches count as lost by a
- * pause.
+ * pause counts as dropped_off; if it goes on, dropped branches count as lost by a pause.
  */
 
 #include <linux/ring_buffer.h>

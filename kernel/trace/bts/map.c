@@ -65,10 +65,7 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 /* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
-/*
- * The number of mappings, executable or not, to look at with interrupts off. Most programs
- * have fewer.
- */
+/* How many mappings to look at with interrupts off. Most programs have fewer. */
 #define BTS_VMAS	64
 
 /**
@@ -132,10 +129,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/*
- * The sets of PIDs. Bits are read, set and cleared atomically. Pages are freed with the
- * instance.
- */
+/* The sets of PIDs. Bits are accessed atomically. Pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -280,7 +274,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
-	/* Without memory, try again when the task next gets a CPU. */
+	/* If there is no memory, try again when the task next gets a CPU. */
 	if (bts_pids_add(&b->showing, current->pid))
 		return false;
 	if (!bts_pids_add(&b->mapped, current->tgid))

@@ -6,9 +6,9 @@
  * numbers. With sym-userobj, user addresses are printed as file and offset, if the task
  * still has the mapping.
  *
- * A persistent ring buffer may be damaged or written by another kernel, so the size and the
- * format of an entry are checked before its fields are read. An unreadable entry is printed
- * as a loss.
+ * A persistent ring buffer may be damaged or from another kernel, so the size and the
+ * format of an entry are checked before its fields are read. Unreadable entries are printed
+ * as losses.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -93,9 +93,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * The number of branches that are missing before an entry. If the first entry of a CPU is a
- * pack, all branches before the pack are missing if entries were overwritten and none was
- * read.
+ * The number of branches that are missing before an entry. If a CPU's first entry is a
+ * pack, all branches before it are missing if entries were overwritten and none was read.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -215,8 +214,7 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the two ends of a branch; for a loss: 0, and the number of branches, or 0 if
- *		it is unknown
+ * @branch:	the ends of a branch; for a loss: 0, and the number of branches (0: unknown)
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */

@@ -20,9 +20,8 @@
  * state that outlives a pack. It saves less than a byte per branch in the ring buffer,
  * saves nothing on disk after compression, and needs readers that see each pack.
  *
- * A coder is used by one CPU, whose batches never nest, and must not be entered again
- * before it returns. It takes no lock, allocates nothing, and is bounded by the number of
- * records.
+ * A coder belongs to one CPU, whose batches never nest: it is not reentrant. It takes no
+ * lock and allocates nothing. Its time is bounded by the number of records.
  */
 
 #include "pack.h"

@@ -334,7 +334,9 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* The first branch is first the other branch, and then predicted. */
+		/*
+		 * The first branch comes once as the other branch, and then as predicted.
+		 */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);

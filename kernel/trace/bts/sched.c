@@ -20,8 +20,7 @@
  * Both events are recorded by probes of sched_switch, where current is still the leaving
  * task. ftrace has two probes there for set_event_pid. Before the first probe, this CPU's
  * verdict is on the leaving task; after the last probe, on the next task; in between, an
- * event passes if set_event_pid has either task. The priorities of the probes follow from
- * that:
+ * event passes if set_event_pid has either task. Hence the priorities of the probes:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev

@@ -24,8 +24,8 @@
  * its other, and the branch becomes its next.
  *
  * Node 0 exists from the start: a branch from 0 to where the first branch begins. It is
- * next and other of each node that no branch has followed yet. New nodes are numbered from
- * 1 to 511, in order.
+ * next and other of each node that nothing has followed yet. New nodes get the numbers 1 to
+ * 511.
  *
  * The tokens, by their first byte b, and the bytes that follow it:
  *
@@ -265,8 +265,7 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
  * @max:	the maximum number of branches to decode
  *
  * Context: any.
- * Return: the number of branches decoded; it is less than @max if there are no more, or the
- * pack is damaged.
+ * Return: the number decoded; less than @max if there are no more, or the pack is damaged.
  */
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max)

@@ -11,9 +11,8 @@
 
 /*
  * The number of the code's format, which each pack contains. If the code changes so that
- * this decoder would misread it, the format gets the next number. No format has number 0,
- * because the first tracers had four bytes for nr; the third byte, always 0, is now the
- * format.
+ * this decoder would misread it, the format gets the next number. No format has number 0:
+ * in the first tracers, this byte was the third byte of nr, always 0.
  */
 #define BTS_PACK_FORMAT		1
 

@@ -47,19 +47,15 @@ struct ds_bts_record {
 #define DS_BTS_KERNEL		BIT(1)
 #define DS_BTS_CPL_FILTER	BIT(2)
 
-/*
- * The hardware wraps around in its buffer, without interrupts: only the latest branches
- * remain.
- */
+/* The hardware wraps in its buffer without interrupts. Only the latest branches remain. */
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
  * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
  * perf's buffer of 2730 records, because branches arrive until BTS is off. The minimum is
  * several times the branches between ds_bts_nmi_leave() and the end of the NMI, so that the
- * driver's exit from one interrupt cannot raise the next. There are about a dozen such
- * branches on any kernel: the end of exc_nmi() and assembly code, to which no sanitizer
- * adds branches.
+ * driver's exit from one interrupt cannot raise the next. There are about a dozen of these
+ * on any kernel: exc_nmi()'s end and assembly code, to which no sanitizer adds any.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -85,8 +81,7 @@ struct ds_bts_slice {
  * struct ds_bts_batch - the records of one drain of one CPU
  * @slice:	the records, oldest first; valid only during the call. The second slice has
  *		records only if the buffer has wrapped
- * @own:	number of records left out because the driver or the tracer took those
- *		branches
+ * @own:	number of records left out because the driver or the tracer took the branch
  * @discarded:	number of discarded records, which were in the buffer when BTS went on
  * @unsure:	number of records that may be own, because the first record of an NMI's
  *		entry, or the last record of its exit, was not found
@@ -96,7 +91,7 @@ struct ds_bts_slice {
  *		branches were overwritten
  * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL:
  *		later branches were not stored
- * @stopped:	recording stops on this CPU: several interrupts in a row found only own
+ * @stopped:	recording stops on this CPU: interrupt after interrupt found only own
  *		records
  * @dead:	this CPU's BTS does not work and stores no branches. Set in each flush
  *
@@ -154,8 +149,8 @@ void ds_bts_ask(struct task_struct *task);
 /**
  * struct ds_bts_ops - the client, for which the driver records
  * @records:	take a batch of this CPU, in any context up to NMI, with interrupts off,
- *		while the CPU records nothing. Calls on one CPU never nest. A flush may have
- *		an empty batch
+ *		while the CPU records nothing. Calls on one CPU never nest. A flush's batch
+ *		may be empty
  * @turn:	return what this CPU must record (DS_BTS_*) of the current or next task.
  *		Called with interrupts off, not from NMI, after the last record of the old
  *		mode and before the first record of the new mode

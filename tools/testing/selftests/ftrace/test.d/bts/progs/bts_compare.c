@@ -10,8 +10,8 @@
  * buffer's pages are read instead, from per_cpu/cpu<N>/trace_pipe_raw (bts_records.c).
  *
  * The tasks of EXPECTED are the given PIDs in order. Without -p they are the PIDs of the
- * trace in rising order. With -p the records of other PIDs are ignored; without -p every
- * PID must be expected.
+ * trace in rising order. With -p other PIDs are ignored; without -p every PID must be
+ * expected.
  *
  * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
  * kernel addresses is not the program's. A crossing to the kernel and back to the same

@@ -9,7 +9,7 @@
  * that are negative, too large, or just too large for a field; other bases, signs, blanks,
  * dots and letters; nothing at all, binary bytes, full pages, and unmapped memory. After
  * each write the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the
- * value before. With -c others write at the same time, and only the result of the write is
+ * value before. With -c others write at the same time, and only the write's result is
  * checked.
  *
  * The status is 1 if a check failed. Standard error then has the write.

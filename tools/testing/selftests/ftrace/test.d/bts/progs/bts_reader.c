@@ -6,8 +6,8 @@
  *
  * Reads 1 to BYTES (4096) at a time, and pauses before about every fourth read for up to
  * MICROSECONDS (2000). A random generator that starts with SEED (1) chooses both. With -p
- * it waits in poll() instead of read(). If FILE is "-", it reads standard input, which the
- * caller has opened.
+ * it waits in poll() instead of read(). A FILE of "-" is standard input, which the caller
+ * has opened.
  *
  * SIGTERM ends it when there is nothing left to read. The status is 0 then.
  */

@@ -17,11 +17,9 @@
  * How to recognize a branch:
  *
  *	- If the next instruction executed is not the following one, this is a branch,
- *	  unless the instruction is a REP string instruction or a system call, or a signal
- *	  handler was entered.
+ *	  except at REP string instructions, system calls, and entries to signal handlers.
  *	- If the next instruction executed is the following one, this is a branch only if
- *	  the instruction is a jump, call or return to it and, if conditional, its condition
- *	  holds.
+ *	  the instruction is a jump, call or return to it whose condition holds.
  *
  * Not seen: code that changes itself (decoded instructions are kept until exec), and a jump
  * to itself right after a system call. The program must not be traced already.

@@ -2,8 +2,8 @@
 /*
  * Calls __vdso_getcpu and __vdso_time, found through the auxiliary vector. Built without a
  * C library, so that nothing else of the vDSO runs. Neither function has a loop that
- * depends on the time, so two runs take the same branches. With ASLR off, the addresses are
- * known.
+ * depends on the time, so all runs take the same branches. The addresses are fixed with
+ * ASLR off.
  */
 #include <elf.h>
 #include <stddef.h>

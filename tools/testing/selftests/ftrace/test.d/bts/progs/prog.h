@@ -5,8 +5,7 @@
  * In comments beside the branches, each program states the records that it must leave
  * ("expect: FROM -> TO [xCOUNT]", in order of execution). expect.awk resolves the labels
  * with nm. "kernel" is the other end of a system call, a fault or a signal. "repeat N" ...
- * "end" repeats the lines between. "task N" starts the list of the Nth task, in order of
- * creation.
+ * "end" repeats the lines between. "task N" starts the list of the Nth task to be created.
  *
  * Page faults that only map a page, and interrupts, return to the same instruction. Such a
  * pair needs no line here, and may come anywhere.
