@@ -2,7 +2,7 @@
 /*
  * A task departs from a CPU and arrives at a CPU. The departures and arrivals of a task
  * alternate, across CPUs; the task runs from an arrival to the next departure.
- * Documentation/trace/bts.rst describes the fields.
+ * Documentation/trace/bts-internals.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts

@@ -2,7 +2,7 @@
 /*
  * A task has made, moved or grown an executable mapping, or made a mapping executable. The
  * symbols of the mapped file name the functions at these addresses. A later mapping
- * replaces the parts that it overlaps. Documentation/trace/bts.rst describes the fields.
+ * replaces the parts that it overlaps. See Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts

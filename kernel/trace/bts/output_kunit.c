@@ -14,7 +14,7 @@
 #include "unpack.h"
 #include "../trace_output.h"
 
-/* The example of Documentation/trace/bts.rst, with 12 branches. */
+/* The example of Documentation/trace/bts-internals.rst, with 12 branches. */
 static const u8 output_code[] = {
 	0x80, 0x60, 0x90, 0x98, 0xd0, 0xa0, 0xd0, 0xcb, 0x0b, 0x50, 0x01, 0x52, 0x01, 0x32, 0x00,
 };

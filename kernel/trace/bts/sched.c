@@ -32,7 +32,7 @@
  * A probe is registered while its event is on: see event.c.
  *
  * No state is kept per task. Two rows tell how long a task was away, and its CPU before:
- * see the histogram in Documentation/trace/bts.rst.
+ * see the histogram in Documentation/trace/bts-internals.rst.
  */
 
 #include <linux/entry-common.h>

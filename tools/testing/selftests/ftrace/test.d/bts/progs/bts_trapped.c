@@ -7,7 +7,7 @@
  * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP).
  *
  * -b: block-step, a stop for each branch (PTRACE_SINGLEBLOCK). The kernel sets BTF for
- * this, in the register that also switches BTS on. An emulator may single-step instead.
+ * this, in the register that also switches BTS on.
  *
  * The PID of the program goes to stdout. The status is the program's, or 2 if it was not
  * stopped.
