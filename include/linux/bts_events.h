@@ -67,7 +67,7 @@ void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
-/* Values of __bts_resume_user(): no mapping is left; no instance wants any. */
+/* Return values of __bts_resume_user(): all mappings are shown; no instance wants them. */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
 #define BTS_MAPS_NONE	ULONG_MAX
 

@@ -169,7 +169,7 @@ static bool try(int fd, bool alone)
 	error = n < 0 ? errno : 0;
 	after = shown(fd);
 
-	/* A write of no bytes has no effect: neither a number nor an error. */
+	/* An empty write has no effect and returns no error. */
 	if (!t.n && !n)
 		t.value = before;
 	if (t.value < 0 ? n < 0 && right_error(error) && (!alone || after == before) :
