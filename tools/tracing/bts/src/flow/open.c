@@ -26,6 +26,16 @@ static int64_t began(const char *info)
 	return timegm(&tm) - east;
 }
 
+/* Was the tracer's option set? False if the trace does not say. */
+static bool was_set(const char *info, const char *option)
+{
+	char *line = mem_format("\n%s: 1\n", option);
+	bool found = info && strstr(info, line);
+
+	free(line);
+	return found;
+}
+
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 {
 	struct pipe_private *v = mem_zalloc(1, sizeof(*v));
@@ -45,6 +55,9 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
+	/* Of other traces, the branches tell which sides are recorded. */
+	v->seen_user = was_set(v->dat->info.text, "bts-user");
+	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;

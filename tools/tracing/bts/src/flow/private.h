@@ -39,8 +39,8 @@ struct comm {
 
 /**
  * struct pipe_private - the pipeline's own
- * @seen_kernel:	there was a branch within the kernel,
- * @seen_user:		or within user space: these sides are recorded
+ * @seen_kernel:	the trace says, or a branch within the kernel says, that the kernel is recorded
+ * @seen_user:		the same of user space
  * @loss_seq:		losses so far whose tasks are not known
  * @cpu_lost:		of each CPU, @loss_seq of the last
  * @cpu_pid:		of each CPU, the task that was there last
