@@ -155,8 +155,9 @@ extern const char *const loss_cause_names[LOSS_CAUSES];
  * @ts:		when, in nanoseconds
  * @count:	of a loss: branches, 0 if that is not known
  * @cause:	of a loss
- * @from:	of a gap: where the branch before it led
- * @to:		of a gap: where the branch after it begins; 0 if a loss is the reason
+ * @from:	of a gap: where the branch before it led; of a mapping: where it begins
+ * @to:		of a gap: where the branch after it begins; 0 if a loss is the reason. Of a
+ *		mapping: where it ends
  * @voluntary:	of a departure
  * @state:	of a departure, as the kernel has it
  * @dead:	of a departure: the task has ended

@@ -162,6 +162,8 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	snprintf(text, sizeof(text), "bts_map: %#llx-%#llx %s", (unsigned long long)m.addr,
 		 (unsigned long long)m.end, path);
 	row.text = text;
+	row.from = m.addr;
+	row.to = m.end;
 	return shown && t->chosen ? pipe_row(v, t, &row) : 0;
 }
 

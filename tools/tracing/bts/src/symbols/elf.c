@@ -242,6 +242,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 		       (id_size == key->build_id_size && !memcmp(id, key->build_id, id_size));
 	}
 	if (done) {
+		o->read_path = mem_strdup(path);
 		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
 		o->nr_segments = elf_segments(elf, o->file_size, PF_X, &o->segments);
 		if (!o->kernel)

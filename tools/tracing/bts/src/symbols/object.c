@@ -41,6 +41,7 @@ static void object_free(struct object *o)
 	free(o->lines);
 	lsda_free(o);
 	free(o->file);
+	free(o->read_path);
 	free(o->debug_path);
 	free(o->name);
 	free(o->whole_name);
@@ -183,6 +184,8 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	/* No lines later: the path is only good now. */
 	free(o->debug_path);
 	o->debug_path = NULL;
+	free(o->read_path);
+	o->read_path = NULL;
 	return done;
 }
 

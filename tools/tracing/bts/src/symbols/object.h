@@ -85,6 +85,7 @@ enum object_proof {
  * @before:	of the kernel: the pages that were others when recording began, or NULL
  * @blocks:	code.c: blocks that were decoded
  * @lines:	lines.c: sorted by address
+ * @read_path:	where its bytes were read; NULL if nothing is there any more
  * @debug_path:	the file with the debug information
  * @debug_apart:	it is another file than the one with the code
  * @debug_bias:	what is to be added to its addresses
@@ -121,6 +122,7 @@ struct object {
 	struct line	*lines;
 	size_t		nr_lines;
 	bool		lines_read;
+	char		*read_path;
 	char		*debug_path;
 	bool		debug_apart;
 	uint64_t	debug_bias;
