@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts gdb: step backwards through a run that is over, in gdb.
+ *
+ *	bts gdb FILE --runs--> gdb --runs--> bts gdb --stdio FILE
+ *
+ * With --stdio or --listen the command is the stub that gdb talks to; without them it becomes
+ * gdb, which starts the stub.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file/trace_dat.h"
+#include "gdb/gdb.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/text.h"
+#include "cmd.h"
+
+static const char usage[] =
+	"Usage: bts gdb [OPTIONS] [FILE] [-- GDB-ARGUMENTS...]\n\n"
+	"Step backwards through a run that is over, in gdb: the way of the program is known, its\n"
+	"data are not.\n\n"
+	"  -i, --input FILE   the trace (trace.dat)\n"
+	"  --at EVENT         up to the last event of this name, not to the end\n"
+	"  --at TIME          up to this time, in seconds as in bts report\n"
+	"  --window N         the last N blocks of each thread (100000)\n"
+	"  --pid PID          this process, not the one that ran last\n"
+	"  -k, --kernel       the kernel's branches as well\n"
+	"  --vmlinux FILE     the recorded kernel, with debug information\n"
+	"  --stdio            be what gdb talks to: (gdb) target remote | bts gdb --stdio FILE\n"
+	"  --listen PORT      the same on a port of 127.0.0.1; 0: any port\n"
+	"  -h, --help         this text\n";
+
+#define WINDOW		100000
+#define WINDOW_MIN	2
+
+/**
+ * struct gdb_command - the arguments
+ * @stdio, @listen: be the stub
+ * @port:	of @listen
+ * @args:	of gdb, @nr_args of them
+ */
+struct gdb_command {
+	struct gdb_session	session;
+	bool			stdio;
+	bool			listen;
+	unsigned long		port;
+	char			**args;
+	int			nr_args;
+};
+
+/* A word for the shell, to be freed. */
+static char *quote(const char *word)
+{
+	char *quoted = mem_alloc(4 * strlen(word) + 3), *at = quoted;
+
+	*at++ = '\'';
+	for (; *word; word++) {
+		if (*word == '\'')
+			at = stpcpy(at, "'\\''");
+		else
+			*at++ = *word;
+	}
+	stpcpy(at, "'");
+	return quoted;
+}
+
+static void add_option(struct bytes *line, const char *name, const char *value)
+{
+	char *quoted = quote(value);
+
+	bytes_add(line, " ", 1);
+	bytes_add(line, name, strlen(name));
+	bytes_add(line, quoted, strlen(quoted));
+	free(quoted);
+}
+
+/* target remote | bts gdb --stdio OPTIONS FILE */
+static char *target_command(const struct gdb_command *c, const char *self, const char *path)
+{
+	const struct gdb_session *g = &c->session;
+	struct bytes line = {};
+	char *number;
+
+	bytes_add(&line, "target remote |", 15);
+	add_option(&line, "", self);
+	bytes_add(&line, " gdb --stdio", 12);
+	add_option(&line, "--input=", path);
+	if (g->at)
+		add_option(&line, "--at=", g->at);
+	if (g->options.vmlinux)
+		add_option(&line, "--vmlinux=", g->options.vmlinux);
+	number = mem_format(" --window=%lu --pid=%d%s", g->window, g->tgid,
+			    g->kernel ? " --kernel" : "");
+	bytes_add_string(&line, number);
+	free(number);
+	return line.data;
+}
+
+/*
+ * The files are on this machine, and their debug information may be in the archive. One step
+ * back, gdb is in the history, and knows the stack. A long trace takes a while to read.
+ */
+static int run_gdb(const struct gdb_command *c)
+{
+	char **argv = mem_zalloc(c->nr_args + 12, sizeof(*argv));
+	char *path = realpath(c->session.path, NULL);
+	char *self = realpath("/proc/self/exe", NULL);
+	int n = 0;
+
+	if (!path || !self)
+		return msg_errno("read", path ? "/proc/self/exe" : c->session.path);
+	argv[n++] = "gdb";
+	argv[n++] = "-iex";
+	argv[n++] = "set sysroot";
+	argv[n++] = "-iex";
+	argv[n++] = "set remotetimeout 3600";
+	argv[n++] = "-iex";
+	argv[n++] = mem_format("set debug-file-directory %s.archive:/usr/lib/debug", path);
+	argv[n++] = "-iex";
+	argv[n++] = target_command(c, self, path);
+	argv[n++] = "-iex";
+	argv[n++] = "reverse-stepi";
+	memcpy(argv + n, c->args, c->nr_args * sizeof(*argv));
+	execvp("gdb", argv);
+	return msg_errno("execute", "gdb");
+}
+
+static void say_position(const struct gdb_session *g)
+{
+	unsigned long long usec = (g->ts + 500) / 1000;
+	size_t blocks = 0, gaps = 0;
+
+	for (size_t i = 0; i < g->nr_threads; i++) {
+		const struct gdb_thread *t = &g->threads[i];
+
+		blocks += gdb_nr_blocks(t);
+		for (size_t n = 0; n < gdb_nr_blocks(t); n++)
+			gaps += gdb_is_gap(gdb_block_before(t, n));
+	}
+	msg_warn("process %d (%s) up to %llu.%06llu: %zu thread%s, %s blocks, %zu gap%s",
+		 g->tgid, g->current->comm, usec / 1000000, usec % 1000000, g->nr_threads,
+		 g->nr_threads == 1 ? "" : "s", text_commas(blocks), gaps, gaps == 1 ? "" : "s");
+	msg_warn("control flow only: registers but the PC, and data, are unavailable");
+}
+
+static int serve(struct gdb_command *c)
+{
+	struct gdb_session *g = &c->session;
+	int status = STATUS_FAILURE;
+
+	/* Ctrl-C is meant for gdb, which may share the terminal with us. */
+	if (c->stdio)
+		signal(SIGINT, SIG_IGN);
+	if (gdb_find_position(g) && gdb_read_run(g)) {
+		say_position(g);
+		if (c->listen)
+			status = gdb_listen(g, c->port);
+		else
+			gdb_serve(g, STDIN_FILENO, STDOUT_FILENO);
+		if (c->stdio)
+			status = STATUS_OK;
+	}
+	gdb_free_run(g);
+	return status;
+}
+
+static int option(struct gdb_command *c, int option)
+{
+	struct gdb_session *g = &c->session;
+	unsigned long number;
+	int status = STATUS_OK;
+
+	switch (option) {
+	case 'i':
+		g->path = optarg;
+		break;
+	case 'a':
+		g->at = optarg;
+		break;
+	case 'w':
+		return msg_number("gdb", "--window", optarg, WINDOW_MIN, &g->window);
+	case 'p':
+		status = msg_number("gdb", "--pid", optarg, 0, &number);
+		g->tgid = number;
+		break;
+	case 'k':
+		g->kernel = true;
+		break;
+	case 'v':
+		g->options.vmlinux = optarg;
+		break;
+	case 's':
+		c->stdio = true;
+		break;
+	case 'l':
+		c->listen = true;
+		status = msg_number("gdb", "--listen", optarg, 0, &c->port);
+		break;
+	default:
+		return msg_misuse("gdb", "no such option, or its argument is missing");
+	}
+	return status;
+}
+
+static int parse(struct gdb_command *c, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "input",	required_argument,	NULL, 'i' },
+		{ "at",		required_argument,	NULL, 'a' },
+		{ "window",	required_argument,	NULL, 'w' },
+		{ "pid",	required_argument,	NULL, 'p' },
+		{ "kernel",	no_argument,		NULL, 'k' },
+		{ "vmlinux",	required_argument,	NULL, 'v' },
+		{ "stdio",	no_argument,		NULL, 's' },
+		{ "listen",	required_argument,	NULL, 'l' },
+		{ "help",	no_argument,		NULL, 'h' },
+		{}
+	};
+	int found, status = STATUS_OK;
+
+	opterr = 0;
+	while (!status && (found = getopt_long(argc, argv, "i:kh", longs, NULL)) != -1) {
+		if (found == 'h')
+			return -1;
+		status = option(c, found);
+	}
+	if (status)
+		return status;
+	if (optind < argc)
+		c->session.path = argv[optind++];
+	if (optind < argc)
+		return msg_misuse("gdb", "%s: one argument too many", argv[optind]);
+	if (c->stdio && c->listen)
+		return msg_misuse("gdb", "--stdio and --listen exclude each other");
+	if (c->port > UINT16_MAX)
+		return msg_misuse("gdb", "--listen %lu: no such port", c->port);
+	if ((c->stdio || c->listen) && c->nr_args)
+		return msg_misuse("gdb", "what follows -- is for the gdb that bts starts");
+	return STATUS_OK;
+}
+
+int cmd_gdb(int argc, char **argv)
+{
+	struct gdb_command c = {
+		.session = { .path = DAT_NAME, .window = WINDOW },
+	};
+	int status;
+
+	for (int i = 1; i < argc && !c.args; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		c.args = argv + i + 1;
+		c.nr_args = argc - i - 1;
+		argc = i;
+	}
+	status = parse(&c, argc, argv);
+	if (status < 0)
+		return msg_usage(usage);
+	if (status)
+		return status;
+	return c.stdio || c.listen ? serve(&c) : run_gdb(&c);
+}

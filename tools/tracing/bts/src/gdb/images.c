@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files that the process has mapped, and memory that is read from them.
+ *
+ * gdb gets code and constants alone: what is loaded of a file and cannot be written. The rest
+ * of a process's memory is not in a trace. As in the process, the memory consists of whole
+ * pages: gdb reads whole lines of its cache, and is a hundred times slower if it cannot.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdb.h"
+
+#define PAGE_BYTES	4096ULL
+
+/* Note what gdb has to know about a segment. */
+static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
+{
+	const struct object *o = i->object;
+	uint64_t before = p->p_offset % PAGE_BYTES, size = p->p_filesz;
+
+	if (p->p_type == PT_DYNAMIC)
+		i->dynamic = p->p_vaddr;
+	if (p->p_type == PT_INTERP && p->p_offset < o->file_size &&
+	    memchr(o->file + p->p_offset, 0, o->file_size - p->p_offset))
+		i->interpreter = (const char *)o->file + p->p_offset;
+	if (p->p_type != PT_LOAD || p->p_offset >= o->file_size)
+		return;
+	if (size > o->file_size - p->p_offset)
+		size = o->file_size - p->p_offset;
+	if (eh->e_phoff >= p->p_offset && eh->e_phoff - p->p_offset < size)
+		i->phdr = p->p_vaddr + (eh->e_phoff - p->p_offset);
+	if (p->p_flags & PF_W)
+		return;
+	size += before;
+	i->constants[i->nr_constants++] = (struct segment) {
+		.vaddr = p->p_vaddr - before, .offset = p->p_offset - before,
+		.size = size + (-size % PAGE_BYTES),
+	};
+}
+
+static void read_headers(struct gdb_image *i)
+{
+	const struct object *o = i->object;
+	Elf *elf = o->file ? elf_memory((char *)o->file, o->file_size) : NULL;
+	GElf_Ehdr eh;
+	GElf_Phdr p;
+	size_t nr;
+
+	if (elf && gelf_getehdr(elf, &eh) && !elf_getphdrnum(elf, &nr)) {
+		i->entry = eh.e_entry;
+		i->nr_phdrs = nr;
+		i->phdr_size = eh.e_phentsize;
+		i->constants = mem_zalloc(nr, sizeof(*i->constants));
+		for (size_t n = 0; n < nr; n++)
+			if (gelf_getphdr(elf, n, &p))
+				read_segment(i, &eh, &p);
+	}
+	elf_end(elf);
+}
+
+/*
+ * A file with several executable segments is one image. A file that was mapped before comes
+ * after the files that were mapped meanwhile.
+ */
+void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr)
+{
+	struct gdb_image image = { .object = place->sym->object, .bias = addr - place->addr };
+	size_t n = 0;
+
+	if (!image.object->is_file)
+		return;
+	while (n < g->nr_images && (g->images[n].object != image.object ||
+				    g->images[n].bias != image.bias))
+		n++;
+	if (n < g->nr_images && g->images[n].visit == g->visit)
+		return;
+	if (n == g->nr_images) {
+		read_headers(&image);
+		g->images = mem_realloc(g->images, n + 1, sizeof(*g->images));
+		g->nr_images++;
+	} else {
+		image = g->images[n];
+		memmove(&g->images[n], &g->images[n + 1],
+			(g->nr_images - n - 1) * sizeof(*g->images));
+	}
+	image.visit = g->visit;
+	g->images[g->nr_images - 1] = image;
+}
+
+void gdb_forget_images(struct gdb_session *g)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < g->nr_images; n++) {
+		if (g->images[n].visit == g->visit)
+			g->images[kept++] = g->images[n];
+		else
+			free(g->images[n].constants);
+	}
+	g->nr_images = kept;
+}
+
+void gdb_free_images(struct gdb_session *g)
+{
+	for (size_t n = 0; n < g->nr_images; n++)
+		free(g->images[n].constants);
+	free(g->images);
+}
+
+void gdb_choose_program(struct gdb_session *g)
+{
+	size_t n = 0;
+
+	while (n < g->nr_images && g->images[n].object->path[0] != '/')
+		n++;
+	g->program = n < g->nr_images ? g->images[n].object : NULL;
+	g->program_bias = g->program ? g->images[n].bias : 0;
+}
+
+const struct gdb_image *gdb_program(const struct gdb_session *g)
+{
+	for (size_t n = 0; n < g->nr_images; n++)
+		if (g->images[n].object == g->program && g->images[n].bias == g->program_bias)
+			return &g->images[n];
+	return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const struct gdb_image *gdb_interpreter(const struct gdb_session *g)
+{
+	const struct gdb_image *program = gdb_program(g);
+
+	for (size_t n = 0; program && program->interpreter && n < g->nr_images; n++)
+		if (!strcmp(base_name(g->images[n].object->path), base_name(program->interpreter)))
+			return &g->images[n];
+	return NULL;
+}
+
+/* The file may end within the last page; the rest of the page is 0. */
+static size_t read_constants(const struct gdb_image *i, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	const struct object *o = i->object;
+
+	for (size_t n = 0; n < i->nr_constants; n++) {
+		const struct segment *s = &i->constants[n];
+		uint64_t at = addr - s->vaddr, left;
+
+		if (addr < s->vaddr || at >= s->size)
+			continue;
+		if (size > s->size - at)
+			size = s->size - at;
+		memset(bytes, 0, size);
+		left = s->offset + at < o->file_size ? o->file_size - s->offset - at : 0;
+		memcpy(bytes, o->file + s->offset + at, size < left ? size : left);
+		return size;
+	}
+	return 0;
+}
+
+static size_t read_kernel(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	const uint8_t *found = NULL;
+	size_t room;
+
+	if (g->kernel)
+		found = object_bytes(g->pipe.objects.kernel, addr, &room);
+	if (!found)
+		return 0;
+	if (size > room)
+		size = room;
+	memcpy(bytes, found, size);
+	return size;
+}
+
+size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	size_t done = 0;
+
+	if (is_kernel(addr))
+		return read_kernel(g, addr, bytes, size);
+	/* The latest mapping counts where files overlap. */
+	for (size_t n = g->nr_images; n-- && !done;)
+		done = read_constants(&g->images[n], addr - g->images[n].bias, bytes, size);
+	return done;
+}

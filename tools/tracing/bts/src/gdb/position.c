@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The place up to which gdb sees the run: the end of the trace, a time, or an event, of which
+ * the last one counts. The place is a number of branches and rows, which is the same in each
+ * pass over a trace.
+ *
+ * gdb sees one process: that of the task which ran last before the place, or the chosen one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "gdb.h"
+
+/**
+ * struct search - the first pass
+ * @event:	the name of the event, or NULL
+ * @until:	the time, in nanoseconds
+ * @seen:	branches and rows so far
+ * @last:	the task that took the last branch
+ */
+struct search {
+	struct gdb_session	*g;
+	const char		*event;
+	uint64_t		until;
+	uint64_t		seen;
+	struct task		*last;
+};
+
+static void note(struct search *s, struct task *t, uint64_t ts)
+{
+	s->g->stop = s->seen;
+	s->g->ts = ts;
+	s->last = t;
+}
+
+static bool is_wanted(const struct search *s, const struct task *t)
+{
+	return !s->g->tgid || t->tgid == s->g->tgid || t->pid == s->g->tgid;
+}
+
+static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
+{
+	struct search *s = ctx;
+
+	(void)step;
+	if (ts > s->until)
+		return 1;
+	s->seen++;
+	if (!s->event && is_wanted(s, t))
+		note(s, t, ts);
+	return 0;
+}
+
+/* Does the row begin with the event's name? SYSTEM:EVENT names it as well. */
+static bool is_event(const struct row *row, const char *event)
+{
+	const char *colon = strrchr(event, ':'), *name = colon ? colon + 1 : event;
+	size_t length = strlen(name);
+
+	return row->type == ROW_EVENT && !strncmp(row->text, name, length) &&
+	       row->text[length] == ':';
+}
+
+static int row(void *ctx, struct task *t, const struct row *row)
+{
+	struct search *s = ctx;
+
+	if (row->ts > s->until)
+		return 1;
+	s->seen++;
+	if (!t || !is_wanted(s, t))
+		return 0;
+	/* Branches may be missing at the end, too. */
+	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST)
+		note(s, t, row->ts);
+	return 0;
+}
+
+/* The threads, in the order of their numbers. */
+static int compare(const void *left, const void *right)
+{
+	const struct gdb_thread *a = left, *b = right;
+
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static void find_threads(struct gdb_session *g, const struct task *last)
+{
+	int tid = last->pid;
+
+	g->tgid = last->tgid;
+	for (const struct task *t = g->pipe.tasks; t; t = t->list_next) {
+		if (t->tgid != g->tgid || !t->branches)
+			continue;
+		g->threads = mem_realloc(g->threads, g->nr_threads + 1, sizeof(*g->threads));
+		g->threads[g->nr_threads++] = (struct gdb_thread) { .tid = t->pid };
+	}
+	qsort(g->threads, g->nr_threads, sizeof(*g->threads), compare);
+	for (size_t i = 0; i < g->nr_threads; i++)
+		if (g->threads[i].tid == tid)
+			g->current = &g->threads[i];
+}
+
+/* A time has the digits of bts report; rows that are printed with this time are included. */
+static void parse_at(struct search *s, const char *at)
+{
+	char *end;
+	double seconds;
+
+	s->until = UINT64_MAX;
+	if (!at || !strcmp(at, "end"))
+		return;
+	seconds = strtod(at, &end);
+	if (end != at && !*end && seconds >= 0 && seconds < 1e10)
+		s->until = (uint64_t)(seconds * 1e9 + .5) + 499;
+	else
+		s->event = at;
+}
+
+static bool no_position(const struct search *s)
+{
+	const struct gdb_session *g = s->g;
+
+	if (s->event)
+		msg_error("find", s->event, "no such event in the trace%s",
+			  g->tgid ? " of this process" : "");
+	else if (g->tgid)
+		msg_error("find", g->path, "no branch of process %d%s", g->tgid,
+			  g->at ? " up to that time" : "");
+	else
+		msg_error("find", g->path, "no branch%s", g->at ? " up to that time" : "");
+	return false;
+}
+
+bool gdb_find_position(struct gdb_session *g)
+{
+	struct search s = { .g = g };
+	bool done;
+
+	parse_at(&s, g->at);
+	g->pipe.consumer = (struct consumer) { .ctx = &s, .branch = branch, .row = row };
+	if (!pipe_open(&g->pipe, g->path, &g->options))
+		return false;
+	done = !pipe_run(&g->pipe);
+	if (done && !s.last)
+		done = no_position(&s);
+	if (done)
+		find_threads(g, s.last);
+	/* A damaged file is reported, and what comes before the damage is shown. */
+	pipe_close(&g->pipe);
+	if (done && !g->current)
+		msg_error("find", g->path, "the task of the event took no branch");
+	return done && g->current;
+}
