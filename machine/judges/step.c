@@ -4,7 +4,8 @@
  *
  * step runs PROGRAM under ptrace, on this host's own CPU, and writes the address of each
  * executed instruction to standard output, as a 64-bit word. The judge decides which of
- * the steps are branches.
+ * the steps are branches. An instruction that faults, or before which a signal comes, is
+ * not executed. PROGRAM may be ended by a signal, but must not exit with an error.
  */
 #include <err.h>
 #include <signal.h>
@@ -24,9 +25,33 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
+/* The address of the last instruction, which is not written yet; 0: there is none. */
+static uint64_t last;
+
+static void write_last(void)
+{
+	if (last && fwrite(&last, sizeof(last), 1, stdout) != 1)
+		err(1, "writing");
+	last = 0;
+}
+
+/* The program has stopped before an instruction; return the signal that it is to get. */
+static int stopped(pid_t pid, int signal)
+{
+	uint64_t rip = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user, regs.rip), NULL);
+
+	if (signal != SIGTRAP) {
+		if (last == rip)
+			last = 0;
+		return signal;
+	}
+	write_last();
+	last = rip;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t rip;
 	int status;
 	pid_t pid;
 
@@ -37,17 +62,15 @@ int main(int argc, char **argv)
 		start(argv + 1);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		err(1, "starting %s", argv[1]);
-	while (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
-		rip = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user, regs.rip), NULL);
-		if (fwrite(&rip, sizeof(rip), 1, stdout) != 1)
-			err(1, "writing");
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) ||
+	while (WIFSTOPPED(status)) {
+		long signal = stopped(pid, WSTOPSIG(status));
+
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, signal) ||
 		    waitpid(pid, &status, 0) < 0)
 			err(1, "stepping");
 	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		kill(pid, SIGKILL);
+	write_last();
+	if (WIFEXITED(status) && WEXITSTATUS(status))
 		errx(1, "%s failed", argv[1]);
-	}
 	return fflush(stdout) ? 1 : 0;
 }
