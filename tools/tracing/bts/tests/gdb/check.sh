@@ -1,0 +1,276 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Does stock gdb step backwards through traces? KTAP.
+#
+#	check.sh build DIR		build the programs in DIR
+#	check.sh record DIR BTS PROGS	record the programs, as root, where there is a bts tracer;
+#					PROGS are those of test.d/bts/progs, and STEP=PROGRAM is the
+#					single-stepper of machine/judges
+#	check.sh judge DIR BTS PROGS	run gdb, here; with BTS_SLOW=1 a long history too
+#
+# The judge of a history is the single-stepper. Programs without a C library execute the same on
+# each machine; the others are stepped where they are recorded.
+#
+# shellcheck disable=SC2317 # judge calls them
+
+set -u
+
+what=$1
+dir=$2
+bts=${3:-}
+progs=${4:-}
+here=$(cd -P -- "$(dirname -- "$0")" && pwd)
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$here/../ktap.sh"
+bare='bts_fib16 bts_signal bts_fault'
+slow=${BTS_SLOW:-0}
+
+build() {
+	gcc -g -fPIC -shared -o libwords.so "$here/list.c" &&
+		gcc -g -pie -fPIE -Wl,-z,now,-rpath,"$dir" -o words "$here/words.c" -L. -lwords &&
+		gcc -g -O1 -o threads "$here/threads.c" -lpthread
+}
+
+# record NAME OPTION... -- COMMAND...
+record() {
+	name=$1
+	shift
+	if ! "$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 ||
+	   ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
+		cat "$name.said"
+	fi
+}
+
+record_all() {
+	for prog in $bare; do
+		record "$prog" -u -- "$progs/$prog"
+	done
+	record crash -u --flight=256k --on signal:SEGV -- ./words to be or not -not
+	# The reader is late if it has to share the program's CPU.
+	taskset -p 1 $$ >/dev/null
+	record lossy --no-block -m 4k -- ./words to be or not
+	taskset -p 3 $$ >/dev/null
+	record threads -u -- ./threads
+	record both -e syscalls:sys_enter_exit_group -- sh -c '/bin/true; exec ./words to be or not'
+	[ "$slow" = 1 ] || return 0
+	record died -u -- ./words to be or not -not
+	"$STEP" ./words to be or not -not >died.steps
+}
+
+# in_gdb TRACE [OPTION...] -- COMMAND...: what gdb prints is in $work/text.
+in_gdb() {
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	nr=$#
+	while [ $nr -gt 0 ]; do
+		set -- "$@" -ex "$1"
+		shift
+		nr=$((nr - 1))
+	done
+	# shellcheck disable=SC2086 # options
+	"$bts" gdb $options -- -nx -batch "$@" >"$work/text" 2>&1 </dev/null
+}
+
+# says PATTERN...: what gdb has printed has such lines, in this order.
+says() {
+	at=0
+	for pattern; do
+		line=$(tail -n +$((at + 1)) "$work/text" | grep -n -m 1 -e "$pattern" | cut -d: -f1)
+		[ "$line" ] || {
+			echo "# no line is like '$pattern' after line $at of"
+			sed 's/^/#	/' "$work/text"
+			return 1
+		}
+		at=$((at + line))
+	done
+}
+
+# same_history NAME LEAST [faulted]: $work/text has the history.
+same_history() {
+	name=$1
+	shift
+	python3 "$here/history.py" "$name.steps" "$work/text" "$@"
+}
+
+# Which functions gdb has seen called is what the branches say.
+same_calls() {
+	calls=$("$bts" report --no-lines bts_fib16.dat | grep -c '  call$')
+	found=$(awk -F '\t' '/^[0-9]+\t *[a-z]/ { match($2, /^ */); depth = RLENGTH
+			if ($2 ~ /fib$/ && depth > last) n++
+			last = depth } END { print n }' "$work/text")
+	echo "# $found calls of fib, $calls in the trace"
+	[ "$calls" -eq 3193 ] && [ "$found" -eq "$calls" ]
+}
+
+# gdb takes five seconds to print 27,000 instructions.
+judge_fib() {
+	from=17001
+	[ "$slow" = 0 ] || from=1
+	in_gdb bts_fib16.dat -- "record instruction-history $from,27143" \
+		'record function-call-history /c 1,1000000' || return 1
+	"$STEP" "$progs/bts_fib16" >bts_fib16.steps &&
+		same_history bts_fib16 $((27144 - from)) && same_calls
+}
+
+judge_bare() {
+	in_gdb "$1.dat" -- 'record instruction-history 1,1000000' || return 1
+	"$STEP" "$progs/$1" >"$1.steps" && same_history "$1" "$2"
+}
+
+judge_pie() {
+	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
+}
+
+# The mistake is that list_drop() does not drop the first word.
+judge_crash() {
+	in_gdb crash.dat -- 'info sharedlibrary' bt reverse-finish 'tbreak list_drop' reverse-continue \
+		bt reverse-step reverse-stepi 'info locals' continue || return 1
+	says 'control flow only: registers but the PC, and data, are unavailable' \
+		'has_letter .*list.c:36' ' /.*/libwords.so$' ' /.*/libc.so.6$' \
+		'^#0 .*has_letter .*list.c:36' '^#1 .*list_count .*list.c:47' '^#[23] .*main .*words.c:16' \
+		' list_count .*list.c:47' \
+		'^Temporary breakpoint .*list_drop' '^#0 *list_drop ' '^#[12] .*main .*words.c:12' \
+		'^main .*words.c:12' '= <unavailable>' 'No more reverse-execution history' \
+		'has_letter .*list.c:36'
+}
+
+# Losses are rows of the trace, for gdb they are gaps.
+judge_gaps() {
+	"$bts" report --no-lines lossy.dat >"$work/rows"
+	rows=$(grep -c ' LOST [0-9]* *branches\| GAP ' "$work/rows")
+	in_gdb lossy.dat -- 'info record' && says ' functions ([0-9]* gaps) ' || return 1
+	gaps=$(sed -n 's/.* functions (\([0-9]*\) gaps) .*/\1/p' "$work/text")
+	echo "# $gaps gaps, $rows losses"
+	[ "$rows" -ge 2 ] && [ "$rows" -eq "$gaps" ]
+}
+
+judge_threads() {
+	in_gdb threads.dat -- 'info threads' 'thread 2' reverse-stepi 'break work' reverse-continue bt \
+		'thread 1' 'info record' || return 1
+	says '^\* 1  *Thread .*"threads"' '^  2  *Thread .*"first"' '^  3  *Thread .*"second"' \
+		'^Thread 2 .* hit Breakpoint' '^#0 .*work ' '^#1 .*thread (' '^#2 .*start_thread ' \
+		'for thread 1 '
+}
+
+# From the kernel back into the program. gdb decodes the kernel's code as well as we do.
+judge_kernel() {
+	in_gdb both.dat -k --window 30000 --at syscalls:sys_enter_exit_group -- 'info record' 'bt 20' \
+		'tbreak main' reverse-continue 'info sharedlibrary' || return 1
+	says '^#[0-9]* .* do_syscall_64 ' '^#[0-9]* .* entry_SYSCALL_64_after_hwframe ' \
+		'Temporary breakpoint .*main ' ' /proc/[0-9]*/fd/[0-9]*$' &&
+		! grep 'Recorded trace may be' "$work/text"
+}
+
+# sh, which ran before exec in the same process, is another program.
+judge_exec() {
+	in_gdb both.dat -- 'record goto begin' || return 1
+	says '(words) up to ' '^#0 .* in _start () from .*/ld-linux-x86-64.so.2$' &&
+		! grep -q 'Recorded trace may be' "$work/text"
+}
+
+# The last block is the current place.
+judge_window() {
+	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
+	time=$("$bts" report --no-lines bts_fib16.dat |
+		sed -n '/  call$/s/.* \([0-9.]*\): .*/\1/p' | sed -n 50p)
+	in_gdb bts_fib16.dat --at "$time" -- 'info record' && says "up to $time" || return 1
+	blocks=$(sed -n 's/.*thread, \([0-9,]*\) blocks.*/\1/p' "$work/text" | tr -d ,)
+	echo "# $blocks blocks up to $time"
+	[ "$blocks" -gt 50 ] && [ "$blocks" -lt 7000 ]
+}
+
+judge_pid() {
+	pid=$("$bts" report --no-lines both.dat | sed -n 's/^ *true-\([0-9]*\) .*/\1/p' | head -n 1)
+	in_gdb both.dat --pid "$pid" -- 'info inferiors' && says "process $pid (true) " \
+		"^\* 1 *process $pid " || return 1
+	! in_gdb both.dat --pid 1 -- 'info record' || says 'bts: find: .*: no branch of process 1' || return 1
+	in_gdb both.dat --at no_such_event -- 'info record'
+	says 'bts: find: no_such_event: no such event'
+}
+
+# A port of this machine alone, for one gdb after another.
+judge_listen() {
+	"$bts" gdb --listen 0 bts_signal.dat >"$work/port" 2>"$work/said" &
+	stub=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ -s "$work/port" ] && break
+		sleep 0.2
+	done
+	command=$(cat "$work/port")
+	for _ in 1 2; do
+		gdb -nx -batch -ex 'set sysroot' -ex "$command" -ex 'info record' -ex kill \
+			>"$work/text" 2>&1 </dev/null
+		says 'Recorded 5[0-9] instructions' || break
+	done
+	says 'Recorded 5[0-9] instructions'
+	connected=$?
+	port=$(printf '%04X' "${command##*:}")
+	local=$(awk -v port="$port" '$4 == "0A" && sub(":" port "$", "", $2) { print $2 }' /proc/net/tcp)
+	kill "$stub"
+	wait "$stub" 2>/dev/null
+	[ $connected -eq 0 ] && [ "$local" = 0100007F ]
+}
+
+# A trace takes longer to read than gdb waits: gdb sends its first packet again.
+judge_patience() {
+	gdb -nx -batch -ex 'set sysroot' \
+		-ex "target remote | sleep 5; exec '$bts' gdb --stdio bts_signal.dat" \
+		-ex 'info record' >"$work/text" 2>&1 </dev/null
+	says 'Recorded 5[0-9] instructions' && ! grep 'unexpected' "$work/text"
+}
+
+judge_misuse() {
+	for wrong in '--stdio --listen 1' '--listen 65536' '--listen x' '--window 1' '--pid x' \
+		'--nonsense' 'a b' '--stdio -- -batch' '--at'; do
+		# shellcheck disable=SC2086 # words
+		"$bts" gdb $wrong >"$work/text" 2>&1 </dev/null
+		[ $? -eq 2 ] && says '^bts gdb: ' || return 1
+	done
+	"$bts" gdb --stdio no.dat >"$work/text" 2>&1 </dev/null
+	[ $? -eq 1 ] && says '^bts: read: no.dat: '
+}
+
+judge() {
+	words=$1
+	shift
+	"$@"
+	result $? "$words"
+}
+
+judge_all() {
+	echo "TAP version 13"
+	judge "instructions and calls of a program are the single-stepper's" judge_fib
+	judge "the same with signals" judge_bare bts_signal 57
+	judge "the same with faults" judge_bare bts_fault 70
+	[ "$slow" = 0 ] || judge "the same of a PIE with shared objects, to its crash" judge_pie
+	judge "a crash: stack, way back, breakpoint backwards" judge_crash
+	judge "each loss is a gap" judge_gaps
+	judge "threads have their names and histories" judge_threads
+	judge "the kernel, up to an event" judge_kernel
+	judge "a program begins at its exec" judge_exec
+	judge "a window, and a time" judge_window
+	judge "another process; none; no such event" judge_pid
+	judge "a port of this machine alone" judge_listen
+	judge "packets that are malformed" python3 "$here/packets.py" "$bts" bts_fib16.dat 1000
+	judge "a trace that takes long to read" judge_patience
+	judge "misuse" judge_misuse
+	echo "1..$n"
+}
+
+cd "$dir" || exit 1
+unset DEBUGINFOD_URLS
+case $what in
+build) build ;;
+record) record_all ;;
+judge)
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	judge_all
+	exit $failed
+	;;
+esac

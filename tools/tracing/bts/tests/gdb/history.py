@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Is gdb's history what a single-stepper has seen? history.py STEPS TEXT LEAST [faulted]
+
+STEPS has the addresses of the instructions as 64-bit words, TEXT what gdb's command "record
+instruction-history" prints. The history must be the end of the steps, and have at least LEAST
+instructions. A stepper stops at each iteration of a REP instruction, which is one instruction
+to BTS. With "faulted" the last instruction of the history is the one that ended the program,
+which the stepper does not count.
+"""
+
+import re
+import struct
+import sys
+
+
+def once(addresses):
+    return [a for i, a in enumerate(addresses) if not i or addresses[i - 1] != a]
+
+
+def main():
+    with open(sys.argv[1], 'rb') as file:
+        data = file.read()
+    with open(sys.argv[2]) as file:
+        text = file.read()
+    steps = once(struct.unpack('<%dQ' % (len(data) // 8), data))
+    found = re.findall(r'^\d+\t(?:=>)?\s+(0x[0-9a-f]+)', text, re.M)
+    history = once([int(address, 16) for address in found])
+    if sys.argv[4:] == ['faulted']:
+        history.pop()
+    print('# %d of %d instructions' % (len(history), len(steps)))
+    if len(history) < int(sys.argv[3]):
+        sys.exit('# too few')
+    for i in range(1, len(history) + 1):
+        if i > len(steps) or history[-i] != steps[-i]:
+            sys.exit('# %#x, the %dth from the end, is not what was executed' % (history[-i], i))
+
+
+main()

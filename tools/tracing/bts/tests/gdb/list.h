@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A list of words, the last one first. */
+#ifndef LIST_H
+#define LIST_H
+
+struct word {
+	struct word	*next;
+	const char	*text;
+};
+
+void list_add(const char *text);
+void list_drop(const char *text);
+/* How many words have the letter? */
+int list_count(char letter);
+
+#endif

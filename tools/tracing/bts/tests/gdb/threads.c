@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Two threads that call work(), each with a name of its own. */
+#define _GNU_SOURCE
+#include <pthread.h>
+
+static volatile int sum[2];
+
+static __attribute__((noinline)) void work(int i)
+{
+	for (int n = 0; n < 100; n++)
+		sum[i] += n;
+}
+
+static void *thread(void *arg)
+{
+	int i = arg == &sum[1];
+
+	pthread_setname_np(pthread_self(), i ? "second" : "first");
+	work(i);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, thread, (void *)&sum[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
