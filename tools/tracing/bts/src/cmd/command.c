@@ -121,16 +121,25 @@ FILE *command_output(const char *output)
 	return out;
 }
 
+int command_output_close(FILE *out, const char *output, int status)
+{
+	struct stat st;
+
+	if (out == stdout)
+		return status;
+	if (ferror(out) || fclose(out))
+		return msg_errno("write", output);
+	if (!stat(output, &st))
+		printf("%s: %s bytes\n", output, text_commas(st.st_size));
+	return status;
+}
+
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status)
 {
 	bool to_file = out != stdout;
-	struct stat st;
 	int closed;
 
-	if (to_file && (ferror(out) || fclose(out)))
-		status = msg_errno("write", output);
-	else if (to_file && !stat(output, &st))
-		printf("%s: %s bytes\n", output, text_commas(st.st_size));
+	status = command_output_close(out, output, status);
 	/* Standard output is the data's. */
 	pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = pipe_close(pipe);

@@ -7,21 +7,24 @@
  * with a jump back within the line; and at the function's beginning. What a call returns
  * to is the line of the call: that does not count again. gcov counts the same.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/mem.h"
 #include "lib/msg.h"
 #include "cmd.h"
 #include "cover.h"
 
 static const char usage[] =
-	"Usage: bts cover -f FORMAT [OPTIONS] [FILE]\n\n"
-	"Which lines and branches ran.\n\n"
+	"Usage: bts cover -f FORMAT [OPTIONS] [FILE...]\n\n"
+	"Which lines and branches ran, in one trace or in several.\n\n"
 	"  -f lcov            lines, functions and branches with counts, for genhtml\n"
 	"  -f drcov           blocks, for Lighthouse and the like\n"
 	"  -f pcs             addresses of instructions with counts, as text\n"
 	"  -o, --output FILE  where to; - for standard output (the default)\n"
+	"  --tests            each trace is a test, which lcov's pages name (lcov)\n"
 	"  -h, --help         this text\n\n"
 	"With --dso NAME of that file only, with -k of the kernel, else of all files that\n"
 	"have debug information.\n";
@@ -48,6 +51,11 @@ static struct tally_entry *at_addr(struct tally *t, const struct object *o, uint
 	return tally_get(t, &key);
 }
 
+struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr)
+{
+	return at_addr(&c->conds, o, addr);
+}
+
 static bool same_line(const struct cover_step *w, const char *file, unsigned int line)
 {
 	return line == w->line && w->file && !strcmp(w->file, file);
@@ -56,16 +64,17 @@ static bool same_line(const struct cover_step *w, const char *file, unsigned int
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct cover_step *w = ctx;
-	struct tally_entry *e = at_addr(&w->cover->insns, sym->object, addr);
+	struct object *o = cover_object(w->cover, sym->object);
+	struct tally_entry *e = at_addr(&w->cover->insns, o, addr);
 	enum branch_kind kind;
 	const char *file;
 	unsigned int line;
 
 	e->insns += w->count;
 	e->calls = length;
-	if (addr != w->last && branch_kind_at(sym->object, addr, &kind) && kind == BRANCH_COND)
-		at_addr(&w->cover->conds, sym->object, addr)->branches += w->count;
-	if (!w->cover->format->lines || !object_line(sym->object, addr, &file, &line))
+	if (addr != w->last && branch_kind_at(o, addr, &kind) && kind == BRANCH_COND)
+		cover_cond(w->cover, o, addr)->branches += w->count;
+	if (!w->cover->format->lines || !object_line(o, addr, &file, &line))
 		return;
 	if (w->file && !same_line(w, file, line))
 		at_line(w->cover, file, line)->branches += w->count;
@@ -104,7 +113,8 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 static void landing(struct cover *c, const struct step *s)
 {
 	const struct sym *to = s->at_to.sym;
-	struct tally_key key = { .a = to };
+	struct object *o = cover_object(c, to->object);
+	struct tally_key key = { .a = o, .a_addr = to->addr };
 	const char *file;
 	unsigned int line;
 
@@ -112,7 +122,7 @@ static void landing(struct cover *c, const struct step *s)
 		return;
 	if (s->at_to.addr == to->addr && (is_call(s) || s->at_from.sym != to))
 		tally_get(&c->calls, &key)->calls += s->count;
-	if (c->format->lines && object_line(to->object, s->at_to.addr, &file, &line) &&
+	if (c->format->lines && object_line(o, s->at_to.addr, &file, &line) &&
 	    comes_anew(s, file, line))
 		at_line(c, file, line)->branches += s->count;
 }
@@ -128,24 +138,23 @@ static void fold(void *ctx, struct step *s)
 	if (!c->wanted(c, s->at_from.sym->object))
 		return;
 	w.last = s->at_from.addr;
-	step_each(&c->pipe, s, one_insn, &w);
+	step_each(c->pipe, s, one_insn, &w);
 	if (s->kind == BRANCH_COND)
-		at_addr(&c->conds, s->at_from.sym->object, s->at_from.addr)->calls += s->count;
+		cover_cond(c, cover_object(c, s->at_from.sym->object), s->at_from.addr)->calls +=
+			s->count;
 }
 
 static bool wanted(const struct cover *c, const struct object *o)
 {
-	const struct options *options = c->pipe.options;
-
-	if (options->dso)
-		return object_is_named(o, options->dso);
-	return options->kernel ? o->kernel : true;
+	if (c->options->dso)
+		return object_is_named(o, c->options->dso);
+	return c->options->kernel ? o->kernel : true;
 }
 
 static const struct cover_format formats[] = {
-	{ "lcov",	cover_lcov,	true },
-	{ "drcov",	cover_drcov,	false },
-	{ "pcs",	cover_pcs,	false },
+	{ "lcov",	cover_lcov,	true,	true },
+	{ "drcov",	cover_drcov,	false,	false },
+	{ "pcs",	cover_pcs,	false,	false },
 };
 
 static const struct cover_format *find_format(const char *name)
@@ -156,48 +165,132 @@ static const struct cover_format *find_format(const char *name)
 	return NULL;
 }
 
-static int run(void *ctx, const struct options *options)
+static void clear_sums(struct cover *c)
 {
-	struct cover *c = ctx;
-	int status;
-
-	c->pipe.consumer = (struct consumer) { .ctx = c, .fold = fold };
-	c->wanted = wanted;
-	if (!pipe_open(&c->pipe, options->path, options))
-		return STATUS_FAILURE;
-	c->out = command_output(c->output);
-	if (!c->out) {
-		pipe_close(&c->pipe);
-		return STATUS_FAILURE;
-	}
-	status = pipe_run(&c->pipe);
-	c->format->print(c);
-	status = command_output_end(&c->pipe, c->out, c->output, status);
 	tally_free(&c->lines);
 	tally_free(&c->conds);
 	tally_free(&c->calls);
 	tally_free(&c->insns);
+}
+
+/* lcov's names of tests have letters, digits and underscores. */
+static char *test_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = mem_strdup(slash ? slash + 1 : path), *end = strstr(name, ".dat");
+
+	if (end && !end[4])
+		*end = 0;
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	return name;
+}
+
+/* Read a trace, and write its sums if it is a test. */
+static int add_trace(struct cover *c, const char *path, const struct options *options)
+{
+	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
+	int status;
+
+	pipe->consumer = (struct consumer) { .ctx = c, .fold = fold };
+	if (!pipe_open(pipe, path, options)) {
+		free(pipe);
+		return STATUS_FAILURE;
+	}
+	c->pipes = mem_realloc(c->pipes, c->nr_pipes + 1, sizeof(*c->pipes));
+	c->pipes[c->nr_pipes++] = pipe;
+	c->pipe = pipe;
+	status = pipe_run(pipe);
+	pipe_bill(pipe, c->bills);
+	if (c->tests) {
+		c->test = test_name(path);
+		c->format->print(c);
+		clear_sums(c);
+		free(c->test);
+	}
+	cover_end_trace(c);
 	return status;
+}
+
+static int end(struct cover *c, char **bills, int status)
+{
+	FILE *out;
+
+	if (!c->tests && !status)
+		c->format->print(c);
+	fclose(c->bills);
+	/* Standard output is the data's. */
+	out = c->out == stdout ? stderr : stdout;
+	status = command_output_close(c->out, c->output, status);
+	fputs(*bills, out);
+	free(*bills);
+	if (c->damaged)
+		status = STATUS_FAILURE;
+	for (size_t i = 0; i < c->nr_pipes; i++) {
+		if (pipe_close(c->pipes[i]))
+			status = STATUS_FAILURE;
+		free(c->pipes[i]);
+	}
+	free(c->pipes);
+	clear_sums(c);
+	return status;
+}
+
+static int run(void *ctx, const struct options *options)
+{
+	struct cover *c = ctx;
+	int status = STATUS_OK;
+	char *bills = NULL;
+	size_t size;
+
+	c->wanted = wanted;
+	c->options = options;
+	c->out = command_output(c->output);
+	if (!c->out)
+		return STATUS_FAILURE;
+	c->bills = open_memstream(&bills, &size);
+	if (!c->bills)
+		return msg_errno("write", "the bill");
+	for (int i = 0; i < c->nr_paths && !status; i++)
+		status = add_trace(c, c->paths[i], options);
+	return end(c, &bills, status);
 }
 
 static int option(void *ctx, int option, const char *command)
 {
 	struct cover *c = ctx;
 
-	if (option == 'o') {
+	switch (option) {
+	case 'o':
 		c->output = optarg;
 		return STATUS_OK;
+	case 't':
+		c->tests = true;
+		return STATUS_OK;
+	default:
+		c->format = find_format(optarg);
+		return c->format ? STATUS_OK :
+		       msg_misuse(command, "-f %s: no such format", optarg);
 	}
-	c->format = find_format(optarg);
-	return c->format ? STATUS_OK : msg_misuse(command, "-f %s: no such format", optarg);
 }
 
 static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
-	const struct cover *c = ctx;
+	struct cover *c = ctx;
 
-	return c->format ? command_input(o, argv[0], argc, argv) :
-	       msg_misuse(argv[0], "-f FORMAT is missing");
+	if (!c->format)
+		return msg_misuse(argv[0], "-f FORMAT is missing");
+	if (c->tests && !c->format->tests)
+		return msg_misuse(argv[0], "--tests: -f %s has no tests", c->format->name);
+	if (optind < argc) {
+		c->paths = argv + optind;
+		c->nr_paths = argc - optind;
+	} else {
+		c->paths = &o->path;
+		c->nr_paths = 1;
+	}
+	return STATUS_OK;
 }
 
 int cmd_cover(int argc, char **argv)
@@ -205,6 +298,7 @@ int cmd_cover(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "tests", no_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

@@ -2,12 +2,13 @@
 /*
  * Coverage as lcov's tracefile (geninfo(1)), from which genhtml makes pages:
  *
- *	SF:file  FN:line,function  FNDA:count,function  BRDA:line,0,branch,count
- *	DA:line,count  end_of_record
+ *	TN:test  SF:file  FN:line,function  FNDA:count,function
+ *	BRDA:line,0,branch,count  DA:line,count  end_of_record
  *
  * Lines that have code and did not run are there too, with 0: the debug information has
- * them. A conditional jump is two branches, taken and not. Files whose source is not
- * here are left out, for genhtml ends at the first of them.
+ * them. A conditional jump is two branches, taken and not; the count of both is - if the jump
+ * has never been executed. Such jumps are found by decoding the functions. Files whose source
+ * is not here are left out, for genhtml ends at the first of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,24 @@ static int compare(const void *left, const void *right)
 
 static uint64_t calls_into(struct cover *c, const struct sym *sym)
 {
-	struct tally_key key = { .a = sym };
+	struct tally_key key = { .a = sym->object, .a_addr = sym->addr };
 
 	return tally_get(&c->calls, &key)->calls;
+}
+
+/* Of a function: the conditional jumps that have not been executed count as well. */
+static void add_conds(struct cover *c, struct object *o, const struct sym *s)
+{
+	enum branch_kind kind;
+	uint32_t length;
+
+	for (uint64_t addr = s->addr; addr < s->end; addr += length) {
+		length = branch_kind_at(o, addr, &kind);
+		if (!length)
+			return;
+		if (kind == BRANCH_COND)
+			cover_cond(c, o, addr);
+	}
 }
 
 static void add_object(struct cover *c, struct items *all, struct object *o)
@@ -88,6 +104,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 
 			fn->name = s->name;
 			fn->count = calls_into(c, s);
+			add_conds(c, o, s);
 		}
 	}
 }
@@ -117,17 +134,42 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
+/* Equal entries, of different builds, are one: the next one that is another. */
+static size_t skip_equal(const struct item *list, size_t nr, size_t i)
+{
+	size_t next = i + 1;
+
+	while (next < nr && list[next].line == list[i].line && list[next].addr == list[i].addr &&
+	       (!list[i].name || !strcmp(list[next].name, list[i].name)))
+		next++;
+	return next;
+}
+
 static void print_functions(FILE *out, const struct item *list, size_t nr)
 {
-	unsigned int hit = 0;
+	unsigned int found = 0, hit = 0;
 
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i = skip_equal(list, nr, i), found++)
 		fprintf(out, "FN:%u,%s\n", list[i].line, list[i].name);
-	for (size_t i = 0; i < nr; i++) {
-		fprintf(out, "FNDA:%llu,%s\n", (unsigned long long)list[i].count, list[i].name);
-		hit += !!list[i].count;
+	for (size_t i = 0, next; i < nr; i = next) {
+		uint64_t count = 0;
+
+		next = skip_equal(list, nr, i);
+		for (size_t n = i; n < next; n++)
+			count += list[n].count;
+		fprintf(out, "FNDA:%llu,%s\n", (unsigned long long)count, list[i].name);
+		hit += !!count;
 	}
-	fprintf(out, "FNF:%zu\nFNH:%u\n", nr, hit);
+	fprintf(out, "FNF:%u\nFNH:%u\n", found, hit);
+}
+
+static void print_branch(FILE *out, const struct item *br, unsigned int branch, uint64_t count)
+{
+	fprintf(out, "BRDA:%u,0,%u,", br->line, branch);
+	if (br->count || br->other)
+		fprintf(out, "%llu\n", (unsigned long long)count);
+	else
+		fputs("-\n", out);
 }
 
 static void print_branches(FILE *out, const struct item *list, size_t nr)
@@ -136,9 +178,8 @@ static void print_branches(FILE *out, const struct item *list, size_t nr)
 
 	for (size_t i = 0; i < nr; i++) {
 		branch = i && list[i - 1].line == list[i].line ? branch + 2 : 0;
-		fprintf(out, "BRDA:%u,0,%u,%llu\nBRDA:%u,0,%u,%llu\n", list[i].line, branch,
-			(unsigned long long)list[i].count, list[i].line, branch + 1,
-			(unsigned long long)list[i].other);
+		print_branch(out, &list[i], branch, list[i].count);
+		print_branch(out, &list[i], branch + 1, list[i].other);
 		hit += !!list[i].count + !!list[i].other;
 	}
 	fprintf(out, "BRF:%zu\nBRH:%u\n", 2 * nr, hit);
@@ -180,12 +221,13 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 }
 
 /* @path: the file's, without the detours that its name in the debug information may have. */
-static void print_file(FILE *out, const char *path, const struct item *list, size_t nr,
-		       struct sums *sums)
+static void print_file(const struct cover *c, const char *path, const struct item *list,
+		       size_t nr, struct sums *sums)
 {
+	FILE *out = c->out;
 	size_t n;
 
-	fprintf(out, "TN:\nSF:%s\n", path);
+	fprintf(out, "TN:%s\nSF:%s\n", c->test ? c->test : "", path);
 	n = of_type(list, nr, ITEM_FN);
 	print_functions(out, list, n);
 	list += n;
@@ -197,20 +239,25 @@ static void print_file(FILE *out, const char *path, const struct item *list, siz
 	sums->files++;
 }
 
+static bool has_run(const struct cover *c, const struct object *o)
+{
+	for (size_t i = 0; i < c->insns.room; i++)
+		if (c->insns.slots[i].key.a == o)
+			return true;
+	return false;
+}
+
 /* What ran and has no lines, so that a page without it is no surprise. */
-static void print_without(const struct cover *c)
+static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";
 	FILE *out;
 	char *names;
 	size_t size;
 
-	for (size_t i = 0; i < c->insns.room; i++)
-		if (c->insns.slots[i].key.a)
-			((struct object *)c->insns.slots[i].key.a)->priv = (void *)c;
 	out = open_memstream(&names, &size);
-	for (const struct object *o = c->pipe.objects.list; o && out; o = o->next) {
-		if (!o->priv || o->nr_lines || !c->wanted(c, o))
+	for (const struct object *o = pipe->objects.list; o && out; o = o->next) {
+		if (o->priv != o || o->nr_lines || !c->wanted(c, o) || !has_run(c, o))
 			continue;
 		fprintf(out, "%s%s%s", comma, o->name, o->kernel ? " (see --vmlinux)" : "");
 		comma = ", ";
@@ -222,15 +269,21 @@ static void print_without(const struct cover *c)
 	free(names);
 }
 
+static void add_trace(struct cover *c, struct items *all, const struct pipe *pipe)
+{
+	for (struct object *o = pipe->objects.list; o; o = o->next)
+		if (cover_object(c, o) == o && c->wanted(c, o))
+			add_object(c, all, o);
+}
+
 void cover_lcov(struct cover *c)
 {
 	struct items all = {};
 	struct sums sums = {};
 	char *path;
 
-	for (struct object *o = c->pipe.objects.list; o; o = o->next)
-		if (c->wanted(c, o))
-			add_object(c, &all, o);
+	for (size_t i = 0; i < c->nr_pipes; i++)
+		add_trace(c, &all, c->pipes[i]);
 	add_counts(c, &all);
 	if (all.nr)
 		qsort(all.list, all.nr, sizeof(*all.list), compare);
@@ -241,11 +294,13 @@ void cover_lcov(struct cover *c)
 		if (!path || access(path, R_OK))
 			sums.skipped++;
 		else
-			print_file(c->out, path, &all.list[i], next - i, &sums);
+			print_file(c, path, &all.list[i], next - i, &sums);
 		free(path);
 	}
 	free(all.list);
-	msg_warn("cover: %lu of %lu lines ran; files with source: %zu, without (left out): %zu",
-		 sums.hit, sums.lines, sums.files, sums.skipped);
-	print_without(c);
+	msg_warn("cover: %s%s%lu of %lu lines ran; files with source: %zu, without (left out): %zu",
+		 c->test ? c->test : "", c->test ? ": " : "", sums.hit, sums.lines, sums.files,
+		 sums.skipped);
+	for (size_t i = 0; i < c->nr_pipes; i++)
+		print_without(c, c->pipes[i]);
 }

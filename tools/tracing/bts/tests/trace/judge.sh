@@ -227,21 +227,29 @@ sys.exit(bool(wrong) or not lazy or not wanted <= {n[1] for n in named})
 	done
 }
 
-# Lines and counts of gcov, in $work/gcov.
+# gcov_counts FILE ARGUMENT...: lines and counts of gcov, of a run with each of the arguments.
 gcov_counts() {
-	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" &&
-	 ./instrumented 8 >/dev/null && gcov -t instrumented-calls.gcda 2>/dev/null) |
+	list=$1
+	shift
+	rm -f "$work"/instrumented*
+	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" || exit
+	 for argument; do
+		# shellcheck disable=SC2086 # an argument or none
+		./instrumented $argument >/dev/null || exit
+	 done
+	 gcov -t instrumented-calls.gcda 2>/dev/null) |
 		awk -F: '{ gsub(/[ *]/, "", $1); gsub(/ /, "", $2)
 			   if ($1 == "#####") $1 = 0
-			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$work/gcov"
+			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$list"
 }
 
-# same_lines INFO: the file's lines ran as often as gcov says.
+# same_lines INFO [LIST]: the file's lines ran as often as gcov says.
 same_lines() {
-	[ -s "$work/gcov" ] || gcov_counts
+	list=${2:-$work/gcov}
+	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
 	# gcov has a function at its name, the debug information at its braces.
-	join "$work/gcov" "$work/ours" | awk '
+	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
 }
@@ -249,6 +257,56 @@ same_lines() {
 judge_gcov() {
 	"$bts" cover -f lcov --dso calls-O0 -o "$work/info" calls-O0.dat >/dev/null &&
 		same_lines "$work/info"
+}
+
+five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
+
+# Counts of five runs add. Jumps of lines that never ran have -, and no others of a single jump.
+judge_five() {
+	gcov_counts "$work/gcov5" 8 '' 1 2 3
+	# shellcheck disable=SC2086 # a list
+	"$bts" cover -f lcov --dso calls-O0 -o "$work/info5" $five >/dev/null 2>&1 &&
+		same_lines "$work/info5" "$work/gcov5" &&
+		"$bts" cover -f pcs --dso calls-O0 $five 2>/dev/null >"$work/pcs5" || return 1
+	sed -n 's/^BRDA:\([0-9]*\),0,[0-9]*,/\1 /p' "$work/info5" | sort >"$work/branches"
+	join "$work/gcov5" "$work/branches" | awk '
+		{ seen[$1] = $2; jumps[$1]++; dashes[$1] += $3 == "-" }
+		END { for (line in seen) {
+			if ((seen[line] == 0) != (dashes[line] == jumps[line])) {
+				print "# line " line ": " seen[line] " times, BRDA " dashes[line]; bad = 1
+			}
+			never += seen[line] == 0
+		      }
+		      exit bad || !never }' || return 1
+	for trace in $five; do
+		"$bts" cover -f pcs --dso calls-O0 "$trace" 2>/dev/null
+	done | awk '{ sum[$1] += $2 } END { for (pc in sum) print pc, sum[pc] }' | sort >"$work/pcs"
+	[ -s "$work/pcs" ] && sort "$work/pcs5" | cmp - "$work/pcs"
+}
+
+# genhtml counts lines and branches as the tracefile does, and knows which test ran a line.
+judge_tests() {
+	# shellcheck disable=SC2086 # a list
+	"$bts" cover -f lcov --tests --dso calls-O0 -o "$work/info.tests" $five >/dev/null 2>&1 &&
+		genhtml --branch-coverage --show-details -o "$work/html5" "$work/info.tests" \
+			>"$work/log" 2>&1 || return 1
+	awk -F '[:,]' '
+		FNR == 1 { file++ }
+		/^TN:/ && file == 2 { tests++ }
+		/^DA:/ { sum[file, $2] += $3; lines[$2] }
+		/^LH:/ && file == 1 { lh = $2 } /^LF:/ && file == 1 { lf = $2 }
+		/^BRH:/ && file == 1 { brh = $2 } /^BRF:/ && file == 1 { brf = $2 }
+		END {
+			for (line in lines)
+				bad += sum[1, line] != sum[2, line]
+			print lh, lf, brh, brf
+			exit bad || tests != 5
+		}' "$work/info5" "$work/info.tests" >"$work/totals" || return 1
+	read -r lh lf brh brf <"$work/totals"
+	echo "# $lh of $lf lines, $brh of $brf branches"
+	grep -q "lines.*: .*($lh of $lf lines)" "$work/log" &&
+		grep -q "branches.*: .*($brh of $brf branches)" "$work/log" &&
+		grep -rq 'calls_O0_3' "$work/html5"
 }
 
 # A program stands in for the kernel: it is higher up by SHIFT, /proc/kcore has its code
@@ -693,6 +751,8 @@ judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "names without proof have a mark" judge_proof
 judge plt objdump "objdump: the names of procedure linkage" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
+judge gcov gcov "gcov: five runs, added" judge_five
+judge gcov genhtml "genhtml: five runs as tests" judge_tests
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
 judge annotate callgrind_annotate "callgrind_annotate opens the dump, and has the same sum" \

@@ -71,7 +71,9 @@ int even(int n)
 
 int never(int n)
 {
-	return n + 1;
+	if (n > 3)
+		n++;
+	return n;
 }
 
 int main(int argc, char **argv)
