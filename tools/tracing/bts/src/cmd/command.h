@@ -70,7 +70,7 @@ int print_failure(const char *path, int code, const char *text);
 int command_usage(const char *text);
 /* Where -o @output goes: a file, or standard output. NULL, and said, if it cannot be. */
 FILE *command_output(const char *output);
-/* Closes what command_output() has opened, and says how large it is. Returns @status, or failure. */
+/* Closes what command_output() has opened, and says its size. Returns @status, or failure. */
 int command_output_close(FILE *out, const char *output, int status);
 /* The end of a command with -o: closes both, after the bill. Returns its status. */
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);

@@ -12,21 +12,24 @@
 #include "command.h"
 
 static const struct dump_format formats[] = {
-	{ "folded",	dump_folded,	"stacks with instructions, for speedscope, flamegraph.pl" },
-	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser" },
-	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate" },
-	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope" },
-	{ "perfetto",	dump_perfetto,	"the same, smaller, for ui.perfetto.dev alone" },
-	{ "bolt",	dump_bolt,	"a profile for llvm-bolt (fdata)" },
-	{ "csv",	dump_csv,	"a line a branch" },
-	{ "json",	dump_json,	"an object a branch" },
+	{ "folded",	dump_folded,
+	  "stacks with instructions, for speedscope, flamegraph.pl", false },
+	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser", false },
+	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate", false },
+	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope", false },
+	{ "perfetto",	dump_perfetto,	"the same, smaller, for ui.perfetto.dev alone", false },
+	{ "bolt",	dump_bolt,	"a profile for llvm-bolt (fdata)", false },
+	{ "profgen",	dump_profgen,	"a profile for llvm-profgen, of --dso, or of -k", true },
+	{ "autofdo",	dump_autofdo,	"the same for create_llvm_prof", true },
+	{ "csv",	dump_csv,	"a line a branch", false },
+	{ "json",	dump_json,	"an object a branch", false },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static void print_usage(void)
 {
-	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE]\n\n"
+	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE...]\n\n"
 	       "The trace for other programs.\n\n");
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
@@ -79,10 +82,18 @@ static int option(void *ctx, int option, const char *command)
 
 static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
-	const struct dump *d = ctx;
+	struct dump *d = ctx;
 
-	return d->format ? command_input(o, argv[0], argc, argv) :
-	       msg_misuse(argv[0], "-f FORMAT is missing");
+	if (!d->format)
+		return msg_misuse(argv[0], "-f FORMAT is missing");
+	if (d->format->of_file && !o->dso && !o->kernel)
+		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is missing", d->format->name);
+	if (d->format->of_file && argc - optind > 1) {
+		d->more = argv + optind + 1;
+		d->nr_more = argc - optind - 1;
+		argc = optind + 1;
+	}
+	return command_input(o, argv[0], argc, argv);
 }
 
 int cmd_dump(int argc, char **argv)

@@ -14,11 +14,13 @@ struct dump;
 /**
  * struct dump_format - one of the formats
  * @run:	runs the pipe, and writes. Returns what pipe_run() does
+ * @of_file:	it is of one file, or the kernel, and adds several traces
  */
 struct dump_format {
 	const char	*name;
 	int		(*run)(struct dump *d);
 	const char	*help;
+	bool		of_file;
 };
 
 /**
@@ -27,6 +29,7 @@ struct dump_format {
  * @output:	the name of the file, or NULL
  * @pipe:	open; a format sets the consumer and runs it
  * @out:	where it goes
+ * @more:	other traces, @nr_more of them
  * @by_branches: count branches, not instructions
  */
 struct dump {
@@ -34,6 +37,8 @@ struct dump {
 	const struct dump_format *format;
 	const char	*output;
 	FILE		*out;
+	char		**more;
+	int		nr_more;
 	bool		by_branches;
 };
 
@@ -43,6 +48,8 @@ int dump_callgrind(struct dump *d);
 int dump_chrome(struct dump *d);
 int dump_perfetto(struct dump *d);
 int dump_bolt(struct dump *d);
+int dump_profgen(struct dump *d);
+int dump_autofdo(struct dump *d);
 int dump_csv(struct dump *d);
 int dump_json(struct dump *d);
 

@@ -595,6 +595,41 @@ judge_bolt() {
 		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
 }
 
+# Weights of branches, counted by clang's instrumentation, in $work/counted.ll.
+count_branches() {
+	clang -O1 -fprofile-instr-generate -o "$work/counting" "$progs/mix.c" || return 1
+	for run in 1 2; do
+		LLVM_PROFILE_FILE="$work/$run.profraw" "$work/counting" "$run"
+	done
+	"llvm-profdata-$llvm" merge -o "$work/counts" "$work/1.profraw" "$work/2.profraw" &&
+		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"
+}
+
+# profile FORMAT COMMAND...: which makes $work/FORMAT of what is dumped.
+profile() {
+	format=$1
+	shift
+	"$bts" dump -f "$format" --dso mix -o "$work/raw" mix-1.dat mix-2.dat >/dev/null && "$@" &&
+		"llvm-profdata-$llvm" show --sample "$work/$format" | grep -q '^Function: sort: ' &&
+		$annotate -fprofile-sample-use="$work/$format" -o "$work/plain.ll" "$progs/mix.c" &&
+		"opt-$llvm" -S -passes='function(add-discriminators),sample-profile' \
+			-sample-profile-file="$work/$format" -o "$work/$format.ll" "$work/plain.ll" &&
+		"$progs/../profile.py" "$work/counted.ll" "$work/$format.ll"
+}
+
+# Two runs, added: clang makes the same of them as of its own counters.
+judge_profiles() {
+	llvm=$(clang -dumpversion | cut -d. -f1)
+	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
+		-Xclang -disable-llvm-passes"
+	count_branches && profile profgen "llvm-profgen-$llvm" --binary=mix --use-offset=0 \
+		--unsymbolized-profile="$work/raw" --output="$work/profgen" || return 1
+	profile autofdo create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
+		--out="$work/autofdo" 2>/dev/null || return 1
+	"$bts" dump -f profgen mix-1.dat 2>"$work/said"
+	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is missing' "$work/said"
+}
+
 # fib(13) in place of fib(12): nothing but fib has executed more.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text" &&
@@ -778,6 +813,8 @@ judge jit - "names of a JIT compiler" judge_jit
 judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
 bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"
+judge profiles create_llvm_prof "llvm-profgen, create_llvm_prof and clang take the profiles" \
+	judge_profiles
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
 judge ways - "a way into the kernel that is missing leaves the stack as it is" judge_ways_in

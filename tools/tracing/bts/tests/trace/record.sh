@@ -31,7 +31,7 @@ record() {
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out"
 		# The kernel may not see build IDs here, and another machine would have no proof.
 		case $out in
-		calls-O0-*) return ;;	# calls-O0.dat has the same files
+		calls-O0-* | mix-*) return ;;	# their files stay, or are in another archive
 		esac
 		"$bts" archive "$dir/$out.dat" >"$dir/$out.said"
 		[ -z "$side" ] || rm -f "$dir/$out.dat.archive/kcore.later"
@@ -74,6 +74,13 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jit "$progs/jit.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
+	# Jumps stay jumps, so that a profile can tell which way they go. create_llvm_prof reads
+	# no newer DWARF.
+	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
+		-mllvm -speculate-one-expensive-inst=0'
+	# shellcheck disable=SC2086 # options
+	clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id $jumps \
+		-o mix "$progs/mix.c"
 	tree tree-c tree.c gcc
 	tree tree-cc tree.cc g++
 	tree fibers fibers.c gcc
@@ -91,6 +98,8 @@ for argument in '' 1 2 3; do
 	# shellcheck disable=SC2086 # an argument or none
 	record "calls-O0-$argument" ./calls-O0 $argument
 done
+record mix-1 ./mix 1
+record mix-2 ./mix 2
 record calls-static ./calls-static 8
 record throws ./throws
 record names ./names

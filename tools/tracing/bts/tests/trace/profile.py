@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Does a profile say which way the branches go? profile.py COUNTED PROFILED
+
+Both files are LLVM's intermediate representation of one program, with weights of branches:
+COUNTED those that the instrumented program has counted, PROFILED those from a profile. Of the
+branches that were executed more than 1000 times, 95 % must have the same hotter successor.
+"""
+
+import re
+import sys
+
+
+def read(path):
+    with open(path) as file:
+        text = file.read()
+    weights = {}
+    for name, numbers in re.findall(r'^(!\d+) = !\{!"branch_weights", (.*)\}$', text, re.M):
+        weights[name] = [int(n) for n in re.findall(r'i32 (\d+)', numbers)]
+    return [weights.get(''.join(re.findall(r'!prof (!\d+)', line)))
+            for line in re.findall(r'^  br i1 .*', text, re.M)]
+
+
+def main():
+    counted, profiled = read(sys.argv[1]), read(sys.argv[2])
+    hot = same = 0
+    if len(counted) != len(profiled):
+        sys.exit('# %d and %d branches' % (len(counted), len(profiled)))
+    for ours, theirs in zip(profiled, counted):
+        if theirs and sum(theirs) > 1000:
+            hot += 1
+            same += bool(ours) and (ours[0] > ours[1]) == (theirs[0] > theirs[1])
+    print('# the same hotter successor for %d of %d branches' % (same, hot))
+    sys.exit(hot < 25 or same < 0.95 * hot)
+
+
+main()
