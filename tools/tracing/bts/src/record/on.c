@@ -9,10 +9,8 @@
  * are global: undo.c removes them after the instance that uses them.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
+#include "symbols/find.h"
 #include "instance.h"
 #include "record.h"
 #include "undo.h"
@@ -52,6 +51,26 @@ static int signal_number(const char *name)
 	return -1;
 }
 
+/*
+ * "FILE:FUNCTION": how long is the name of the file? A function's name may have colons, too, so
+ * the file ends at the first colon before which there is a file. 0: the text is not of that form.
+ */
+static size_t file_length(const char *what)
+{
+	const char *slash = strchr(what, '/'), *colon;
+
+	for (colon = slash ? strchr(slash, ':') : NULL; colon; colon = strchr(colon + 1, ':')) {
+		char *file = mem_format("%.*s", (int)(colon - what), what);
+		bool found = !access(file, F_OK);
+
+		free(file);
+		if (found)
+			return colon - what;
+	}
+	colon = slash ? strchr(slash, ':') : NULL;
+	return colon ? colon - what : 0;
+}
+
 static struct on on_split(const char *text)
 {
 	const char *filter = strstr(text, " if ");
@@ -59,17 +78,16 @@ static struct on on_split(const char *text)
 		.what = filter ? mem_format("%.*s", (int)(filter - text), text) : mem_strdup(text),
 		.filter = mem_strdup(filter ? filter + 4 : ALWAYS),
 	};
-	char *colon = strrchr(on.what, ':');
 
 	if (!strcmp(on.what, "exit")) {
 		on.kind = ON_EXIT;
 	} else if (!strncmp(on.what, "signal:", 7)) {
 		on.kind = ON_SIGNAL;
 		on.signal = signal_number(on.what + 7);
-	} else if (colon && memchr(on.what, '/', colon - on.what)) {
+	} else if (file_length(on.what)) {
 		on.kind = ON_FILE;
 	} else {
-		on.kind = colon ? ON_EVENT : ON_KERNEL;
+		on.kind = strchr(on.what, ':') ? ON_EVENT : ON_KERNEL;
 	}
 	return on;
 }
@@ -120,100 +138,55 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* The address of a function in one of the tables of symbols. */
-static bool find_symbol(Elf *elf, GElf_Word type, const char *name, GElf_Addr *addr)
+/* Probes of one name are one event. */
+static int add_probe(const char *group, const char *where)
 {
-	Elf_Scn *scn = NULL;
+	char *path = mem_format("%s/dynamic_events", instance_tracefs());
+	char *text = mem_format("p:%s/on %s", group, where);
+	int ret = path_append(path, text);
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		Elf_Data *data = elf_getdata(scn, NULL);
-		GElf_Shdr shdr;
-		GElf_Sym sym;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != type || !data)
-			continue;
-		for (int i = 0; gelf_getsym(data, i, &sym); i++) {
-			const char *this = elf_strptr(elf, shdr.sh_link, sym.st_name);
-
-			if (this && sym.st_value && !strcmp(this, name)) {
-				*addr = sym.st_value;
-				return true;
-			}
-		}
-	}
-	return false;
+	if (ret)
+		msg_errno("probe", where);
+	free(text);
+	free(path);
+	return ret;
 }
 
-/* Where in the file that address is; 0 if nowhere. */
-static uint64_t file_offset(Elf *elf, GElf_Addr addr)
+static int probe_file(const struct on *on, const char *group)
 {
-	size_t nr = 0;
+	size_t length = file_length(on->what), nr;
+	char *file = mem_format("%.*s", (int)length, on->what);
+	char *path = realpath(file, NULL);
+	uint64_t *offsets = NULL;
+	int ret = -1;
 
-	elf_getphdrnum(elf, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		GElf_Phdr phdr;
-
-		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD &&
-		    addr >= phdr.p_vaddr && addr - phdr.p_vaddr < phdr.p_filesz)
-			return addr - phdr.p_vaddr + phdr.p_offset;
-	}
-	return 0;
-}
-
-static uint64_t function_offset(const char *file, const char *name)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	uint64_t offset = 0;
-	GElf_Addr addr;
-	Elf *elf;
-
-	if (fd < 0) {
+	nr = path ? file_functions(path, on->what + length + 1, &offsets) : 0;
+	if (!path)
 		msg_errno("open", file);
-		return 0;
+	else if (!nr)
+		msg_error("find a function", on->what + length + 1, "not in %s", file);
+	for (size_t i = 0; i < nr; i++) {
+		char *where = mem_format("%s:%#llx", path, (unsigned long long)offsets[i]);
+
+		ret = add_probe(group, where);
+		free(where);
+		if (ret)
+			break;
 	}
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && (find_symbol(elf, SHT_SYMTAB, name, &addr) ||
-		    find_symbol(elf, SHT_DYNSYM, name, &addr)))
-		offset = file_offset(elf, addr);
-	if (!offset)
-		msg_error("find a function", name, "not in %s", file);
-	elf_end(elf);
-	close(fd);
-	return offset;
-}
-
-static char *probe_text(const struct on *on, const char *group)
-{
-	char *colon = strrchr(on->what, ':'), *file, *path, *text;
-	uint64_t offset;
-
-	if (on->kind == ON_KERNEL)
-		return mem_format("p:%s/on %s", group, on->what);
-	file = mem_format("%.*s", (int)(colon - on->what), on->what);
-	path = realpath(file, NULL);
-	offset = function_offset(path ? path : file, colon + 1);
-	text = !offset ? NULL :
-	       mem_format("p:%s/on %s:%#llx", group, path, (unsigned long long)offset);
+	free(offsets);
 	free(path);
 	free(file);
-	return text;
+	return ret;
 }
 
 static char *make_probe(const struct on *on)
 {
-	char *path = mem_format("%s/dynamic_events", instance_tracefs());
-	char *group = probe_group();
-	char *text = probe_text(on, group);
-	char *event = NULL;
+	char *group = probe_group(), *event = NULL;
+	int ret = on->kind == ON_KERNEL ? add_probe(group, on->what) : probe_file(on, group);
 
-	if (text && path_append(path, text))
-		msg_errno("probe", on->what);
-	else if (text)
+	if (!ret)
 		event = mem_format("%s/on", group);
-	free(text);
 	free(group);
-	free(path);
 	return event;
 }
 

@@ -1,74 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of C++ functions, by the C++ library if it is there. It is looked for when the
- * first such name is met: the tool does not depend on it.
+ * Names of functions as C++ and Rust sources have them, by GNU libiberty.
  *
- * Arguments are left out, unless they tell functions apart: a name stands in trees and
- * tables, with parentheses after it.
+ *	linked				plain		with arguments
+ *	_Z1fi				f		f(int)
+ *	_Z1fi.cold			f.cold		f(int) [clone .cold]
+ *	_Z1fIiEvT_			f<int>		void f<int>(int)
+ *	_RNvCsgi7_1m1f			m::f		m[...]::f
+ *	_ZN1m1f17h0123456789abcdefE	m::f		m::f::h0123456789abcdef
+ *
+ * A Rust function has no overloads, but several instances: its crate or its hash tells them
+ * apart.
  */
-#include <dlfcn.h>
-#include <pthread.h>
+#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The library's header has one, too. */
+#undef ARRAY_SIZE
+#include "lib/mem.h"
 #include "object.h"
 
-typedef char *(*demangle_fn)(const char *linked, char *buffer, size_t *size, int *status);
-
-static demangle_fn cxa_demangle;
-
-static void load_demangle(void)
+/* What the compiler or the procedure linkage has appended (.cold, @plt) stays. */
+static char *plain_cplus(const char *linked)
 {
-	void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	size_t length = strcspn(linked, ".@");
+	char *base = mem_format("%.*s", (int)length, linked);
+	char *name = cplus_demangle_v3(base, DMGL_NO_OPTS), *whole = NULL;
 
-	if (library)
-		*(void **)&cxa_demangle = dlsym(library, "__cxa_demangle");
-}
-
-static demangle_fn find_demangle(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, load_demangle);
-	return cxa_demangle;
-}
-
-/* "int f<A>(B, C) const" without "(B, C) const". */
-static void cut_arguments(char *name)
-{
-	size_t end = strlen(name);
-	int depth = 0;
-
-	if (end > 6 && !strcmp(name + end - 6, " const"))
-		end -= 6;
-	if (!end || name[end - 1] != ')')
-		return;
-	while (end--) {
-		depth += name[end] == ')';
-		depth -= name[end] == '(';
-		if (!depth)
-			break;
-	}
-	if (end && !depth)
-		name[end] = 0;
+	if (name)
+		whole = mem_format("%s%s", name, linked + length);
+	free(name);
+	free(base);
+	return whole;
 }
 
 const char *sym_demangle(struct object *o, const char *linked, bool arguments)
 {
-	demangle_fn demangle;
 	const char *copy = linked;
-	int status = 1;
 	char *name;
 
-	if (linked[0] != '_' || linked[1] != 'Z')
+	if (linked[0] != '_' || (linked[1] != 'Z' && linked[1] != 'R'))
 		return linked;
-	demangle = find_demangle();
-	name = demangle ? demangle(linked, NULL, NULL, &status) : NULL;
-	if (name && !status) {
-		if (!arguments)
-			cut_arguments(name);
+	/* Names of older Rust compilers are names of C++, too. */
+	name = rust_demangle(linked, arguments ? DMGL_VERBOSE : DMGL_NO_OPTS);
+	if (!name)
+		name = arguments ? cplus_demangle_v3(linked, DMGL_PARAMS | DMGL_ANSI) :
+				   plain_cplus(linked);
+	if (name)
 		copy = object_string(o, name);
-	}
 	free(name);
 	return copy;
 }

@@ -36,6 +36,7 @@ static void object_free(struct object *o)
 		free(o->names[i]);
 	free(o->names);
 	free(o->syms);
+	free(o->aliases);
 	free(o->segments);
 	free(o->blocks);
 	free(o->lines);

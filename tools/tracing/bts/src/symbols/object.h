@@ -44,6 +44,18 @@ struct sym {
 	uint8_t		role;
 };
 
+/**
+ * struct alias - another name of a function
+ * @addr:	of the function
+ * @plain:	as it is called in the source, without arguments
+ * @linked:	as it is linked
+ */
+struct alias {
+	uint64_t	addr;
+	const char	*plain;
+	const char	*linked;
+};
+
 /* Does the user mean it: by a name of it, or a pattern with * or ? for one? */
 bool sym_is(const struct sym *s, const char *wanted);
 
@@ -77,6 +89,7 @@ enum object_proof {
  * @code:	the object that has this one's code: itself, or, of a module, the kernel
  * @whole:	stands for a function where no symbol is
  * @syms:	sorted by address, without overlap
+ * @aliases:	sorted by address
  * @segments:	of @file: what is at which address
  * @bits32:	its code is 32-bit code
  * @is_file:	its addresses are those of a file, wherever that is mapped
@@ -106,6 +119,8 @@ struct object {
 	struct sym	whole;
 	struct sym	*syms;
 	size_t		nr_syms;
+	struct alias	*aliases;
+	size_t		nr_aliases;
 	char		**names;
 	size_t		nr_names;
 	struct segment	*segments;

@@ -3,7 +3,8 @@
  * Tables of symbols: from ELF files, /proc/kallsyms, /tmp/perf-PID.map.
  *
  * A table is sorted once. Of several names for an address the one of the highest rank is
- * kept (global before weak before local, then the one with a size, then the shorter).
+ * kept (global before weak before local, then the one with a size, then the shorter); the
+ * others are aliases, by which the user may mean the function.
  * A symbol ends where it says, and at the latest where the next one begins; one without
  * a size ends there. The file of a local symbol is known as well.
  */
@@ -77,19 +78,37 @@ static bool is_stub(const char *name)
 	       !strncmp(name, "_dl_runtime_resolve", 19);
 }
 
+static void add_alias(struct object *o, const struct sym_add *a)
+{
+	char *linked = sym_name(o, a->name);
+	size_t nr = o->nr_aliases;
+
+	/* The name of a kernel's module follows. */
+	linked[strcspn(linked, "\t")] = 0;
+	if (!(nr & (nr - 1)))
+		o->aliases = mem_realloc(o->aliases, nr ? 2 * nr : 1, sizeof(*o->aliases));
+	o->aliases[o->nr_aliases++] = (struct alias) {
+		.addr = a->addr, .linked = linked, .plain = sym_demangle(o, linked, false),
+	};
+}
+
 void object_set_syms(struct object *o, struct sym_list *list)
 {
 	struct sym *syms = mem_zalloc(list->nr, sizeof(*syms));
 	size_t nr = 0;
 
+	o->nr_aliases = 0;
 	if (list->nr)
 		qsort(list->list, list->nr, sizeof(*list->list), compare);
 	for (size_t i = 0; i < list->nr; i++) {
 		struct sym_add *a = &list->list[i];
 		struct sym *s = &syms[nr];
 
-		if (nr && syms[nr - 1].addr == a->addr)
+		if (nr && syms[nr - 1].addr == a->addr) {
+			if (a->rank > 1)
+				add_alias(o, a);
 			continue;
+		}
 		/* A label within a function that has a size is no function. */
 		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size)
 			continue;
@@ -123,12 +142,32 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	*list = (struct sym_list) {};
 }
 
-bool sym_is(const struct sym *s, const char *wanted)
+static bool name_is(const char *plain, const char *linked, const char *wanted)
 {
-	if (!strcmp(s->plain, wanted) || !strcmp(s->name, wanted) || !strcmp(s->linked, wanted))
+	if (!strcmp(plain, wanted) || !strcmp(linked, wanted))
 		return true;
 	return strpbrk(wanted, "*?") &&
-	       (!fnmatch(wanted, s->plain, 0) || !fnmatch(wanted, s->linked, 0));
+	       (!fnmatch(wanted, plain, 0) || !fnmatch(wanted, linked, 0));
+}
+
+bool sym_is(const struct sym *s, const char *wanted)
+{
+	const struct object *o = s->object->code;
+	size_t low = 0, high = o->nr_aliases, mid;
+
+	if (name_is(s->plain, s->linked, wanted) || !strcmp(s->name, wanted))
+		return true;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (o->aliases[mid].addr < s->addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < o->nr_aliases && o->aliases[low].addr == s->addr; low++)
+		if (name_is(o->aliases[low].plain, o->aliases[low].linked, wanted))
+			return true;
+	return false;
 }
 
 /* The object of a module, made when its first symbol is met. */

@@ -545,6 +545,22 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
+# Functions as Rust's compilers name them, an instance of a template, and a function with two names.
+judge_demangled() {
+	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
+	rust::add: 3
+	rust::cmp::max::<i32>: 3
+	rust::old::h05af221e174051e9: 3
+	rust::old::h9fc8b3d1e2a47c60: 1
+	EOF
+	leads rust::add 3 && leads _RNvCs1234_4rust3add 3 && leads rust::old 4 &&
+		leads _ZN4rust3old17h9fc8b3d1e2a47c60E 1 && [ "$(called 'twice*')" = 'twice<int>: 1' ] &&
+		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 || return 1
+	# The recording ended where the first of them was called.
+	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
+	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
+}
+
 # Two static functions of one name, and two overloads.
 judge_names() {
 	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
@@ -807,6 +823,7 @@ judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions of one name stay apart" judge_names
+judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit

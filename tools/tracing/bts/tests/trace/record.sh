@@ -122,6 +122,10 @@ echo 1 >"$events/events/uprobes/bts_leaf/enable"
 record probed ./tree-c
 echo 0 >"$events/events/uprobes/bts_leaf/enable"
 echo >"$events/uprobe_events"
+# Until one of several functions is called, which is then the last branch.
+side="-u --flight=4m --on $dir/names:rust::*"
+record flight ./names
+side=-u
 # The kernel changes its own code meanwhile: for a while, and to stay so.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Overloads, and with names-more.cc two static functions of one name. */
+/*
+ * Overloads; with names-more.cc two static functions of one name; functions that are named as
+ * Rust's compilers name them; and one with two names.
+ */
 #include <cstdio>
 
 int more(int n);
@@ -23,9 +26,53 @@ double pick(double n)
 	return n * 2;
 }
 
+template <class T> T twice(T n)
+{
+	return n + n;
+}
+
+template int twice<int>(int);
+
+/* By Rust's present scheme a function and an instance of a generic one; by the old, instances. */
+int rust_add(int n) __asm__("_RNvCs1234_4rust3add");
+int rust_max(int n) __asm__("_RINvNtCs1234_4rust3cmp3maxlE");
+int rust_old(int n) __asm__("_ZN4rust3old17h05af221e174051e9E");
+int rust_new(int n) __asm__("_ZN4rust3old17h9fc8b3d1e2a47c60E");
+
+int rust_add(int n)
+{
+	return n + 3;
+}
+
+int rust_max(int n)
+{
+	return n > 4 ? n : 4;
+}
+
+int rust_old(int n)
+{
+	return n - 5;
+}
+
+int rust_new(int n)
+{
+	return n - 6;
+}
+
+extern "C" int first_name(int n)
+{
+	return n ^ 7;
+}
+
+extern "C" int second_name(int n) __attribute__((weak, alias("first_name")));
+
 int main()
 {
-	int sum = init(5) + init(6) + more(7);
+	int sum = init(5) + init(6) + more(7) + twice(8) + second_name(9);
+
+	for (int i = 0; i < 3; i++)
+		sum += rust_add(i) + rust_max(i) + rust_old(i);
+	sum += rust_new(sum);
 
 	for (int i = 0; i < 4; i++)
 		sum += pick(i);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions of a file that is in no trace: by all of their names, with the symbols of a stripped
+ * file from its debug information.
+ */
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "find.h"
+#include "object.h"
+
+/* Find where in the file the address is. Return false if the file has no code there. */
+static bool file_offset(const struct object *o, uint64_t addr, uint64_t *offset)
+{
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct segment *s = &o->segments[i];
+
+		if (addr < s->vaddr || addr - s->vaddr >= s->size)
+			continue;
+		*offset = s->offset + (addr - s->vaddr);
+		return true;
+	}
+	return false;
+}
+
+size_t file_functions(const char *path, const char *wanted, uint64_t **offsets)
+{
+	struct objects all = {};
+	struct object *o = object_new(&all, path, path);
+	size_t nr = 0;
+
+	*offsets = NULL;
+	if (elf_read(o, path, NULL, NULL)) {
+		*offsets = mem_zalloc(o->nr_syms, sizeof(**offsets));
+		for (size_t i = 0; i < o->nr_syms; i++)
+			if (!o->syms[i].stub && sym_is(&o->syms[i], wanted) &&
+			    file_offset(o, o->syms[i].addr, &(*offsets)[nr]))
+				nr++;
+	}
+	objects_free(&all);
+	return nr;
+}
