@@ -170,6 +170,7 @@ struct bts_row {
  * @BTS_FRAME_INTERRUPT: by an interrupt or exception
  * @BTS_FRAME_SIGNAL:	by the kernel: a signal's handler
  * @BTS_FRAME_GUESS:	it was met after a gap
+ * @BTS_FRAME_INLINED:	its code lies within the code of the frame below it; with the filter inline
  */
 enum bts_frame_kind {
 	BTS_FRAME_ROOT,
@@ -179,6 +180,7 @@ enum bts_frame_kind {
 	BTS_FRAME_INTERRUPT,
 	BTS_FRAME_SIGNAL,
 	BTS_FRAME_GUESS,
+	BTS_FRAME_INLINED,
 };
 
 /**
@@ -271,8 +273,9 @@ const char *bts_error(const struct bts_trace *trace);
 /**
  * bts_set - set a filter
  * @trace:	the trace, before bts_run()
- * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel" or "vmlinux"
- * @value:	as the option of that name of bts(1) takes it; NULL for "user" and "kernel"
+ * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel" or "vmlinux"; or
+ *		"inline": calls of inlined functions, too
+ * @value:	as the option of that name of bts(1) takes it; NULL for "user", "kernel", "inline"
  *
  * Return: 0 or a negative number of errno's.
  */

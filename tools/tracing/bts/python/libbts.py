@@ -46,7 +46,7 @@ class RowType(enum.IntEnum):
 class FrameKind(enum.IntEnum):
     """How a function was entered: enum bts_frame_kind."""
 
-    ROOT, CALL, TAIL, SYSCALL, INTERRUPT, SIGNAL, GUESS = range(7)
+    ROOT, CALL, TAIL, SYSCALL, INTERRUPT, SIGNAL, GUESS, INLINED = range(8)
 
 
 # Flags of a branch.

@@ -10,7 +10,7 @@
 
 _Static_assert((int)BTS_EXIT == (int)BRANCH_EXIT && (int)BTS_EXIT + 1 == BRANCH_KINDS, "kinds");
 _Static_assert((int)BTS_ROW_EVENT == (int)ROW_EVENT, "types of rows");
-_Static_assert((int)BTS_FRAME_GUESS == (int)FRAME_GUESS, "kinds of frames");
+_Static_assert((int)BTS_FRAME_INLINED == (int)FRAME_INLINED, "kinds of frames");
 
 static struct bts_place place_at(const struct place *place, uint64_t addr)
 {
@@ -183,6 +183,7 @@ static void run(void *arg)
 		.row = trace->on_row || follows(trace) ? row : NULL,
 		.fold = trace->on_total ? fold : NULL,
 	};
+	trace->pipe.inlines = trace->options.inlines;
 	pipe_run(&trace->pipe);
 	api_end_calls(trace, true);
 }

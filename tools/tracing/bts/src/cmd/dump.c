@@ -12,17 +12,21 @@
 #include "command.h"
 
 static const struct dump_format formats[] = {
-	{ "folded",	dump_folded,
+	{ "folded",	dump_folded,	true,
 	  "stacks with instructions, for speedscope, flamegraph.pl", false },
-	{ "flame",	dump_flame,	"a flame graph: an SVG picture for any browser", false },
-	{ "callgrind",	dump_callgrind,	"for KCachegrind, callgrind_annotate", false },
-	{ "chrome",	dump_chrome,	"calls over time, for chrome://tracing, speedscope", false },
-	{ "perfetto",	dump_perfetto,	"the same, smaller, for ui.perfetto.dev alone", false },
-	{ "bolt",	dump_bolt,	"a profile for llvm-bolt (fdata)", false },
-	{ "profgen",	dump_profgen,	"a profile for llvm-profgen, of --dso, or of -k", true },
-	{ "autofdo",	dump_autofdo,	"the same for create_llvm_prof", true },
-	{ "csv",	dump_csv,	"a line a branch", false },
-	{ "json",	dump_json,	"an object a branch", false },
+	{ "flame",	dump_flame,	true,
+	  "a flame graph: an SVG picture for any browser", false },
+	{ "callgrind",	dump_callgrind,	true,	"for KCachegrind, callgrind_annotate", false },
+	{ "chrome",	dump_chrome,	true,
+	  "calls over time, for chrome://tracing, speedscope", false },
+	{ "perfetto",	dump_perfetto,	true,
+	  "the same, smaller, for ui.perfetto.dev alone", false },
+	{ "bolt",	dump_bolt,	false,	"a profile for llvm-bolt (fdata)", false },
+	{ "profgen",	dump_profgen,	false,
+	  "a profile for llvm-profgen, of --dso, or of -k", true },
+	{ "autofdo",	dump_autofdo,	false,	"the same for create_llvm_prof", true },
+	{ "csv",	dump_csv,	false,	"a line a branch", false },
+	{ "json",	dump_json,	false,	"an object a branch", false },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -36,6 +40,7 @@ static void print_usage(void)
 	command_usage("\n"
 		      "  -o, --output FILE  where to; - for standard output (the default)\n"
 		      "  -b, --branches     count branches, not instructions (flame, folded)\n"
+		      "  --inline           inlined functions, too (not bolt, csv, json)\n"
 		      "  -h, --help         this text\n");
 }
 
@@ -76,6 +81,9 @@ static int option(void *ctx, int option, const char *command)
 	case 'b':
 		d->by_branches = true;
 		break;
+	case 'I':
+		d->pipe.inlines = true;
+		break;
 	}
 	return STATUS_OK;
 }
@@ -93,6 +101,8 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		d->nr_more = argc - optind - 1;
 		argc = optind + 1;
 	}
+	if (d->pipe.inlines && !d->format->calls)
+		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
 	return command_input(o, argv[0], argc, argv);
 }
 
@@ -102,6 +112,7 @@ int cmd_dump(int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "branches", no_argument, NULL, 'b' },
+		{ "inline", no_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

@@ -18,6 +18,7 @@
 static const char usage[] =
 	"Usage: bts graph [OPTIONS] FUNC [FILE]\n\n"
 	"Callers and callees of a function, with calls, instructions, branches.\n\n"
+	"  --inline           inlined functions, too\n"
 	"  --json             an object a line\n"
 	"  -h, --help         this text\n";
 
@@ -161,6 +162,7 @@ static int option(void *ctx, int option, const char *command)
 
 	(void)command;
 	g->json |= option == 'j';
+	g->pipe.inlines |= option == 'I';
 	return STATUS_OK;
 }
 
@@ -177,6 +179,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 int cmd_graph(int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{ "inline", no_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{}

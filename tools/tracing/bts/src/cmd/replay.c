@@ -28,6 +28,7 @@ static const char usage[] =
 	"  -F, --function FUNC  only calls of this function, and what they call\n"
 	"  -N, --no FUNC        without calls of this function\n"
 	"  -D, --depth N        no deeper than N calls\n"
+	"  --inline             inlined functions, too\n"
 	"  -h, --help           this text\n";
 
 struct replay {
@@ -36,6 +37,7 @@ struct replay {
 	const char		*only;
 	const char		*without;
 	unsigned long		depth;
+	bool			inlines;
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call of @only, or any */
@@ -66,6 +68,7 @@ static const char *const kinds[] = {
 	[BTS_FRAME_INTERRUPT]	= "  // interrupt",
 	[BTS_FRAME_SIGNAL]	= "  // signal",
 	[BTS_FRAME_GUESS]	= "  // after a gap",
+	[BTS_FRAME_INLINED]	= "",
 };
 
 /* @task: NULL stands for the CPU. */
@@ -240,6 +243,8 @@ static int run(void *ctx, const struct options *options)
 	r->trace = command_trace(options);
 	if (!r->trace)
 		return STATUS_FAILURE;
+	if (r->inlines)
+		bts_set(r->trace, "inline", NULL);
 	r->head = options->head;
 	r->text = text_open(stdout);
 	text_string(r->text, "  instructions   branches  task                  calls\n");
@@ -266,6 +271,9 @@ static int option(void *ctx, int option, const char *command)
 	case 'N':
 		r->without = optarg;
 		return STATUS_OK;
+	case 'I':
+		r->inlines = true;
+		return STATUS_OK;
 	case 'D':
 		return msg_number(command, "--depth", optarg, 1, &r->depth);
 	}
@@ -278,6 +286,7 @@ int cmd_replay(int argc, char **argv)
 		{ "function", required_argument, NULL, 'F' },
 		{ "no", required_argument, NULL, 'N' },
 		{ "depth", required_argument, NULL, 'D' },
+		{ "inline", no_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

@@ -26,6 +26,7 @@ static const char usage[] =
 	"  -b, --by WHAT      function (default), edge, loop, line, dso\n"
 	"  -s, --sort WHAT    instructions (default) or branches\n"
 	"  -n, --rows N       so many rows; 0: all (40)\n"
+	"  --inline           inlined functions, too (by function)\n"
 	"  --json             an object a line\n"
 	"  -l, --live         record, show, and again: of the tasks of --pid, or of all\n"
 	"  -d, --delay S      record so many seconds each time (1)\n"
@@ -104,7 +105,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	struct top *t = ctx;
 
 	(void)length;
-	place_entry(t, sym, addr)->insns += t->count;
+	place_entry(t, code_of(&t->pipe, sym, addr), addr)->insns += t->count;
 }
 
 static void fold_edge(struct top *t, const struct step *s)
@@ -159,12 +160,13 @@ static void fold(void *ctx, struct step *s)
 		fold_loop(t, s);
 	} else {
 		/* A whole run in one function is the usual. */
-		if (t->by != BY_LINE && s->at_start.sym == s->at_from.sym)
+		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
 		else
 			step_each(&t->pipe, s, one_insn, t);
-		place_entry(t, s->at_from.sym, s->at_from.addr)->branches += s->count;
+		place_entry(t, code_of(&t->pipe, s->at_from.sym, s->at_from.addr),
+			    s->at_from.addr)->branches += s->count;
 		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
 	}
@@ -365,6 +367,9 @@ static int option(void *ctx, int option, const char *command)
 	case 'j':
 		t->json = true;
 		return STATUS_OK;
+	case 'I':
+		t->pipe.inlines = true;
+		return STATUS_OK;
 	case 'l':
 		t->live = true;
 		return STATUS_OK;
@@ -392,6 +397,7 @@ int cmd_top(int argc, char **argv)
 		{ "by", required_argument, NULL, 'b' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "rows", required_argument, NULL, 'n' },
+		{ "inline", no_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "live", no_argument, NULL, 'l' },
 		{ "delay", required_argument, NULL, 'd' },

@@ -51,7 +51,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	struct callgrind *g = ctx;
 
 	(void)length;
-	line_entry(g, sym, addr)->insns += g->count;
+	line_entry(g, code_of(&g->dump->pipe, sym, addr), addr)->insns += g->count;
 	g->insns += g->count;
 }
 
@@ -63,7 +63,8 @@ static void fold(void *ctx, struct step *s)
 		return;
 	g->count = s->count;
 	step_each(&g->dump->pipe, s, one_insn, g);
-	line_entry(g, s->at_from.sym, s->at_from.addr)->branches += s->count;
+	line_entry(g, code_of(&g->dump->pipe, s->at_from.sym, s->at_from.addr),
+		   s->at_from.addr)->branches += s->count;
 	g->branches += s->count;
 }
 

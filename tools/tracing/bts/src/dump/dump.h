@@ -15,10 +15,12 @@ struct dump;
  * struct dump_format - one of the formats
  * @run:	runs the pipe, and writes. Returns what pipe_run() does
  * @of_file:	it is of one file, or the kernel, and adds several traces
+ * @calls:	it shows calls, so that it can show inlined ones
  */
 struct dump_format {
 	const char	*name;
 	int		(*run)(struct dump *d);
+	bool		calls;
 	const char	*help;
 	bool		of_file;
 };

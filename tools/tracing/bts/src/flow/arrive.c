@@ -182,7 +182,7 @@ static bool land_anew(struct calls *c, const struct step *s)
 bool arrive(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;
-	enum sym_role role = sym_role(calls_top(c)->sym);
+	enum sym_role role = sym_role(calls_real(c)->sym);
 	bool is_switch = role == ROLE_SWITCH;
 
 	if (is_switch && land_on_stack(c, s))

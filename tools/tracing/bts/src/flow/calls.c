@@ -24,11 +24,15 @@
  * the innermost one, otherwise a frame is put on top, and the next ret that fits puts things
  * right. That is a guess, too. If the way into the kernel is lost, only the kernel's frames
  * end with the way out.
+ *
+ * If inlined functions are shown, their frames lie on top of the one whose code has theirs. They
+ * are set for each run, and have no part in the rest.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
+#include "symbols/inlines.h"
 #include "symbols/roles.h"
 #include "frames.h"
 
@@ -80,7 +84,7 @@ static void replace_stub(struct calls *c, struct sym *sym)
 /* @leaves: it may lead to a function further out. */
 static void jump_to(struct calls *c, const struct step *s, bool leaves)
 {
-	struct frame *top = calls_top(c);
+	struct frame *top = calls_real(c);
 	struct sym *sym = s->at_to.sym;
 	bool approx = top->approx;
 	int64_t i;
@@ -110,7 +114,7 @@ static void do_jump(struct calls *c, const struct step *s)
 	struct sym *sym = s->at_to.sym;
 	bool within = s->at_to.addr != sym->addr;
 
-	if (frame_has(calls_top(c), sym))
+	if (frame_has(calls_real(c), sym))
 		return;
 	if (is_kernel(s->to))
 		jump_to(c, s, within);
@@ -118,7 +122,7 @@ static void do_jump(struct calls *c, const struct step *s)
 		jump_to(c, s, false);
 	else if (!arrive(c, s))
 		jump_to(c, s, within && sym != &sym->object->whole);
-	else if (!frame_has(calls_top(c), sym))
+	else if (!frame_has(calls_real(c), sym))
 		jump_to(c, s, false);
 }
 
@@ -196,12 +200,12 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 		return;
 	}
 	if (user && arrive(c, s)) {
-		if (!frame_has(calls_top(c), s->at_to.sym))
+		if (!frame_has(calls_real(c), s->at_to.sym))
 			jump_to(c, s, false);
 		return;
 	}
 	/* A ret that stands for a jump: its target was pushed. */
-	if (begins && (!user || sym_role(calls_top(c)->sym) == ROLE_THUNK)) {
+	if (begins && (!user || sym_role(calls_real(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
 	}
@@ -217,14 +221,14 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 
 static void do_ret(struct calls *c, const struct step *s)
 {
-	struct frame *top = calls_top(c);
+	struct frame *top = calls_real(c);
 	int64_t i;
 
 	/* A switch to another stack has been called from the same place as this one. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
-		pop(c);
+		pop_to(c, real_depth(c) - 1);
 	} else {
 		i = find_ret(c, s->to, side_begin(c));
 		if (i < 0) {
@@ -233,7 +237,7 @@ static void do_ret(struct calls *c, const struct step *s)
 		}
 		pop_to(c, i);
 	}
-	top = calls_top(c);
+	top = calls_real(c);
 	if (!top)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 	else if (!frame_has(top, s->at_to.sym))
@@ -386,7 +390,7 @@ static void do_iret(struct calls *c, const struct step *s)
 /* The program is not in the innermost function. */
 static void resync(struct calls *c, struct sym *sym)
 {
-	struct frame *top = calls_top(c);
+	struct frame *top = calls_real(c);
 	uint64_t ret = top ? top->ret : 0;
 	int64_t i;
 
@@ -413,24 +417,45 @@ struct part {
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct part *p = ctx;
-	struct frame *top = calls_top(p->c);
+	struct frame *top = calls_real(p->c);
 	struct place place = { .sym = sym, .addr = addr };
 
 	(void)length;
-	if (!frame_has(top, sym)) {
+	if (!frame_has(top, sym))
 		push(p->c, FRAME_TAIL, sym, &place, top->ret);
-		top = calls_top(p->c);
-	}
-	top->insns++;
+	if (p->c->pipe->inlines)
+		set_inlined(p->c, object_inlined(sym->object, addr, NULL), &place);
+	calls_top(p->c)->insns++;
 	p->c->insns++;
 }
 
-/* A run that goes on into the next function. */
-static void two_functions(struct calls *c, const struct step *s)
+/* Does the run go on into the next function, or into the code of an inlined one? */
+static bool is_divided(struct calls *c, const struct step *s)
+{
+	const struct inlined *in;
+	uint64_t end;
+
+	if (s->at_from.sym != s->at_start.sym)
+		return true;
+	if (!c->pipe->inlines)
+		return false;
+	in = object_inlined(s->at_start.sym->object, s->at_start.addr, &end);
+	if (s->at_from.addr >= end)
+		return true;
+	set_inlined(c, in, &s->at_start);
+	return false;
+}
+
+static void count_run(struct calls *c, const struct step *s)
 {
 	struct part p = { .c = c };
 
-	step_each(c->pipe, s, one_insn, &p);
+	if (is_divided(c, s)) {
+		step_each(c->pipe, s, one_insn, &p);
+		return;
+	}
+	calls_top(c)->insns += s->insns;
+	c->insns += s->insns;
 }
 
 static void transition(struct calls *c, const struct step *s)
@@ -470,7 +495,7 @@ static void transition(struct calls *c, const struct step *s)
 /* The innermost frame, which is that of the run's function. */
 static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
-	struct frame *top = calls_top(c);
+	struct frame *top = calls_real(c);
 
 	c->lost |= s->flags & STEP_GAP;
 	if (!top || (!frame_has(top, s->at_start.sym) && !(exit && is_entry(top))))
@@ -478,7 +503,7 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 	else if (c->lost)
 		guess(c);
 	c->lost = false;
-	return calls_top(c);
+	return calls_real(c);
 }
 
 /* Only the kernel is wanted: each way into it is a stack of its own. */
@@ -500,7 +525,7 @@ static bool kernel_only(struct calls *c, const struct step *s)
 void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 {
 	bool exit = is_kernel(s->from) && !is_kernel(s->to);
-	struct frame *top = calls_top(c);
+	struct frame *top = calls_real(c);
 
 	c->ts = ts;
 	if (kernel_only(c, s))
@@ -511,14 +536,10 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	}
 	if (!c->now.depth || c->lost || s->at_start.sym != top->sym)
 		top = frame_of_run(c, s, exit);
-	if (s->at_from.sym != s->at_start.sym) {
-		two_functions(c, s);
-		top = calls_top(c);
-	} else if (!exit || !c->pipe->options->user) {
-		top->insns += s->insns;
-		c->insns += s->insns;
-	}
-	top->branches++;
+	if (s->at_from.sym != s->at_start.sym || !exit || !c->pipe->options->user)
+		count_run(c, s);
+	top = calls_real(c);
+	calls_top(c)->branches++;
 	c->branches++;
 	if (exit)
 		do_exit(c, s);

@@ -9,6 +9,8 @@
 
 #include "pipeline.h"
 
+struct inlined;
+
 enum frame_kind {
 	FRAME_ROOT,		/* it was there before the trace, or nothing is known */
 	FRAME_CALL,
@@ -17,12 +19,14 @@ enum frame_kind {
 	FRAME_INTERRUPT,	/* interrupt or exception */
 	FRAME_SIGNAL,		/* a handler that the kernel has made the program call */
 	FRAME_GUESS,		/* met after a gap */
+	FRAME_INLINED,		/* the code of the frame before it contains that of this one */
 };
 
 /**
  * struct frame - a function that is being executed
  * @sym:	the function
  * @part:	code that the compiler has cut out of @sym, and that @sym has jumped to; or NULL
+ * @inlined:	the call, if the compiler has inlined it
  * @site:	where it was called
  * @ret:	where it returns to; 0: not known
  * @kind:	how it was entered
@@ -40,6 +44,7 @@ enum frame_kind {
 struct frame {
 	struct sym		*sym;
 	struct sym		*part;
+	const struct inlined	*inlined;
 	struct place		site;
 	uint64_t		ret;
 	uint8_t			kind;
@@ -133,6 +138,8 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
+/* The innermost frame that is not inlined; NULL if there is none. */
+struct frame *calls_real(struct calls *c);
 /* Of the task: its stacks, made if it has none. */
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);

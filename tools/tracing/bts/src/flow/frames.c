@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "symbols/inlines.h"
 #include "symbols/roles.h"
 #include "frames.h"
 
@@ -51,6 +52,45 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
+uint32_t real_depth(const struct calls *c)
+{
+	uint32_t depth = c->now.depth;
+
+	while (depth && c->now.frames[depth - 1].kind == FRAME_INLINED)
+		depth--;
+	return depth;
+}
+
+struct frame *calls_real(struct calls *c)
+{
+	uint32_t depth = real_depth(c);
+
+	return depth ? &c->now.frames[depth - 1] : NULL;
+}
+
+/* @depth: real_depth(). */
+static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
+			 const struct place *site)
+{
+	if (in->outer && c->now.depth - depth < in->outer->depth)
+		push_inlined(c, in->outer, depth, site);
+	push(c, FRAME_INLINED, in->sym, site, 0);
+	calls_top(c)->inlined = in;
+}
+
+void set_inlined(struct calls *c, const struct inlined *in, const struct place *site)
+{
+	uint32_t depth = real_depth(c);
+	uint32_t have = c->now.depth - depth;
+	const struct inlined *same = in;
+
+	while (same && (same->depth > have || c->now.frames[depth + same->depth - 1].inlined != same))
+		same = same->outer;
+	pop_to(c, depth + (same ? same->depth : 0));
+	if (in != same)
+		push_inlined(c, in, depth, site);
+}
+
 bool frame_has(struct frame *f, struct sym *sym)
 {
 	if (sym == f->sym || sym == f->part)
@@ -75,7 +115,8 @@ uint32_t chain_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
-	while (i && c->now.frames[i - 1].kind == FRAME_TAIL)
+	while (i && (c->now.frames[i - 1].kind == FRAME_TAIL ||
+		     c->now.frames[i - 1].kind == FRAME_INLINED))
 		i--;
 	return i ? i - 1 : 0;
 }
@@ -106,7 +147,8 @@ int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin)
 			break;
 	if (i < (int64_t)begin)
 		return -1;
-	while (i > begin && c->now.frames[i].kind == FRAME_TAIL)
+	while (i > begin && (c->now.frames[i].kind == FRAME_TAIL ||
+			     c->now.frames[i].kind == FRAME_INLINED))
 		i--;
 	return i;
 }

@@ -28,6 +28,13 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
+/* Frames up to the innermost one that is not inlined. */
+uint32_t real_depth(const struct calls *c);
+/*
+ * Put the inlined calls up to @in, which may be NULL, on top of the innermost frame that is not
+ * inlined. Those that are there already stay.
+ */
+void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Is the function, or the part of one, the frame's? */
 bool frame_has(struct frame *f, struct sym *sym);
 bool is_entry(const struct frame *f);

@@ -107,6 +107,10 @@ bool options_set(struct options *o, const char *name, const char *value)
 		o->kernel |= *name == 'k';
 		return !(o->user && o->kernel);
 	}
+	if (!strcmp(name, "inline")) {
+		o->inlines = true;
+		return true;
+	}
 	if (!value)
 		return false;
 	if (!strcmp(name, "pid"))

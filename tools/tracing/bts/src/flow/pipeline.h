@@ -208,6 +208,7 @@ struct options {
 	double		time_to;
 	bool		user;
 	bool		kernel;
+	bool		inlines;
 	char		*dso;
 	char		*from;
 	char		*to;
@@ -257,10 +258,12 @@ struct pipe_private;
 
 /**
  * struct pipe - a trace that is open
+ * @inlines:	inlined functions are shown, by calls.h and by commands
  * @error:	why something failed, or what is wrong with the file
  */
 struct pipe {
 	struct consumer			consumer;
+	bool				inlines;
 	const struct options		*options;
 	struct pipe_bill		bill;
 	struct task			*tasks;
@@ -309,6 +312,8 @@ struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
+/* The function whose code is at the address: @sym, or with @inlines one that is inlined there. */
+struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* What the instruction at an address of the object is; its length, 0 if it is not known. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

@@ -6,6 +6,7 @@
  * of assembly lies within one, each instruction has its own.
  */
 #include "symbols/code.h"
+#include "symbols/inlines.h"
 #include "pipeline.h"
 
 struct walk {
@@ -30,6 +31,13 @@ static void one(void *ctx, uint64_t addr, uint32_t length)
 static struct object *table_of(const struct sym *s)
 {
 	return s->object->kernel ? s->object->code : s->object;
+}
+
+struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr)
+{
+	const struct inlined *in = p->inlines ? object_inlined(sym->object, addr, NULL) : NULL;
+
+	return in ? in->sym : sym;
 }
 
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,

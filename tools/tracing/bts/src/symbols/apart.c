@@ -64,19 +64,29 @@ static size_t keep_equal(struct sym **list, size_t nr)
 	return kept;
 }
 
-void object_tell_apart(struct object *o)
+void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr)
 {
 	static const longer_fn longer[] = { with_arguments, with_file, with_addr };
+	struct sym **list = mem_alloc(nr * sizeof(struct sym *));
+
+	if (nr)
+		memcpy(list, syms, nr * sizeof(struct sym *));
+	for (size_t way = 0; way < ARRAY_SIZE(longer); way++) {
+		nr = keep_equal(list, nr);
+		for (size_t i = 0; i < nr; i++)
+			list[i]->name = longer[way](o, list[i]);
+	}
+	free(list);
+}
+
+void object_tell_apart(struct object *o)
+{
 	struct sym **list = mem_alloc(o->nr_syms * sizeof(struct sym *));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < o->nr_syms; i++)
 		if (!o->syms[i].stub)
 			list[nr++] = &o->syms[i];
-	for (size_t way = 0; way < sizeof(longer) / sizeof(longer[0]); way++) {
-		nr = keep_equal(list, nr);
-		for (size_t i = 0; i < nr; i++)
-			list[i]->name = longer[way](o, list[i]);
-	}
+	syms_tell_apart(o, list, nr);
 	free(list);
 }

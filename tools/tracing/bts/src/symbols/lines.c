@@ -7,14 +7,13 @@
  * An entry without a line ends a run of code, so that code between two runs has none.
  */
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "object.h"
+#include "dwarf.h"
 
 /**
  * struct unit - one of the object's units of compilation
@@ -124,30 +123,47 @@ static void sort_lines(struct object *o)
 	o->nr_lines = nr;
 }
 
+void units_begin(struct units *u, const struct object *o)
+{
+	*u = (struct units) { .fd = -1 };
+	if (o->debug_path)
+		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
+	if (u->fd >= 0)
+		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
+	/* Its own would end the program. */
+	if (u->dwarf)
+		dwarf_new_oom_handler(u->dwarf, mem_fail);
+}
+
+bool units_next(struct units *u)
+{
+	Dwarf_Off at = u->offset;
+	size_t head;
+
+	while (u->dwarf && !dwarf_nextcu(u->dwarf, at, &u->offset, &head, NULL, NULL, NULL)) {
+		if (dwarf_offdie(u->dwarf, at + head, &u->die))
+			return true;
+		at = u->offset;
+	}
+	return false;
+}
+
+void units_end(struct units *u)
+{
+	dwarf_end(u->dwarf);
+	if (u->fd >= 0)
+		close(u->fd);
+}
+
 static void read_lines(struct object *o)
 {
-	Dwarf_Off offset = 0, next;
-	Dwarf *dwarf;
-	size_t head;
-	int fd;
+	struct units units;
 
 	o->lines_read = true;
-	fd = o->debug_path ? open(o->debug_path, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return;
-	dwarf = dwarf_begin(fd, DWARF_C_READ);
-	/* Its own would end the program. */
-	if (dwarf)
-		dwarf_new_oom_handler(dwarf, mem_fail);
-	while (dwarf && !dwarf_nextcu(dwarf, offset, &next, &head, NULL, NULL, NULL)) {
-		Dwarf_Die die;
-
-		if (dwarf_offdie(dwarf, offset + head, &die))
-			read_unit(o, &die);
-		offset = next;
-	}
-	dwarf_end(dwarf);
-	close(fd);
+	units_begin(&units, o);
+	while (units_next(&units))
+		read_unit(o, &units.die);
+	units_end(&units);
 	sort_lines(o);
 }
 

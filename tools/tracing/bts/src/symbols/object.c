@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "inlines.h"
 #include "lsda.h"
 #include "object.h"
 
@@ -41,6 +42,7 @@ static void object_free(struct object *o)
 	free(o->blocks);
 	free(o->lines);
 	lsda_free(o);
+	inlines_free(o);
 	free(o->file);
 	free(o->read_path);
 	free(o->debug_path);

@@ -67,6 +67,7 @@ struct segment {
 
 struct block;
 struct lsda_table;
+struct inline_table;
 struct line;
 
 #define BUILD_ID_MAX	20
@@ -103,6 +104,7 @@ enum object_proof {
  * @debug_apart:	it is another file than the one with the code
  * @debug_bias:	what is to be added to its addresses
  * @lsda:	lsda.c: where exceptions go
+ * @inlines:	inlines.c: calls that are inlined
  */
 struct object {
 	char		*name;
@@ -142,6 +144,7 @@ struct object {
 	bool		debug_apart;
 	uint64_t	debug_bias;
 	struct lsda_table *lsda;
+	struct inline_table *inlines;
 	struct object	*next;
 	void		*priv;
 };
@@ -240,8 +243,9 @@ void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
 /* demangle.c: of a C++ function's linked name, its own; or the same. */
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
-/* apart.c: equal names become longer, until they differ. */
+/* apart.c: equal names become longer, until they differ: those of the object, those of a list. */
 void object_tell_apart(struct object *o);
+void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
 /* plt.c: of procedure linkage. Rank 0: below all symbols. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);

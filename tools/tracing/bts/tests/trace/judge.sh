@@ -351,9 +351,9 @@ judge_genhtml() {
 		[ -s "$work/html/index.html" ]
 }
 
-# Instructions in all, as bts top has them.
+# total TRACE [OPTION...]: instructions in all, as bts top has them.
 total() {
-	"$bts" top -n 0 --json "$1" | sed -n 's/.*"instructions":\([0-9]*\).*/\1/p' |
+	"$bts" top -n 0 --json "$@" | sed -n 's/.*"instructions":\([0-9]*\).*/\1/p' |
 		awk '{ n += $1 } END { print n }'
 }
 
@@ -559,6 +559,41 @@ judge_demangled() {
 	# The recording ended where the first of them was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
+}
+
+# entries TRACE OPTION...: depth and name of each call from main() on, but for interrupts.
+entries() {
+	trace=$1
+	shift
+	"$bts" replay -F main "$@" "$trace.dat" | sed -n -e 's/ \[inlined]//' -e '/interrupt$/d' \
+		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
+}
+
+# Calls that are inlined make the same tree as calls that are not, and no instruction is lost.
+judge_inline() {
+	entries inlines-not >"$work/a"
+	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
+	for trace in inlines inlines-clang; do
+		entries "$trace" --inline | diff "$work/a" - && ! entries "$trace" | cmp -s "$work/a" - &&
+			"$bts" graph --inline inner "$trace.dat" >"$work/text" &&
+			awk '/^function/ { getline; exit !($1 == 5 && $4 == "inner" && $5 == "[inlined]") }' \
+				"$work/text" || return 1
+		whole=$(total "$trace.dat")
+		[ "$(total "$trace.dat" --inline)" = "$whole" ] &&
+			"$bts" dump -f folded --inline "$trace.dat" 2>/dev/null >"$work/folded" &&
+			grep -q ';first;outer \[inlined];inner \[inlined];told [0-9]*$' "$work/folded" &&
+			[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$whole" ] &&
+			"$bts" dump -f callgrind --inline -o "$work/out" "$trace.dat" >/dev/null &&
+			callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
+			sed -n 's/^ *\([0-9]*\) .*inlines.c:\([a-z]*\) .*\/inlines.*/\2 \1/p' >"$work/text" ||
+			return 1
+		# What is inlined in first() is a part of it, and is counted there once.
+		awk '{ n[$1] = $2 }
+			END { exit !(n["outer"] && n["outer"] < n["first"] && n["first"] < n["main"]) }' \
+			"$work/text" || return 1
+	done
+	"$bts" dump -f csv --inline inlines.dat 2>"$work/said" && return 1
+	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
 # Two static functions of one name, and two overloads.
@@ -823,6 +858,7 @@ judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions of one name stay apart" judge_names
+judge inline callgrind_annotate "inlined calls make the same tree as others" judge_inline
 judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference

@@ -70,6 +70,13 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	g++ -O1 -g -fno-inline -o names "$progs/names.cc" "$progs/names-more.cc"
+	flags="-O1 -g -fno-optimize-sibling-calls"
+	# shellcheck disable=SC2086 # options
+	{
+		gcc $flags -o inlines "$progs/inlines.c"
+		clang $flags -o inlines-clang "$progs/inlines.c"
+		gcc $flags -fno-inline -DINLINED= -o inlines-not "$progs/inlines.c"
+	}
 	gcc -O1 -g -o signals "$progs/signals.c"
 	gcc -O1 -g -o jit "$progs/jit.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
@@ -103,6 +110,9 @@ record mix-2 ./mix 2
 record calls-static ./calls-static 8
 record throws ./throws
 record names ./names
+record inlines ./inlines
+record inlines-clang ./inlines-clang
+record inlines-not ./inlines-not
 record signals ./signals
 record jit ./jit
 record loads ./loads "$dir/library.so"

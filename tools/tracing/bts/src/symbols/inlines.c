@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Inlined calls, from DWARF.
+ *
+ * The calls of an object are read when the first one is asked for, all at once. Their ranges
+ * nest; they are flattened into spans, which are sorted by address and do not overlap:
+ *
+ *	main()		[------------------------------]
+ *	outer()		      [------------------]
+ *	inner()		            [-----]
+ *	spans		      outer inner outer
+ *
+ * All inlined calls of one function have one struct sym. A function is known by its linked name,
+ * or, if it has none, by its name and the place of its declaration.
+ */
+#include <dwarf.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "dwarf.h"
+#include "inlines.h"
+
+/* Compilers nest less; a damaged file may nest without end. */
+#define NESTING_MAX	256
+
+struct span {
+	uint64_t		low;
+	uint64_t		high;
+	const struct inlined	*call;
+};
+
+/**
+ * struct function - a function that is inlined somewhere
+ * @sym:	must be the first
+ * @line:	of its declaration
+ */
+struct function {
+	struct sym	sym;
+	int		line;
+};
+
+/**
+ * struct inline_table - the inlined calls of an object
+ * @spans:	sorted by address, without overlap
+ * @calls:	what the spans point to
+ * @functions:	a tree of struct function, for tsearch()
+ * @list:	the same, for names
+ */
+struct inline_table {
+	struct object	*object;
+	struct span	*spans;
+	size_t		nr_spans;
+	struct inlined	**calls;
+	size_t		nr_calls;
+	void		*functions;
+	struct sym	**list;
+	size_t		nr_functions;
+};
+
+static int text_order(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !!a - !!b;
+}
+
+static int function_order(const void *left, const void *right)
+{
+	const struct function *a = left, *b = right;
+	int order = strcmp(a->sym.linked, b->sym.linked);
+
+	if (!order)
+		order = text_order(a->sym.file, b->sym.file);
+	return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Room for one more in a list of @nr. */
+static void *list_room(void *list, size_t nr, size_t size)
+{
+	return nr & (nr - 1) ? list : mem_realloc(list, nr ? 2 * nr : 1, size);
+}
+
+static struct sym *function_get(struct inline_table *t, const struct function *wanted)
+{
+	struct function *f = mem_alloc(sizeof(*f));
+	struct function **found;
+
+	*f = *wanted;
+	found = tsearch(f, &t->functions, function_order);
+	if (found && *found != f) {
+		free(f);
+		return &(*found)->sym;
+	}
+	f->sym.linked = object_string(t->object, f->sym.linked);
+	f->sym.plain = sym_demangle(t->object, f->sym.linked, false);
+	f->sym.name = f->sym.plain;
+	if (f->sym.file)
+		f->sym.file = object_string(t->object, f->sym.file);
+	t->list = list_room(t->list, t->nr_functions, sizeof(struct sym *));
+	t->list[t->nr_functions++] = &f->sym;
+	return &f->sym;
+}
+
+/* What the name, the linked name and the place of a function are. */
+static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t addr)
+{
+	struct function f = { .sym = { .object = t->object, .addr = addr, .local = true } };
+	Dwarf_Attribute attr;
+	const char *file;
+
+	f.sym.linked = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+	if (!f.sym.linked)
+		f.sym.linked = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+	if (!f.sym.linked)
+		return NULL;
+	file = dwarf_decl_file(die);
+	if (file && strrchr(file, '/'))
+		file = strrchr(file, '/') + 1;
+	f.sym.file = file;
+	dwarf_decl_line(die, &f.line);
+	return function_get(t, &f);
+}
+
+/* Without code or a name there is no call, but @outer. */
+static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct inlined *outer)
+{
+	struct inlined *call = NULL;
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		if (low >= high)
+			continue;
+		if (!call) {
+			call = mem_zalloc(1, sizeof(*call));
+			call->sym = function_of(t, die, low + t->object->debug_bias);
+			call->outer = outer;
+			call->depth = outer ? outer->depth + 1 : 1;
+			t->calls = list_room(t->calls, t->nr_calls, sizeof(*t->calls));
+			t->calls[t->nr_calls++] = call;
+		}
+		if (!call->sym)
+			break;
+		t->spans = list_room(t->spans, t->nr_spans, sizeof(*t->spans));
+		t->spans[t->nr_spans++] = (struct span) {
+			.low = low + t->object->debug_bias,
+			.high = high + t->object->debug_bias, .call = call,
+		};
+	}
+	return call && call->sym ? call : outer;
+}
+
+static void read_children(struct inline_table *t, Dwarf_Die *parent, struct inlined *outer,
+			  unsigned int nesting)
+{
+	Dwarf_Die die;
+
+	if (nesting == NESTING_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		struct inlined *inner = outer;
+
+		if (dwarf_tag(&die) == DW_TAG_subprogram)
+			inner = NULL;
+		else if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			inner = call_add(t, &die, outer);
+		read_children(t, &die, inner, nesting + 1);
+	} while (!dwarf_siblingof(&die, &die));
+}
+
+/* A call comes after those that contain it. */
+static int span_order(const void *left, const void *right)
+{
+	const struct span *a = left, *b = right;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return (a->call->depth > b->call->depth) - (a->call->depth < b->call->depth);
+}
+
+struct flat {
+	struct span	*spans;
+	size_t		nr;
+	struct span	*open;
+	size_t		nr_open;
+	uint64_t	done;
+};
+
+/* The code up to @addr belongs to the innermost of the open calls. */
+static void flat_to(struct flat *f, uint64_t addr)
+{
+	if (f->nr_open && f->done < addr)
+		f->spans[f->nr++] = (struct span) {
+			.low = f->done, .high = addr, .call = f->open[f->nr_open - 1].call,
+		};
+	f->done = addr;
+}
+
+static void flat_close(struct flat *f, uint64_t addr)
+{
+	while (f->nr_open && f->open[f->nr_open - 1].high <= addr) {
+		flat_to(f, f->open[f->nr_open - 1].high);
+		f->nr_open--;
+	}
+}
+
+static void flatten(struct inline_table *t)
+{
+	struct flat f = {
+		.spans = mem_zalloc(2 * t->nr_spans, sizeof(*t->spans)),
+		.open = mem_zalloc(t->nr_spans, sizeof(*t->spans)),
+	};
+
+	if (t->nr_spans)
+		qsort(t->spans, t->nr_spans, sizeof(*t->spans), span_order);
+	for (size_t i = 0; i < t->nr_spans; i++) {
+		struct span s = t->spans[i];
+
+		flat_close(&f, s.low);
+		flat_to(&f, s.low);
+		/* Only those of a damaged file do not nest. */
+		if (f.nr_open && s.high > f.open[f.nr_open - 1].high)
+			s.high = f.open[f.nr_open - 1].high;
+		f.open[f.nr_open++] = s;
+	}
+	flat_close(&f, UINT64_MAX);
+	free(f.open);
+	free(t->spans);
+	t->spans = f.spans;
+	t->nr_spans = f.nr;
+}
+
+static void name_functions(struct inline_table *t)
+{
+	syms_tell_apart(t->object, t->list, t->nr_functions);
+	for (size_t i = 0; i < t->nr_functions; i++) {
+		char *name = mem_format("%s%s [inlined]", t->list[i]->name,
+					t->object->proof == OBJECT_UNPROVEN ? "?" : "");
+
+		t->list[i]->name = object_string(t->object, name);
+		free(name);
+	}
+}
+
+static struct inline_table *table_of(struct object *o)
+{
+	struct inline_table *t = o->inlines;
+	struct units units;
+
+	if (t)
+		return t;
+	t = mem_zalloc(1, sizeof(*t));
+	t->object = o;
+	o->inlines = t;
+	units_begin(&units, o);
+	while (units_next(&units))
+		read_children(t, &units.die, NULL, 0);
+	units_end(&units);
+	flatten(t);
+	name_functions(t);
+	return t;
+}
+
+const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end)
+{
+	struct inline_table *t = table_of(o);
+	size_t low = 0, high = t->nr_spans, mid;
+	const struct span *s;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->spans[mid].low <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	s = low && addr < t->spans[low - 1].high ? &t->spans[low - 1] : NULL;
+	if (end)
+		*end = s ? s->high : low < t->nr_spans ? t->spans[low].low : UINT64_MAX;
+	return s ? s->call : NULL;
+}
+
+void inlines_free(struct object *o)
+{
+	struct inline_table *t = o->inlines;
+
+	if (!t)
+		return;
+	tdestroy(t->functions, free);
+	for (size_t i = 0; i < t->nr_calls; i++)
+		free(t->calls[i]);
+	free(t->calls);
+	free(t->list);
+	free(t->spans);
+	free(t);
+	o->inlines = NULL;
+}
