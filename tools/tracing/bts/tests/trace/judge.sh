@@ -477,6 +477,26 @@ judge_tree() { # TRACE PROGRAM
 	esac
 }
 
+# places TRACE OPTIONS ARGS PLACE...: gdb's backtrace at each place is the stack of the tree.
+places() {
+	trace=$1
+	arguments=$3
+	# shellcheck disable=SC2086 # options
+	"$bts" replay $2 "$trace.dat" >"$work/replay" || return 1
+	shift 3
+	# shellcheck disable=SC2086 # arguments
+	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
+}
+
+# In recursion, in C++, with what is inlined; below a cold part, after longjmp(), in a callback of
+# the C library and in handlers of signals; where an exception has been caught; on another stack.
+judge_gdb() {
+	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
+		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
+		places tree-cc '' '' thrower:6 leaf:25 && places inlines --inline '' told:2 told:15 &&
+		places fibers '' '' leaf:60
+}
+
 # csv FILTER...: which branches there are.
 csv() {
 	"$bts" dump -f csv "$@" 2>/dev/null | cut -d, -f1-9 | grep -v ',row$'
@@ -854,6 +874,7 @@ judge tree - "the tree: the same with the kernel's side" judge_tree kernel-tree 
 judge tree - "the tree: the same with a uprobe" judge_tree probed tree-c
 judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
+judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter has the branches that it should" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph

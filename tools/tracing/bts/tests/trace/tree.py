@@ -29,26 +29,30 @@ def told(path, program):
     return [(int(depth), names[int(address, 16)]) for depth, address in entries]
 
 
-def shown(path, functions):
-    entries, stacks, levels = [], {}, []
+def entries(path):
+    """The frames at each entry of `bts replay`, outermost first: (column, name, jumped to)."""
+    stacks, frames = {}, []
     for line in open(path):
         text = line[COLUMNS:].rstrip("\n")
         change = re.match(r" *// stack (\d+)$", text)
         if change:
-            stacks.setdefault("0", levels)
-            levels = stacks.setdefault(change[1], [])
-        match = re.match(r"( *)(.*?)\(\)(?: \{|;)", text)
+            stacks.setdefault("0", frames)
+            frames = stacks.setdefault(change[1], [])
+        match = re.match(r"( *)(.*?)\(\)(?: \{|;)(.*)", text)
         if not match or match[2].startswith("//"):
             continue
-        level = len(match[1])
-        while levels and levels[-1][0] >= level:
-            levels.pop()
-        own = match[2] in functions
-        depth = (levels[-1][1] if levels else 0) + own
-        levels.append((level, depth))
-        if own:
-            entries.append((depth, match[2]))
-    return entries
+        while frames and frames[-1][0] >= len(match[1]):
+            frames.pop()
+        frames.append((len(match[1]), match[2], match[3] == "  // jump"))
+        yield frames
+
+
+def shown(path, functions):
+    found = []
+    for frames in entries(path):
+        if frames[-1][1] in functions:
+            found.append((sum(name in functions for _, name, _ in frames), frames[-1][1]))
+    return found
 
 
 def main():
@@ -66,4 +70,5 @@ def main():
     return 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions that are inlined one into the other, and that call others from there. Built with
- * INLINED=, the program makes the same calls, and none is inlined.
+ * INLINED=, the program makes the same calls, and none is inlined. Otherwise the functions are in
+ * the program as well, but nothing calls them there.
  */
 #ifndef INLINED
-#define INLINED inline __attribute__((always_inline))
+#define INLINED extern inline __attribute__((always_inline))
 #endif
 
 static volatile int total;
@@ -14,14 +15,14 @@ __attribute__((noinline)) void told(int n)
 	total += n;
 }
 
-static INLINED void inner(int n)
+INLINED void inner(int n)
 {
 	told(n);
 	if (n & 1)
 		told(-n);
 }
 
-static INLINED void outer(int n)
+INLINED void outer(int n)
 {
 	told(n + 100);
 	inner(n);

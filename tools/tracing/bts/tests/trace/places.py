@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compares stacks with those of gdb: places.py REPLAY PLACE... -- PROGRAM [ARGS]
+
+REPLAY is what `bts replay` prints of the program. A place is FUNCTION:N, the Nth time that the
+function is entered. There, the frames of the program's own functions must be the same.
+"""
+import re
+import subprocess
+import sys
+
+from tree import entries, plain
+
+
+def own_functions(program):
+    """Their plain names. gdb shows nothing that is outside of main()."""
+    text = subprocess.run(["nm", "-C", "--defined-only", program], check=True, text=True,
+                          capture_output=True).stdout
+    names = {plain(line.split(" ", 2)[2]) for line in text.splitlines() if line[17] in "tTwW"}
+    return {name for name in names if not name.startswith("_")}
+
+
+def by_gdb(program, place):
+    function, nth = place.rsplit(":", 1)
+    commands = ["set print frame-arguments none", f"break *{function}",
+                f"ignore 1 {int(nth) - 1}", "handle all nostop noprint pass",
+                "handle SIGTRAP SIGINT stop", "run >/dev/null", "bt"]
+    run = subprocess.run(["gdb", "-nx", "-batch", *[f"-ex={c}" for c in commands],
+                          "--args", *program], text=True, capture_output=True)
+    return [plain(name) for name in
+            re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*?) \(", run.stdout, re.M)]
+
+
+def by_trace(replay, place):
+    """A function that has jumped to another one has no frame of its own any more."""
+    function, nth = place.rsplit(":", 1)
+    for frames in entries(replay):
+        nth = int(nth) - (plain(frames[-1][1]) == function)
+        if not nth:
+            kept = [frame for frame, inner in zip(frames, frames[1:]) if not inner[2]]
+            return [plain(name.replace(" [inlined]", "")) for _, name, _ in kept +
+                    [frames[-1]]][::-1]
+    return []
+
+
+def main():
+    split = sys.argv.index("--")
+    program = sys.argv[split + 1:]
+    own = own_functions(program[0])
+    bad = False
+    for place in sys.argv[2:split]:
+        theirs, ours = [[name for name in names if name in own]
+                        for names in (by_gdb(program, place), by_trace(sys.argv[1], place))]
+        bad |= not theirs or theirs != ours
+        print(f"# {program[0]} {place}: gdb {theirs}" + (f", bts {ours}" if theirs != ours else ""))
+    return bad
+
+
+sys.exit(main())
