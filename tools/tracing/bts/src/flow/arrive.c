@@ -15,6 +15,7 @@
  *	another stack	to the return address of a frame on a stack that the task has left. If
  *			several stacks have such a frame, the task continues on the stack that
  *			it left first, because schedulers take turns. That is a guess. If a
+ *			later ret shows that it was another one, the stacks are exchanged. If a
  *			function that switches stacks (roles.c) leads elsewhere, or a ret to
  *			the beginning of a function, a new stack begins
  */
@@ -143,7 +144,20 @@ static int64_t distance(const struct stack *other, uint64_t to)
 	return -1;
 }
 
-static bool land_on_stack(struct calls *c, const struct step *s)
+/*
+ * The task has continued on the wrong one of several stacks that were left at the same place. Now
+ * it is where they differ: what has ended since were frames of the right one, stack @index.
+ */
+static void correct(struct calls *c, uint32_t index, uint32_t way)
+{
+	const struct stack *right = &c->others[index];
+	uint32_t depth = right->depth - way;
+
+	if (c->now.doubtful && calls_real(c)->sym == right->frames[depth - 1].sym)
+		move_frames(c, index, depth);
+}
+
+static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 {
 	int64_t best = -1, way;
 	uint32_t index = 0, nr = 0;
@@ -161,7 +175,10 @@ static bool land_on_stack(struct calls *c, const struct step *s)
 	if (!nr)
 		return false;
 	nr += find_ret(c, s->to, side_begin(c)) >= 0;
+	if (!is_switch && best)
+		correct(c, index, best);
 	change_stack(c, index);
+	c->now.doubtful = nr > 1;
 	pop_to(c, find_ret(c, s->to, 0));
 	if (!c->now.depth)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
@@ -170,9 +187,13 @@ static bool land_on_stack(struct calls *c, const struct step *s)
 	return true;
 }
 
+/* The midst of a function begins no stack: Go's panics end there, in a frame that is alive. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
-	if (find_ret(c, s->to, side_begin(c)) >= 0)
+	bool within = s->at_to.addr != s->at_to.sym->addr;
+
+	if (find_ret(c, s->to, side_begin(c)) >= 0 ||
+	    (within && find_sym(c, s->at_to.sym, side_begin(c)) >= 0))
 		return false;
 	change_stack(c, c->nr_others);
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
@@ -185,11 +206,11 @@ bool arrive(struct calls *c, const struct step *s)
 	enum sym_role role = sym_role(calls_real(c)->sym);
 	bool is_switch = role == ROLE_SWITCH;
 
-	if (is_switch && land_on_stack(c, s))
+	if (is_switch && land_on_stack(c, s, true))
 		return true;
 	if (within && (land_at_point(c, s) || land_at_pad(c, s)))
 		return true;
-	if (within && !is_switch && land_on_stack(c, s))
+	if (within && !is_switch && land_on_stack(c, s, false))
 		return true;
 	/* A ret to where a function begins, or a switch to where no stack was left. */
 	if (is_switch)

@@ -81,6 +81,7 @@ struct point;
  * @depth:	frames in @frames
  * @points:	calls of setjmp(), outermost first
  * @id:		of the task's stacks, 0 is the first
+ * @doubtful:	the task may have continued on another one instead
  * @insns:	that the task had executed when it left the stack
  * @branches:	that the task had taken
  */
@@ -92,6 +93,7 @@ struct stack {
 	uint32_t	nr_points;
 	uint32_t	points_room;
 	uint32_t	id;
+	bool		doubtful;
 	uint64_t	insns;
 	uint64_t	branches;
 };

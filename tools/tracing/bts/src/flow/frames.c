@@ -17,16 +17,20 @@
 /* Branches do not show that a stack has ended, so the oldest one is forgotten. */
 #define STACKS_MAX	4096
 
-void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct place *site,
-	  uint64_t ret)
+static struct frame *new_frame(struct calls *c)
 {
-	struct frame *f;
-
 	if (!c->now.frames || c->now.depth == c->now.room) {
 		c->now.room = c->now.room ? 2 * c->now.room : 64;
 		c->now.frames = mem_realloc(c->now.frames, c->now.room, sizeof(*c->now.frames));
 	}
-	f = &c->now.frames[c->now.depth++];
+	return &c->now.frames[c->now.depth++];
+}
+
+void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct place *site,
+	  uint64_t ret)
+{
+	struct frame *f = new_frame(c);
+
 	*f = (struct frame) {
 		.sym = sym, .ret = ret, .kind = kind, .insns_at = c->insns,
 		.branches_at = c->branches, .ts = c->ts, .serial = ++c->serial,
@@ -178,6 +182,20 @@ static struct stack take_stack(struct calls *c, uint32_t i)
 	c->nr_others--;
 	memmove(&c->others[i], &c->others[i + 1], (c->nr_others - i) * sizeof(taken));
 	return taken;
+}
+
+void move_frames(struct calls *c, uint32_t i, uint32_t depth)
+{
+	struct stack *from = &c->others[i];
+
+	for (uint32_t at = depth; at < from->depth; at++) {
+		struct frame *f = new_frame(c);
+
+		*f = from->frames[at];
+		f->insns_at += c->insns - from->insns;
+		f->branches_at += c->branches - from->branches;
+	}
+	from->depth = depth;
 }
 
 static void leave_stack(struct calls *c)

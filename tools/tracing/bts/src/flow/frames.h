@@ -30,10 +30,7 @@ void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
 /* Frames up to the innermost one that is not inlined. */
 uint32_t real_depth(const struct calls *c);
-/*
- * Put the inlined calls up to @in, which may be NULL, on top of the innermost frame that is not
- * inlined. Those that are there already stay.
- */
+/* Put the inlined calls up to @in, or none if it is NULL, on top of the innermost real frame. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Is the function, or the part of one, the frame's? */
 bool frame_has(struct frame *f, struct sym *sym);
@@ -52,6 +49,8 @@ int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess from here on, and count the guess. */
 void guess(struct calls *c);
+/* Move the frames of stack @i of the others, from @depth on, on top of the current stack's. */
+void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on stack @i of the others, or, if there are only @i, on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
 /* End all stacks. */

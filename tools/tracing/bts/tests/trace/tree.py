@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares a call tree with what the program says: tree.py REPLAY TOLD PROGRAM
+"""Compares a call tree with what the program says: tree.py REPLAY TOLD [PROGRAM]
 
 REPLAY is what `bts replay` prints, TOLD the depths and addresses that the instrumented
-PROGRAM (see told.c) prints. Of the tree, the program's functions count: they must be the
-same list of depths and names.
+PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. Of the tree, the
+program's functions count: they must be the same list of depths and names.
 """
 import re
 import subprocess
 import sys
 
-COLUMNS = 49    # of numbers and task
+NUMBERS = 25    # columns of numbers
+COLUMNS = 49    # and of the task
 
 
 def plain(name):
     return re.sub(r"\(.*", "", name)
+
+
+def told_names(path):
+    with open(path) as lines:
+        entries = [line.rstrip("\n").split(" ", 1) for line in lines]
+    return [(int(depth), name) for depth, name in entries]
 
 
 def told(path, program):
@@ -31,13 +38,13 @@ def told(path, program):
 
 def entries(path):
     """The frames at each entry of `bts replay`, outermost first: (column, name, jumped to)."""
-    stacks, frames = {}, []
+    stacks, current = {}, {}
     for line in open(path):
-        text = line[COLUMNS:].rstrip("\n")
+        task, text = line[NUMBERS:COLUMNS], line[COLUMNS:].rstrip("\n")
         change = re.match(r" *// stack (\d+)$", text)
         if change:
-            stacks.setdefault("0", frames)
-            frames = stacks.setdefault(change[1], [])
+            current[task] = change[1]
+        frames = stacks.setdefault((task, current.get(task, "0")), [])
         match = re.match(r"( *)(.*?)\(\)(?: \{|;)(.*)", text)
         if not match or match[2].startswith("//"):
             continue
@@ -56,7 +63,7 @@ def shown(path, functions):
 
 
 def main():
-    wanted = told(sys.argv[2], sys.argv[3])
+    wanted = told(*sys.argv[2:]) if len(sys.argv) > 3 else told_names(sys.argv[2])
     found = shown(sys.argv[1], {name for _, name in wanted})
     same = 0
     while same < min(len(wanted), len(found)) and wanted[same] == found[same]:
