@@ -153,6 +153,8 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	task_of(v, t, key.tgid);
 	m.addr = number(f, b, "addr");
 	m.end = m.addr + number(f, b, "len");
+	if (!strcmp(path, "[vdso]") && m.end <= 1ULL << 32)
+		key.path = "[vdso32]";
 	m.object = object_get(&v->pipe->objects, &key);
 	m.bias = m.object->is_file ? m.addr - object_addr(m.object, number(f, b, "offset")) : 0;
 	if (is_kernel(m.addr) || m.end < m.addr)

@@ -4,13 +4,11 @@
  * kernel_code.c's.
  */
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "lib/msg.h"
 #include "lib/path.h"
 #include "archive.h"
+#include "vdso.h"
 
 char *archive_path(const char *trace)
 {
@@ -105,7 +104,7 @@ void archive_clear(const char *trace)
 		const char *name = entry->d_name;
 
 		if (!strncmp(name, "kcore", 5) || !strcmp(name, "notes") ||
-		    !strcmp(name, "vdso.so") ||
+		    !strcmp(name, "vdso.so") || !strcmp(name, "vdso32.so") ||
 		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")))
 			unlinkat(dirfd(stream), name, 0);
 	}
@@ -118,21 +117,14 @@ void archive_clear(const char *trace)
 
 /* --- Tasks -------------------------------------------------------------------------- */
 
-/* Ours is the same as every 64-bit task's. */
-static void archive_vdso(const char *trace)
+static void archive_vdso(const char *trace, bool bits32)
 {
-	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-	const Elf64_Phdr *phdr;
-	size_t end;
+	size_t size;
+	void *vdso = bits32 ? vdso_read32(&size) : vdso_read(getpid(), &size);
 
-	if (!vdso)
-		return;
-	end = vdso->e_shoff + vdso->e_shnum * vdso->e_shentsize;
-	phdr = (const Elf64_Phdr *)((const char *)vdso + vdso->e_phoff);
-	for (int i = 0; i < vdso->e_phnum; i++)
-		if (phdr[i].p_offset + phdr[i].p_filesz > end)
-			end = phdr[i].p_offset + phdr[i].p_filesz;
-	archive_put(trace, "vdso.so", vdso, end);
+	if (vdso)
+		archive_put(trace, bits32 ? "vdso32.so" : "vdso.so", vdso, size);
+	free(vdso);
 }
 
 /* A task may have a /tmp of its own. */
@@ -154,7 +146,8 @@ static void archive_map(const char *trace, int pid)
 
 void archive_tasks(const char *trace, const struct names *names)
 {
-	archive_vdso(trace);
+	archive_vdso(trace, false);
+	archive_vdso(trace, true);
 	for (size_t i = 0; i < names->nr_slots; i++)
 		if (names->slots[i].pid > 0)
 			archive_map(trace, names->slots[i].pid);

@@ -5,6 +5,7 @@
  *	.build-id/XX/YYYY	binaries, by build ID
  *	root/PATH		those without one
  *	vdso.so			the vDSO of 64-bit tasks
+ *	vdso32.so		that of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended: an
  *				ELF core file, a PT_LOAD for each piece, at its address
  *	kcore.before		the pages of it that were others when tracing began

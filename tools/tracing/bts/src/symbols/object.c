@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -27,8 +26,8 @@
 #include "inlines.h"
 #include "lsda.h"
 #include "object.h"
+#include "vdso.h"
 
-#define VDSO_MAX	(4U << 20)
 #define PAGE_BYTES	4096ULL
 
 static void object_free(struct object *o)
@@ -120,13 +119,18 @@ static bool object_is_file(const char *path)
 	return path[0] == '/' && path[1] != '/';
 }
 
+static bool is_vdso(const char *path)
+{
+	return !strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]");
+}
+
 static bool same_object(const struct object *o, const struct object_key *key)
 {
 	if (key->build_id_size != o->build_id_size || strcmp(o->path, key->path))
 		return false;
 	if (key->build_id_size)
 		return !memcmp(o->build_id, key->build_id, key->build_id_size);
-	if (!object_is_file(key->path) && strcmp(key->path, "[vdso]"))
+	if (!object_is_file(key->path) && !is_vdso(key->path))
 		return o->tgid == key->tgid;
 	return o->inode == key->inode && o->device == key->device;
 }
@@ -162,28 +166,20 @@ static bool running_kernel(const struct objects *all)
 	       strstr(all->uname, u.version);
 }
 
-/* The vDSO of this process, as a file: it is mapped whole, with its ELF header first. */
 static bool read_own_vdso(struct objects *all, struct object *o)
 {
-	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-	char path[32];
-	uint64_t size;
+	size_t size;
+	void *vdso = running_kernel(all) ? vdso_read(getpid(), &size) : NULL;
+	int fd = vdso ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 	bool done = false;
-	int fd;
+	char path[32];
 
-	if (!vdso || !running_kernel(all))
-		return false;
-	/* The section headers are the last thing in it: e_shoff + e_shnum * e_shentsize. */
-	memcpy(&size, vdso + 40, 8);
-	size += vdso[60] * (uint64_t)vdso[58];
-	if (size > VDSO_MAX)
-		return false;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && write(fd, vdso, size) == (ssize_t)size)
 		done = elf_read(o, path, NULL, NULL);
 	if (fd >= 0)
 		close(fd);
+	free(vdso);
 	/* No lines later: the path is only good now. */
 	free(o->debug_path);
 	o->debug_path = NULL;
@@ -192,13 +188,14 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	return done;
 }
 
-static void read_vdso(struct objects *all, struct object *o)
+static void read_vdso(struct objects *all, struct object *o, bool bits32)
 {
 	char *path = NULL;
 
 	if (all->archive)
-		path = mem_format("%s/vdso.so", all->archive);
-	if (!path || !elf_read(o, path, NULL, NULL))
+		path = mem_format("%s/%s", all->archive, bits32 ? "vdso32.so" : "vdso.so");
+	/* The one of 32-bit tasks would take a process to be started. */
+	if ((!path || !elf_read(o, path, NULL, NULL)) && !bits32)
 		read_own_vdso(all, o);
 	free(path);
 }
@@ -251,9 +248,9 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	o->inode = key->inode;
 	o->device = key->device;
 	o->tgid = key->tgid;
-	o->is_file = object_is_file(key->path) || !strcmp(key->path, "[vdso]");
-	if (!strcmp(key->path, "[vdso]")) {
-		read_vdso(all, o);
+	o->is_file = object_is_file(key->path) || is_vdso(key->path);
+	if (is_vdso(key->path)) {
+		read_vdso(all, o, !strcmp(key->path, "[vdso32]"));
 		return o;
 	}
 	if (!object_is_file(key->path)) {

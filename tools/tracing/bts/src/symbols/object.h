@@ -149,7 +149,10 @@ struct object {
 	void		*priv;
 };
 
-/* An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. */
+/*
+ * An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. The vDSO of
+ * 32-bit tasks is [vdso32] here; the kernel calls it [vdso], too.
+ */
 struct object_key {
 	const char	*path;
 	const uint8_t	*build_id;

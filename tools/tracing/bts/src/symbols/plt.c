@@ -10,6 +10,9 @@
  *	push $N; jmp .plt	.plt, with IBT, until the function is found: the Nth
  *				relocation of .rela.plt
  *
+ * In 32-bit code, jmp *SLOT has the slot's address, or its distance from the global offset table
+ * (jmp *SLOT(%ebx)), and N counts the bytes of .rel.plt.
+ *
  * Everything else in these sections is [plt].
  */
 #include <gelf.h>
@@ -31,15 +34,19 @@ struct slot {
  * struct slots - what the relocations say
  * @list:	slots, by address
  * @by_number:	names of .rela.plt in its order
+ * @bits32:	the code is 32-bit code
+ * @got:	in 32-bit code, where the global offset table is
  */
 struct slots {
 	struct slot	*list;
 	size_t		nr;
 	const char	**by_number;
 	size_t		nr_numbers;
+	bool		bits32;
+	uint64_t	got;
 };
 
-static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *r)
+static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r)
 {
 	Elf_Scn *scn = elf_getscn(elf, rela->sh_link);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
@@ -53,11 +60,24 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *
 	return name && *name ? name : NULL;
 }
 
+/* Both kinds of relocations have an offset and a symbol. */
+static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rel *r)
+{
+	GElf_Rela rela;
+
+	if (sh->sh_type == SHT_REL)
+		return gelf_getrel(data, i, r);
+	if (!gelf_getrela(data, i, &rela))
+		return false;
+	*r = (GElf_Rel) { .r_offset = rela.r_offset, .r_info = rela.r_info };
+	return true;
+}
+
 static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	GElf_Shdr sh;
-	GElf_Rela r;
+	GElf_Rel r;
 	size_t nr;
 
 	if (!data || !gelf_getshdr(scn, &sh) || !sh.sh_entsize)
@@ -66,10 +86,11 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 	slots->list = mem_realloc(slots->list, slots->nr + nr, sizeof(*slots->list));
 	if (plt)
 		slots->by_number = mem_zalloc(nr, sizeof(*slots->by_number));
-	for (size_t i = 0; i < nr && gelf_getrela(data, i, &r); i++) {
+	for (size_t i = 0; i < nr && get_reloc(data, &sh, i, &r); i++) {
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
+		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers. */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);
@@ -95,35 +116,58 @@ static void read_slots(struct slots *slots, Elf *elf)
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA)
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name = gelf_getshdr(scn, &sh) ? elf_section_name(elf, &sh) : "";
+
+		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
-				    !strcmp(elf_section_name(elf, &sh), ".rela.plt"));
+				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
+		/* If both are there, it begins with the second. */
+		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
+			slots->got = sh.sh_addr;
+	}
 	if (slots->nr)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
+}
+
+/* The slot of the jmp at @at in the code, which is at @addr; 0 if the code is not that. */
+static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
+{
+	uint32_t operand;
+
+	memcpy(&operand, code + at + 2, sizeof(operand));
+	if (code[at] != 0xff)
+		return 0;
+	if (slots->bits32 && code[at + 1] == 0xa3)
+		return (uint32_t)(slots->got + operand);
+	if (code[at + 1] != 0x25)
+		return 0;
+	return slots->bits32 ? operand : addr + at + 6 + (int32_t)operand;
 }
 
 /* Whose stub is at the address? */
 static const char *stub_of(const struct slots *slots, const uint8_t *code, uint64_t addr)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e };
 	const struct slot *found;
 	struct slot wanted = {};
 	uint32_t operand;
 	size_t at = 0;
 
-	if (!memcmp(code, endbr64, sizeof(endbr64)))
-		at = sizeof(endbr64);
+	/* endbr64 ends in fa, endbr32 in fb. */
+	if (!memcmp(code, endbr, sizeof(endbr)))
+		at = sizeof(endbr) + 1;
 	/* bnd */
 	at += code[at] == 0xf2;
 	if (code[at] == 0x68) {
 		memcpy(&operand, code + at + 1, sizeof(operand));
+		if (slots->bits32)
+			operand /= sizeof(Elf32_Rel);
 		return operand < slots->nr_numbers ? slots->by_number[operand] : NULL;
 	}
-	if (code[at] != 0xff || code[at + 1] != 0x25 || !slots->nr)
+	wanted.addr = slots->nr ? slot_of(slots, code, at, addr) : 0;
+	if (!wanted.addr)
 		return NULL;
-	memcpy(&operand, code + at + 2, sizeof(operand));
-	wanted.addr = addr + at + 6 + (int32_t)operand;
 	found = bsearch(&wanted, slots->list, slots->nr, sizeof(wanted), compare);
 	return found ? found->name : NULL;
 }
@@ -158,8 +202,7 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list)
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 
-	if (gelf_getclass(elf) != ELFCLASS64)
-		return;
+	slots.bits32 = gelf_getclass(elf) == ELFCLASS32;
 	read_slots(&slots, elf);
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS)

@@ -11,6 +11,6 @@ src=$here/../../src
 
 mkdir -p "$dir"
 ${CC:-gcc} -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fsanitize=address,undefined -I"$src" \
-	-o "$dir/kcore.test" "$here/kcore.c" "$src/symbols/archive.c" "$src/lib/mem.c" \
-	"$src/lib/msg.c" "$src/lib/names.c" "$src/lib/path.c"
+	-o "$dir/kcore.test" "$here/kcore.c" "$src/symbols/archive.c" "$src/symbols/vdso.c" \
+	"$src/symbols/vdso32.c" "$src/lib/mem.c" "$src/lib/msg.c" "$src/lib/names.c" "$src/lib/path.c"
 exec "$dir/kcore.test" "$dir"

@@ -52,7 +52,7 @@ judge_lib_quiet() {
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \
 		'_?_?(v?f?d?w?printf|puts|f?puts|f?putw?c|putw?char|fwrite|perror|v?errx?|v?warnx?|error|v?syslog|_?_?exit|_Exit|quick_exit|abort|assert_fail|stdout|stderr)(_chk|_unlocked)?')
 	data=$(objdump -t "$archive" | awk '/ \.(t?bss|t?data|data\.rel)(\.local)?\t/ && $NF !~ /^\./ { print $NF }' |
-		grep -vxE 'innermost|failure|cxa_demangle|once\.[0-9]+')
+		grep -vxE 'innermost|failure')
 	[ -n "$(nm -u "$archive")" ] && empty "$calls" && empty "$data"
 }
 
@@ -119,7 +119,8 @@ judge_lib_threads() {
 lib_sanitized() {
 	wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup,--wrap=vasprintf
 	set -- "$1/libbts.a" -g -O1 -D_GNU_SOURCE -fsanitize=address,undefined \
-		-fno-sanitize-recover=undefined -I"$tests/../include" -ldw -lelf -lzstd -lpthread
+		-fno-sanitize-recover=undefined -I"$tests/../include" -ldw -lelf -lzstd \
+		-liberty -lpthread
 	gcc -o "$work/ask" "$tests/lib/ask.c" "$@" &&
 		gcc -o "$work/memory" "$tests/lib/memory.c" "$@" "$wraps"
 }
