@@ -138,6 +138,7 @@ void debug_syms(struct object *o, Elf *elf, const char *path, const char *archiv
 	plt_syms(o, elf, &list);
 	object_set_syms(o, &list);
 	object_tell_apart(o);
+	nameless_syms(o);
 	dwfl_end(dwfl);
 	free(dirs);
 }

@@ -7,10 +7,10 @@
  *	LSDA		in .gcc_except_table: a table of call sites, and the landing pad for
  *			each, or none
  *
- * .eh_frame is read once for each object, when the first exception in the object lands. An
- * LSDA is read at each question, for exceptions are rare. The file is not trusted: a cursor
- * never leaves its bytes, and is spoilt from the first attempt on. See "Exception Frames" in
- * the Linux Standard Base, and the Itanium C++ ABI, "Exception Handling Tables".
+ * .eh_frame is read once for each object. An LSDA is read at each question, for exceptions are
+ * rare. The file is not trusted: a cursor never leaves its bytes, and is spoilt from the first
+ * attempt on. See "Exception Frames" in the Linux Standard Base, and the Itanium C++ ABI,
+ * "Exception Handling Tables".
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -50,7 +50,7 @@ struct cursor {
 	bool		spoilt;
 };
 
-/* A function with an LSDA. */
+/* A function; its LSDA or 0. */
 struct lsda_function {
 	uint64_t	begin;
 	uint64_t	end;
@@ -58,7 +58,7 @@ struct lsda_function {
 };
 
 /**
- * struct lsda_table - an object's functions that have an LSDA
+ * struct lsda_table - an object's functions that can be unwound
  * @functions:	sorted by address
  * @segments:	of the file, those with no code as well
  */
@@ -253,13 +253,16 @@ static void read_fde(struct lsda_table *t, struct cursor *fde, const struct curs
 	if (back > offset || !take(&all, offset - back))
 		return;
 	entry = next_entry(&all);
-	if (!read_cie(&entry, &cie) || !cie.augmented || cie.lsda == PE_OMIT)
+	if (!read_cie(&entry, &cie))
 		return;
 	f.begin = pointer(fde, cie.addresses);
 	f.end = f.begin + pointer_value(fde, cie.addresses);
-	leb(fde, false);
-	f.lsda = pointer(fde, cie.lsda);
-	if (!fde->spoilt && f.lsda && f.begin < f.end)
+	f.lsda = 0;
+	if (cie.augmented && cie.lsda != PE_OMIT) {
+		leb(fde, false);
+		f.lsda = pointer(fde, cie.lsda);
+	}
+	if (!fde->spoilt && f.begin && f.begin < f.end)
 		add_function(t, &f);
 }
 
@@ -368,7 +371,7 @@ bool lsda_leads(struct object *o, uint64_t site, uint64_t pad)
 	struct cursor c, sites;
 	uint8_t encoding;
 
-	if (!f)
+	if (!f || !f->lsda)
 		return false;
 	c = bytes_at(o, t, f->lsda);
 	encoding = number(&c, 1, false);
@@ -387,6 +390,14 @@ bool lsda_leads(struct object *o, uint64_t site, uint64_t pad)
 			return target && base + target == pad;
 	}
 	return false;
+}
+
+void lsda_each(struct object *o, void (*each)(void *ctx, uint64_t begin, uint64_t end), void *ctx)
+{
+	const struct lsda_table *t = table_of(o);
+
+	for (size_t i = 0; i < t->nr; i++)
+		each(ctx, t->functions[i].begin, t->functions[i].end);
 }
 
 void lsda_free(struct object *o)

@@ -246,6 +246,8 @@ void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
 /* demangle.c: of a C++ function's linked name, its own; or the same. */
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
+/* nameless.c: functions without symbols. */
+void nameless_syms(struct object *o);
 /* apart.c: equal names become longer, until they differ: those of the object, those of a list. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);

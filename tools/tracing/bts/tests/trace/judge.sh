@@ -144,6 +144,25 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
+# The same functions with the same counts, by their addresses, and the same tree.
+judge_nameless() {
+	stripped || return 1
+	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
+	own_functions calls >"$work/own"
+	bts_counts "$work/bare.dat" calls | join "$work/names" - | cut -d' ' -f2- | sort |
+		join - "$work/own" >"$work/ours"
+	bts_counts calls.dat calls | join - "$work/own" | diff - "$work/ours" && [ -s "$work/ours" ] ||
+		return 1
+	"$bts" replay -F main calls.dat | sed -n 's/.\{49\}//p' >"$work/a"
+	main=$(sed -n 's/ main$//p' "$work/names")
+	"$bts" replay -F "$main" "$work/bare.dat" | sed -n 's/.\{49\}//p' |
+		awk 'NR == FNR { names[$1] = $2; next }
+			match($0, /\[calls[^]]*]/) {
+				name = substr($0, RSTART, RLENGTH)
+				$0 = substr($0, 1, RSTART - 1) names[name] substr($0, RSTART + RLENGTH)
+			} { print }' "$work/names" - | diff "$work/a" -
+}
+
 # strip_with OPTION...: the program is there by build ID and by path, whichever the trace has.
 strip_with() {
 	objcopy --strip-all "$@" calls "$bare" && mkdir -p "$work/bare.dat.archive/root$dir" &&
@@ -198,32 +217,9 @@ judge_proof() {
 		! grep -q '^# .*: may have changed' "$work/text"
 }
 
-# objdump names the stubs at the same addresses. With IBT it does not name those that bind
-# lazily, to which the ones with names jump.
 judge_plt() {
 	for prog in plt-lazy plt-ibt plt-lld; do
-		objdump -d -j .plt -j .plt.sec -j .plt.got "$prog" 2>/dev/null |
-			sed -n 's/^\([0-9a-f]*\) <\(.*\)@plt>:$/\1 \2@plt+0x0/p' >"$work/stubs"
-		nm "$prog" | sed -n 's/^\(.*\) T main$/\1 main/p' >>"$work/stubs"
-		csv "$prog.dat" | python3 -c '
-import sys
-known = dict(line.split()[::-1] for line in open(sys.argv[1]))
-main = int(known.pop("main"), 16)
-stubs = {int(addr, 16): name for name, addr in known.items()}
-rows = [line.split(",") for line in sys.stdin][1:]
-bias = [int(r[6], 16) for r in rows if r[7] == "main+0x0"][0] - main
-named = {(int(r[6], 16) - bias, r[7]) for r in rows if int(r[6], 16) - bias in stubs}
-if sys.argv[2] == "plt-ibt":
-    lazy = {r[7] for r in rows if r[5] == "puts@plt+0x4" and r[7] == "puts@plt+0x0"}
-else:
-    lazy = {r[7] for r in rows if r[5].startswith("puts@plt+") and r[7] == "[plt]+0x0"}
-wrong = [n for n in named if stubs[n[0]] != n[1]]
-print("#", sys.argv[2], len(named), "of", len(stubs), "stubs, lazy:", lazy, "wrong:", wrong)
-wanted = {"abs@plt+0x0", "puts@plt+0x0"}
-if sys.argv[2] != "plt-lld":
-    wanted.add("__cxa_finalize@plt+0x0")
-sys.exit(bool(wrong) or not lazy or not wanted <= {n[1] for n in named})
-' "$work/stubs" "$prog" || return 1
+		"$progs/../plt.py" "$bts" "$prog" || return 1
 	done
 }
 
@@ -852,6 +848,7 @@ judge lld - "a program linked by lld has the counts of the same linked by ld" ju
 judge debug objcopy "debug information by build ID" judge_debug_id
 judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
+judge nameless - "functions of a stripped program by their addresses" judge_nameless
 # gdb brings libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "names without proof have a mark" judge_proof
