@@ -31,6 +31,7 @@ static void add(void *ctx, uint64_t begin, uint64_t end)
 		n->list = mem_realloc(n->list, n->nr ? 2 * n->nr : 1, sizeof(*n->list));
 	n->list[n->nr++] = (struct sym) {
 		.addr = begin, .end = end, .object = n->object, .local = true,
+		.nameless = true,
 	};
 }
 

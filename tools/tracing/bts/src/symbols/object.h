@@ -27,6 +27,7 @@ struct object;
  * @object:	where it is
  * @local:	no other file sees its name
  * @stub:	it only jumps to another function: procedure linkage
+ * @nameless:	it has no symbol: it may be a part of another function
  * @role:	roles.c: how it is entered and left
  * @priv:	a command's own
  */
@@ -41,6 +42,7 @@ struct sym {
 	void		*priv;
 	bool		stub;
 	bool		local;
+	bool		nameless;
 	uint8_t		role;
 };
 

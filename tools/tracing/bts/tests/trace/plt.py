@@ -21,8 +21,8 @@ def main():
     stubs = {int(address, 16): name + "@plt+0x0" for address, name in re.findall(
         "^([0-9a-f]+) <(.*)@plt>:$", output("objdump", "-d", *sections, program), re.M)}
     main_at = int(re.search("^(.*) T main$", output("nm", program), re.M)[1], 16)
-    rows = [row for row in csv.reader(output(bts, "dump", "-f", "csv", program + ".dat").splitlines())
-            if row[6].startswith("0x")]
+    text = output(bts, "dump", "-f", "csv", program + ".dat")
+    rows = [row for row in csv.reader(text.splitlines()) if row[6].startswith("0x")]
     bias = next(int(row[6], 16) for row in rows if row[7] == "main+0x0") - main_at
     named = {(int(row[6], 16) - bias, row[7]) for row in rows if int(row[6], 16) - bias in stubs}
     if program == "plt-ibt":

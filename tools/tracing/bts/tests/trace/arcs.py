@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compares who has called whom how often: arcs.py THEIRS OURS OBJECT
+
+THEIRS is a file of callgrind's, OURS one of `bts dump -f callgrind`. Prints how many of their arcs
+within the object are the same, and how many there are; then those that are not.
+
+If the object has no local symbols, callgrind takes code that is jumped to for the function that
+jumps, and bts for a function of its own.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+
+def plain(name):
+    """Without recursion's number, arguments, version, source file, hash of Rust, and the result's
+    type of a template. Of a function without a symbol, both have the address."""
+    address = re.match(r"0x([0-9a-f]+)|\[.*\+0x([0-9a-f]+)\]$", name)
+    if address:
+        return hex(int(address[1] or address[2], 16))
+    name = re.sub(r"('\d+|@@?[A-Z].*| \[[^]]*\])$", "", name)
+    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
+    name = re.sub(r"\(.*\)( const)?", "", name)
+    return re.sub(r"^[^<]* (?=[^ <]*<)", "", name)
+
+
+def aliases(path):
+    """The first name of each function: the two take different ones."""
+    names, first = {}, {}
+    text = "".join(subprocess.run(["nm", "-C", *option, path], text=True, check=False,
+                                  capture_output=True).stdout for option in ([], ["-D"]))
+    for line in text.splitlines():
+        if line[0] != " " and line[17:18] in set("tTwWi"):
+            address, _, name = line.split(" ", 2)
+            names[plain(name)] = first.setdefault(address, plain(name))
+            names[hex(int(address, 16))] = first[address]
+    return names
+
+
+def arcs(path, wanted, names):
+    counts = collections.Counter()
+    for line in open(path, errors="replace"):
+        key, _, value = line.rstrip("\n").partition("=")
+        if key == "ob":
+            own = callee_object = os.path.basename(value)
+        elif key == "fn":
+            function, callee_object = plain(value), own
+        elif key == "cob":
+            callee_object = os.path.basename(value)
+        elif key == "cfn":
+            callee = plain(value)
+        elif key == "calls":
+            if own == callee_object == wanted:
+                arc = names.get(function, function), names.get(callee, callee)
+                counts[arc] += int(value.split()[0])
+            callee_object = own
+    return counts
+
+
+def same(theirs, ours, arc, nameless):
+    """If a nameless function has more of these calls, it is because it was jumped to."""
+    caller, callee = arc
+    more = sum(ours[c, callee] - theirs[c, callee] for c in nameless[callee])
+    lacks = theirs[arc] - ours[arc]
+    return not lacks or (caller in nameless[callee] and more >= 0) or 0 < lacks <= more
+
+
+def main():
+    path = os.path.realpath(sys.argv[3])
+    wanted = os.path.basename(path)
+    names = aliases(path)
+    theirs, ours = (arcs(file, wanted, names) for file in sys.argv[1:3])
+    nameless = collections.defaultdict(set)
+    for caller, callee in [*theirs, *ours]:
+        if caller.startswith("0x"):
+            nameless[callee].add(caller)
+    wrong = {arc: (n, ours[arc]) for arc, n in theirs.items()
+             if not same(theirs, ours, arc, nameless)}
+    print(len(theirs) - len(wrong), len(theirs))
+    for arc, (a, b) in sorted(wrong.items(), key=lambda w: -abs(w[1][0] - w[1][1]))[:12]:
+        print("#", *arc, "callgrind", a, "bts", b)
+
+
+main()
