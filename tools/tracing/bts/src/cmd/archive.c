@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -89,6 +90,24 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
+/* What a JIT compiler has written, under a name of its own. */
+static void put_dump(struct archived *all, const struct object *object)
+{
+	char *name = mem_format("jit-%d.dump", object->tgid);
+	struct stat st;
+
+	if (lstat(object->path, &st) || !S_ISREG(st.st_mode)) {
+		msg_warn("%s: it cannot be read: not archived", object->path);
+		all->missing++;
+	} else if (archive_copy(all->trace, name, object->path)) {
+		all->status = STATUS_FAILURE;
+	} else {
+		all->files++;
+		all->bytes += st.st_size;
+	}
+	free(name);
+}
+
 static void put_object(struct archived *all, const struct object *object)
 {
 	static const char * const why[] = {
@@ -99,8 +118,12 @@ static void put_object(struct archived *all, const struct object *object)
 	};
 	char *name;
 
-	if (object->path[0] != '/' || object->kernel)
+	if (object->path[0] != '/' || object->path[1] == '/' || object->kernel)
 		return;
+	if (jit_is_dump(object->path)) {
+		put_dump(all, object);
+		return;
+	}
 	/* The trace names the path: it must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: %s: not archived", object->path, why[object->proof]);

@@ -12,8 +12,7 @@
 #include "command.h"
 
 static const struct dump_format formats[] = {
-	{ "folded",	dump_folded,	true,
-	  "stacks with instructions, for speedscope, flamegraph.pl", false },
+	{ "folded",	dump_folded,	true,	"stacks, for speedscope, flamegraph.pl", false },
 	{ "flame",	dump_flame,	true,
 	  "a flame graph: an SVG picture for any browser", false },
 	{ "callgrind",	dump_callgrind,	true,	"for KCachegrind, callgrind_annotate", false },

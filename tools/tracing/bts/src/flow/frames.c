@@ -88,7 +88,8 @@ void set_inlined(struct calls *c, const struct inlined *in, const struct place *
 	uint32_t have = c->now.depth - depth;
 	const struct inlined *same = in;
 
-	while (same && (same->depth > have || c->now.frames[depth + same->depth - 1].inlined != same))
+	while (same && (same->depth > have ||
+			c->now.frames[depth + same->depth - 1].inlined != same))
 		same = same->outer;
 	pop_to(c, depth + (same ? same->depth : 0));
 	if (in != same)

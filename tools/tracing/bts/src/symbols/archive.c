@@ -105,7 +105,8 @@ void archive_clear(const char *trace)
 
 		if (!strncmp(name, "kcore", 5) || !strcmp(name, "notes") ||
 		    !strcmp(name, "vdso.so") || !strcmp(name, "vdso32.so") ||
-		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")))
+		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")) ||
+		    (!strncmp(name, "jit-", 4) && strstr(name, ".dump")))
 			unlinkat(dirfd(stream), name, 0);
 	}
 	if (stream)

@@ -12,6 +12,7 @@
  *	kcore.later		in place of both: as it was when bts archive was called
  *	notes			/sys/kernel/notes: the kernel's build ID
  *	perf-PID.map		what a JIT compiler says about its code
+ *	jit-PID.dump		the same, with the code
  *
  * bts record puts there what would change or go, bts archive the binaries. (The kernel's
  * symbols are in the trace itself.)

@@ -45,6 +45,8 @@ static void object_free(struct object *o)
 	free(o->file);
 	free(o->read_path);
 	free(o->debug_path);
+	free(o->jit_map);
+	free(o->jit_dump);
 	free(o->name);
 	free(o->whole_name);
 	free(o->path);
@@ -114,9 +116,22 @@ void objects_free(struct objects *all)
 	free(all->archive);
 }
 
+/* Memory that has no file, or one without a name. */
+static bool is_memory(const char *path)
+{
+	static const char * const names[] = {
+		"//", "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(path, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static bool object_is_file(const char *path)
 {
-	return path[0] == '/' && path[1] != '/';
+	return path[0] == '/' && !is_memory(path);
 }
 
 static bool is_vdso(const char *path)
@@ -231,11 +246,35 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
+/* Where the process' memory without a file is looked up. */
+static struct object *object_memory(struct objects *all, int tgid)
+{
+	const struct object_key key = { .path = "//anon", .tgid = tgid };
+
+	return object_get(all, &key);
+}
+
+/* The archive has it by the process. To be freed. */
+static char *find_dump(const struct objects *all, const struct object_key *key)
+{
+	char *path;
+
+	if (!all->archive)
+		return mem_strdup(key->path);
+	path = mem_format("%s/jit-%d.dump", all->archive, key->tgid);
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return mem_strdup(key->path);
+}
+
 struct object *object_get(struct objects *all, const struct object_key *key)
 {
 	const char *slash = strrchr(key->path, '/'), *name;
-	struct object *o;
+	struct object *o, *memory;
 
+	if (is_memory(key->path) && strcmp(key->path, "//anon"))
+		return object_memory(all, key->tgid);
 	for (o = all->list; o; o = o->next)
 		if (same_object(o, key))
 			return o;
@@ -254,17 +293,27 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 		return o;
 	}
 	if (!object_is_file(key->path)) {
-		jit_syms(all, o, key->tgid);
+		o->jit_map = mem_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp",
+					key->tgid);
 		return o;
 	}
-	read_object(all, o, key);
+	if (!jit_is_dump(key->path)) {
+		read_object(all, o, key);
+		return o;
+	}
+	memory = object_memory(all, key->tgid);
+	free(memory->jit_dump);
+	memory->jit_dump = find_dump(all, key);
 	return o;
 }
 
 struct sym *object_sym(struct object *o, uint64_t addr)
 {
-	size_t low = 0, high = o->nr_syms, mid;
+	size_t low = 0, high, mid;
 
+	if (o->jit_map)
+		jit_syms(o);
+	high = o->nr_syms;
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (o->syms[mid].addr <= addr)

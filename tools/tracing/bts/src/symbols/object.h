@@ -107,6 +107,8 @@ enum object_proof {
  * @debug_bias:	what is to be added to its addresses
  * @lsda:	lsda.c: where exceptions go
  * @inlines:	inlines.c: calls that are inlined
+ * @jit_map:	jit.c: of memory without a file, what is still to be read about it, or NULL
+ * @jit_dump:	the same
  */
 struct object {
 	char		*name;
@@ -147,13 +149,15 @@ struct object {
 	uint64_t	debug_bias;
 	struct lsda_table *lsda;
 	struct inline_table *inlines;
+	char		*jit_map;
+	char		*jit_dump;
 	struct object	*next;
 	void		*priv;
 };
 
 /*
- * An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. The vDSO of
- * 32-bit tasks is [vdso32] here; the kernel calls it [vdso], too.
+ * An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. The vDSO
+ * of 32-bit tasks is [vdso32] here; the kernel calls it [vdso], too.
  */
 struct object_key {
 	const char	*path;
@@ -256,7 +260,10 @@ void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
 /* plt.c: of procedure linkage. Rank 0: below all symbols. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
-void jit_syms(struct objects *all, struct object *o, int tgid);
+/* jit.c */
+void jit_syms(struct object *o);
+/* Is it the name of a file of perf's jitdump? */
+bool jit_is_dump(const char *path);
 
 /* lines.c: file and line of an address; false if it is not known. */
 bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line);

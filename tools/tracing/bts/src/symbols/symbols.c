@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of symbols: from ELF files, /proc/kallsyms, /tmp/perf-PID.map.
+ * Tables of symbols: from ELF files, /proc/kallsyms, what JIT compilers say.
  *
  * A table is sorted once. Of several names for an address the one of the highest rank is
  * kept (global before weak before local, then the one with a size, then the shorter); the
@@ -8,9 +8,7 @@
  * A symbol ends where it says, and at the latest where the next one begins; one without
  * a size ends there. The file of a local symbol is known as well.
  */
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,35 +221,4 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 		*tab = 0;
 		kernel->syms[i].object = module_get(all, tab + 1);
 	}
-}
-
-/* Lines of a JIT compiler: address, size, name. */
-void jit_syms(struct objects *all, struct object *o, int tgid)
-{
-	struct sym_list list = {};
-	char *path, *line = NULL;
-	size_t room = 0;
-	FILE *file;
-	int fd;
-
-	path = mem_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp", tgid);
-	/* Any user can put a FIFO into /tmp: opening it must not wait. */
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	file = fd < 0 ? NULL : fdopen(fd, "r");
-	free(path);
-	while (file && getline(&line, &room, file) > 0) {
-		char *rest, *name;
-		uint64_t addr = strtoull(line, &rest, 16), size = strtoull(rest, &rest, 16);
-
-		line[strcspn(line, "\n")] = 0;
-		name = rest + strspn(rest, " ");
-		if (addr && size && *name)
-			sym_list_add(&list, addr, size, object_string(o, name), 2);
-	}
-	free(line);
-	if (file)
-		fclose(file);
-	if (list.nr)
-		object_set_syms(o, &list);
-	free(list.list);
 }

@@ -635,6 +635,20 @@ judge_jit() {
 		grep -q '"function":"made_up .*"branches":55,"calls":10'
 }
 
+# The same with code: 2 * (1 + ... + 10) turns of the loop, and calls of one by the other.
+judge_jitdump() {
+	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
+		grep -q '"function":"made_inner .*"instructions":260,"branches":110,"calls":20' "$work/text" &&
+		grep -q '"function":"made_outer .*"instructions":50,' "$work/text" &&
+		! grep -q made_before "$work/text" || return 1
+	"$bts" graph made_inner jitdump.dat >"$work/text" &&
+		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||
+		return 1
+	# The archive has the file, and the names do not depend on the one that the program wrote.
+	mkdir -p "$work/apart" && cp -r jitdump.dat jitdump.dat.archive "$work/apart" &&
+		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
+}
+
 # What stock trace-cmd prints with the plugin, row by row.
 judge_plugin() {
 	for trace in calls throws; do
@@ -881,6 +895,7 @@ judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds the call that one run has more" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit
+judge jit - "names and code of a JIT compiler, in a memfd" judge_jitdump
 judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
 bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"

@@ -79,6 +79,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	}
 	gcc -O1 -g -o signals "$progs/signals.c"
 	gcc -O1 -g -o jit "$progs/jit.c"
+	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
 	# Jumps stay jumps, so that a profile can tell which way they go. create_llvm_prof reads
@@ -115,6 +116,7 @@ record inlines-clang ./inlines-clang
 record inlines-not ./inlines-not
 record signals ./signals
 record jit ./jit
+record jitdump ./jitdump
 record loads ./loads "$dir/library.so"
 record tree-c ./tree-c
 record tree-cc ./tree-cc

@@ -5,7 +5,7 @@
  * the program as well, but nothing calls them there.
  */
 #ifndef INLINED
-#define INLINED extern inline __attribute__((always_inline))
+#define INLINED __attribute__((always_inline))
 #endif
 
 static volatile int total;
@@ -15,14 +15,14 @@ __attribute__((noinline)) void told(int n)
 	total += n;
 }
 
-INLINED void inner(int n)
+extern inline INLINED void inner(int n)
 {
 	told(n);
 	if (n & 1)
 		told(-n);
 }
 
-INLINED void outer(int n)
+extern inline INLINED void outer(int n)
 {
 	told(n + 100);
 	inner(n);

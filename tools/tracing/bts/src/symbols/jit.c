@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What JIT compilers say about the code that they have made:
+ *
+ *	/tmp/perf-PID.map	lines: address, size, name
+ *	jit-PID.dump		perf's jitdump, anywhere: names and code. The program maps the
+ *				file as executable, so the trace names it
+ *
+ * They hold for all memory of the process without a file: anonymous, [heap], or of a memfd. They
+ * are read when the first address there is looked up. If a compiler has used a place again, the
+ * code and the name that it had last count. The files are not trusted.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "object.h"
+
+#define DUMP_MAGIC	0x4a695444
+#define DUMP_LOAD	0
+#define DUMP_MAX	(1UL << 30)
+
+struct dump_header {
+	uint32_t	magic;
+	uint32_t	version;
+	uint32_t	size;
+	uint32_t	machine;
+	uint32_t	pad;
+	uint32_t	pid;
+	uint64_t	time;
+	uint64_t	flags;
+};
+
+struct dump_record {
+	uint32_t	id;
+	uint32_t	size;
+	uint64_t	time;
+};
+
+/* The name and the code follow. */
+struct dump_load {
+	uint32_t	pid;
+	uint32_t	tid;
+	uint64_t	vma;
+	uint64_t	addr;
+	uint64_t	size;
+	uint64_t	index;
+};
+
+/* A function of the dump; its code lies at @offset there. */
+struct load {
+	uint64_t	addr;
+	uint64_t	size;
+	const char	*name;
+	size_t		offset;
+};
+
+struct loads {
+	struct load	*list;
+	size_t		nr;
+};
+
+bool jit_is_dump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int pid, length = 0;
+
+	return slash && sscanf(slash, "/jit-%d.dump%n", &pid, &length) == 1 && length &&
+	       !slash[length];
+}
+
+/* Any user can put a FIFO into /tmp: opening it must not wait. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void read_map(struct object *o, struct sym_list *list)
+{
+	int fd = o->jit_map ? open_file(o->jit_map) : -1;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) > 0) {
+		char *rest, *name;
+		uint64_t addr = strtoull(line, &rest, 16), size = strtoull(rest, &rest, 16);
+
+		line[strcspn(line, "\n")] = 0;
+		name = rest + strspn(rest, " ");
+		if (addr && size && *name)
+			sym_list_add(list, addr, size, object_string(o, name), 2);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* The bytes of the dump become the object's. */
+static bool read_bytes(struct object *o)
+{
+	int fd = o->jit_dump ? open_file(o->jit_dump) : -1;
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && st.st_size > 0 && (size_t)st.st_size < DUMP_MAX) {
+		o->file = mem_alloc(st.st_size);
+		while (o->file_size < (size_t)st.st_size) {
+			n = read(fd, o->file + o->file_size, st.st_size - o->file_size);
+			if (n <= 0)
+				break;
+			o->file_size += n;
+		}
+	}
+	close(fd);
+	return o->file_size;
+}
+
+/* @record: its bytes, without those of the other records. */
+static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
+{
+	const char *name = (const char *)o->file + at + sizeof(struct dump_load);
+	struct dump_load head;
+	size_t left;
+
+	if (size <= sizeof(head))
+		return;
+	memcpy(&head, o->file + at, sizeof(head));
+	left = strnlen(name, size - sizeof(head));
+	/* The name ends with a 0. */
+	left = size - sizeof(head) - left;
+	if (left <= 1 || head.size > left - 1 || !head.size || !head.addr)
+		return;
+	if (!(all->nr & (all->nr - 1)))
+		all->list = mem_realloc(all->list, all->nr ? 2 * all->nr : 1, sizeof(*all->list));
+	all->list[all->nr++] = (struct load) {
+		.addr = head.addr, .size = head.size, .name = name, .offset = at + size - head.size,
+	};
+}
+
+/* At the same address, the last one first. */
+static int compare(const void *left, const void *right)
+{
+	const struct load *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->offset > b->offset ? -1 : a->offset < b->offset;
+}
+
+static void add_loads(struct object *o, struct loads *all, struct sym_list *list)
+{
+	if (all->nr)
+		qsort(all->list, all->nr, sizeof(*all->list), compare);
+	o->segments = mem_zalloc(all->nr, sizeof(*o->segments));
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct load *l = &all->list[i];
+
+		if (i && l->addr == all->list[i - 1].addr)
+			continue;
+		sym_list_add(list, l->addr, l->size, l->name, 3);
+		o->segments[o->nr_segments++] = (struct segment) {
+			.vaddr = l->addr, .offset = l->offset, .size = l->size,
+		};
+	}
+	free(all->list);
+}
+
+static void read_dump(struct object *o, struct sym_list *list)
+{
+	struct dump_header header;
+	struct dump_record record;
+	struct loads all = {};
+	size_t at;
+
+	if (!read_bytes(o) || o->file_size < sizeof(header))
+		return;
+	memcpy(&header, o->file, sizeof(header));
+	if (header.magic != DUMP_MAGIC)
+		return;
+	o->bits32 = header.machine == EM_386;
+	for (at = header.size; at < o->file_size && o->file_size - at >= sizeof(record);
+	     at += record.size) {
+		memcpy(&record, o->file + at, sizeof(record));
+		if (record.size < sizeof(record) || record.size > o->file_size - at)
+			break;
+		if (record.id == DUMP_LOAD)
+			read_load(&all, o, at + sizeof(record), record.size - sizeof(record));
+	}
+	add_loads(o, &all, list);
+}
+
+void jit_syms(struct object *o)
+{
+	struct sym_list list = {};
+
+	read_map(o, &list);
+	read_dump(o, &list);
+	if (list.nr)
+		object_set_syms(o, &list);
+	free(list.list);
+	free(o->jit_map);
+	free(o->jit_dump);
+	o->jit_map = NULL;
+	o->jit_dump = NULL;
+}
