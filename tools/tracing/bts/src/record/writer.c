@@ -141,7 +141,7 @@ static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 }
 
 /* CONTENT may be the strings themselves: the name of their section is among them. */
-static int put_section(struct writer *w, int id, const char *name, const struct bytes *content)
+int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content)
 {
 	uint32_t name_id = string_id(w, name);
 	size_t room = ZSTD_compressBound(content->size);
@@ -264,7 +264,7 @@ static int put_headers(struct writer *w, const char *root)
 	ret = add_file(&content, page, 8);
 	bytes_add_string(&content, "header_event");
 	ret = ret || add_file(&content, event, 8) ||
-	      put_section(w, DAT_SECTION_HEADERS, "headers", &content);
+	      writer_put_section(w, DAT_SECTION_HEADERS, "headers", &content);
 	bytes_free(&content);
 	free(event);
 	free(page);
@@ -307,7 +307,7 @@ static int put_formats(struct writer *w, const char *root, char *const *systems)
 	int ret;
 
 	ret = add_formats(&ftrace, root, "ftrace") ||
-	      put_section(w, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
+	      writer_put_section(w, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
 	while (systems[nr])
 		nr++;
 	bytes_add32(&events, nr);
@@ -315,7 +315,7 @@ static int put_formats(struct writer *w, const char *root, char *const *systems)
 		bytes_add_string(&events, systems[i]);
 		ret = add_formats(&events, root, systems[i]);
 	}
-	ret = ret || put_section(w, DAT_SECTION_EVENTS, "events format", &events);
+	ret = ret || writer_put_section(w, DAT_SECTION_EVENTS, "events format", &events);
 	bytes_free(&ftrace);
 	bytes_free(&events);
 	return ret ? -1 : 0;
@@ -324,7 +324,7 @@ static int put_formats(struct writer *w, const char *root, char *const *systems)
 static int put_file(struct writer *w, int id, const char *name, const char *path)
 {
 	struct bytes content = {};
-	int ret = add_file(&content, path, 4) || put_section(w, id, name, &content);
+	int ret = add_file(&content, path, 4) || writer_put_section(w, id, name, &content);
 
 	bytes_free(&content);
 	return ret ? -1 : 0;
@@ -558,7 +558,7 @@ static int put_text(struct writer *w, int id, const char *name, const char *text
 	if (sized)
 		bytes_add64(&content, strlen(text));
 	bytes_add(&content, text, strlen(text));
-	ret = put_section(w, id, name, &content);
+	ret = writer_put_section(w, id, name, &content);
 	bytes_free(&content);
 	return ret;
 }
@@ -577,7 +577,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	      put_data(w, &data) || put_options(w, clock, stats, nr_cpus, data);
 	if (ret)
 		return -1;
-	ret = put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
+	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
 	if (ret)
 		return -1;
 	if (close(w->fd) || (w->temporary && rename(w->temporary, w->path))) {

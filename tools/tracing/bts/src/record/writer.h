@@ -2,7 +2,7 @@
 /*
  * Writes trace.dat, version 7 of its format, compressed with zstd.
  *
- * Included by: record/, cmd/record.c.
+ * Included by: record/, cmd/.
  */
 #ifndef BTS_DATWRITE_H
 #define BTS_DATWRITE_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bytes;
 struct writer;
 struct writer_cpu;
 
@@ -23,6 +24,9 @@ struct writer *writer_create(const char *path, unsigned int page_size);
  * names of those systems of events whose formats are wanted, up to a NULL.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
+
+/* A section before the data: its number is DAT_SECTION_*. 0, or -1 after a message. */
+int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content);
 
 /* A CPU's data. Different CPUs may be written to by different threads. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);

@@ -9,7 +9,7 @@ build_generate() {
 	tree=$(cd -P -- "$progs/../../../../../.." && pwd)
 	src=$tree/tools/tracing/bts/src
 	kernel=$tree/kernel/trace
-	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../pack/include" -I"$src" \
+	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../../kernel" -I"$src" \
 		-I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
 		"$progs/../generate.c" "$src"/file/*.c "$src/lib/error.c" \
 		"$src/lib/mem.c" "$src/lib/msg.c" \

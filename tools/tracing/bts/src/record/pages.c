@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes ring-buffer pages, which the kernel does for the tracer's traces.
+ *
+ *	page:	time, bytes used | entry entry entry ...
+ *	entry:	5 bits length, 27 bits time since the last one | type, pid, fields
+ *
+ * Branches that follow each other, are of one task and have one time become a pack, made
+ * by the tracer's own coder (kernel/trace/bts/pack.c). Each pack fits the room that the
+ * page has left. Full pages are collected, and compressed 1 MiB at a time.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "bts/pack.h"
+#include "made_formats.h"
+#include "pages.h"
+#include "writer.h"
+
+enum {
+	PAGE_HEADER	= 16,
+	ENTRY_HEADER	= 8,		/* of a long one */
+	TIME_EXTEND	= 8,
+	CHUNK		= 1 << 20,
+	/* With less room than this, a pack begins a page. */
+	PACK_LEAST	= 512,
+};
+
+#define ENTRY_DELTA_BITS	27
+#define ENTRY_TIME_EXTEND	30
+#define ENTRY_SHORT_MAX		28	/* words */
+
+/**
+ * struct pages - a CPU's pages
+ * @used:	bytes of the page, its header included
+ * @ts:		of the last entry
+ * @seq:	branches before the pack
+ * @pack:	the pack that is being filled, if @coder has any branch
+ * @pack_ts:	its time
+ */
+struct pages {
+	struct writer_cpu	*out;
+	bool			failed;
+	uint32_t		used;
+	uint64_t		ts;
+	uint64_t		seq;
+	uint64_t		pack_ts;
+	bool			packing;
+	uint8_t			*page;
+	size_t			chunk_used;
+	uint8_t			*chunk;
+	union {
+		struct made_pack	pack;
+		uint8_t			bytes[MADE_PAGE];
+	};
+	struct bts_coder	coder;
+};
+
+struct pages *pages_open(struct writer *w, int cpu)
+{
+	struct pages *p = mem_zalloc(1, sizeof(*p));
+
+	p->out = writer_add_cpu(w, cpu);
+	if (!p->out) {
+		free(p);
+		return NULL;
+	}
+	p->chunk = mem_alloc(CHUNK);
+	p->page = p->chunk;
+	p->used = PAGE_HEADER;
+	return p;
+}
+
+static void end_chunk(struct pages *p)
+{
+	if (p->chunk_used && !p->failed && writer_write_pages(p->out, p->chunk, p->chunk_used))
+		p->failed = true;
+	p->chunk_used = 0;
+	p->page = p->chunk;
+}
+
+static void end_page(struct pages *p)
+{
+	uint64_t commit = p->used - PAGE_HEADER;
+
+	if (!commit)
+		return;
+	memcpy(p->page + 8, &commit, sizeof(commit));
+	memset(p->page + p->used, 0, MADE_PAGE - p->used);
+	p->used = PAGE_HEADER;
+	p->chunk_used += MADE_PAGE;
+	p->page += MADE_PAGE;
+	if (p->chunk_used == CHUNK)
+		end_chunk(p);
+}
+
+/* Bytes that an entry may have in this page. */
+static size_t room(const struct pages *p)
+{
+	size_t taken = p->used + ENTRY_HEADER + TIME_EXTEND;
+
+	return taken < MADE_PAGE ? (MADE_PAGE - taken) & ~3U : 0;
+}
+
+static void put_word(struct pages *p, uint32_t word)
+{
+	memcpy(p->page + p->used, &word, sizeof(word));
+	p->used += sizeof(word);
+}
+
+/* The time since the last entry, as far as an entry's header has bits for it. */
+static uint32_t put_time(struct pages *p, uint64_t ts)
+{
+	uint64_t delta;
+
+	if (p->used == PAGE_HEADER) {
+		p->ts = ts > p->ts ? ts : p->ts;
+		memcpy(p->page, &p->ts, sizeof(p->ts));
+	}
+	delta = ts > p->ts ? ts - p->ts : 0;
+	p->ts += delta;
+	if (!(delta >> ENTRY_DELTA_BITS))
+		return delta;
+	put_word(p, ENTRY_TIME_EXTEND | (uint32_t)delta << 5);
+	put_word(p, delta >> ENTRY_DELTA_BITS);
+	return 0;
+}
+
+static void put_entry(struct pages *p, uint64_t ts, const void *entry, size_t size)
+{
+	size_t words = (size + 3) / 4;
+	uint32_t delta;
+
+	if (words * 4 > room(p))
+		end_page(p);
+	delta = put_time(p, ts);
+	if (words <= ENTRY_SHORT_MAX) {
+		put_word(p, words | delta << 5);
+	} else {
+		put_word(p, delta << 5);
+		put_word(p, words * 4 + 4);
+	}
+	memcpy(p->page + p->used, entry, size);
+	memset(p->page + p->used + size, 0, words * 4 - size);
+	p->used += words * 4;
+}
+
+static void end_pack(struct pages *p)
+{
+	size_t size;
+
+	if (!p->packing)
+		return;
+	size = sizeof(p->pack) + bts_coder_end(&p->coder);
+	p->pack.seq = p->seq;
+	p->pack.from = p->coder.from;
+	p->pack.to = p->coder.to;
+	p->pack.nr = p->coder.nr;
+	p->seq += p->coder.nr;
+	p->packing = false;
+	put_entry(p, p->pack_ts, p->bytes, size);
+}
+
+static void begin_pack(struct pages *p, int pid, uint64_t ts)
+{
+	if (room(p) < PACK_LEAST)
+		end_page(p);
+	p->pack.entry = (struct made_entry) { .type = MADE_PACK, .pid = pid };
+	p->pack.format = BTS_PACK_FORMAT;
+	p->pack_ts = ts;
+	p->packing = true;
+	bts_coder_begin(&p->coder, p->bytes + sizeof(p->pack), room(p) - sizeof(p->pack));
+}
+
+void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t to)
+{
+	if (p->packing && (p->pack.entry.pid != pid || p->pack_ts != ts))
+		end_pack(p);
+	if (!p->packing)
+		begin_pack(p, pid, ts);
+	if (bts_coder_add(&p->coder, from, to))
+		return;
+	end_pack(p);
+	begin_pack(p, pid, ts);
+	bts_coder_add(&p->coder, from, to);
+}
+
+void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size)
+{
+	end_pack(p);
+	if (size <= MADE_PAGE - PAGE_HEADER - ENTRY_HEADER - TIME_EXTEND)
+		put_entry(p, ts, row, size);
+}
+
+void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause)
+{
+	struct made_lost row = {
+		.entry = { .type = MADE_LOST, .pid = pid }, .seq = p->seq, .cause = cause,
+	};
+
+	end_pack(p);
+	row.seq = p->seq;
+	put_entry(p, ts, &row, sizeof(row));
+}
+
+int pages_close(struct pages *p)
+{
+	int ret;
+
+	end_pack(p);
+	end_page(p);
+	end_chunk(p);
+	ret = p->failed ? -1 : 0;
+	free(p->chunk);
+	free(p);
+	return ret;
+}
