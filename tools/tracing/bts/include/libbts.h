@@ -94,10 +94,14 @@ struct bts_place {
 	const struct bts_sym	*sym;
 };
 
-/* Flags of a branch: no way leads from start to from; no code; nothing is known before from. */
+/*
+ * Flags of a branch: no way leads from start to from; no code; nothing is known before from; the
+ * trace has no branch here, because from is a system call that does not return (only in totals).
+ */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
 #define BTS_BRANCH_HEAD		4
+#define BTS_BRANCH_END		8
 
 /**
  * struct bts_branch - a branch, and the straight run that led to it
@@ -133,6 +137,8 @@ struct bts_branch {
  * @BTS_ROW_ARRIVES:	the task gets a CPU
  * @BTS_ROW_MAP:	the process maps code
  * @BTS_ROW_EVENT:	another event of the trace
+ * @BTS_ROW_SIGNAL:	a signal's handler begins, in a trace without branches into the kernel
+ * @BTS_ROW_SIGRETURN:	and ends
  */
 enum bts_row_type {
 	BTS_ROW_LOST,
@@ -141,6 +147,8 @@ enum bts_row_type {
 	BTS_ROW_ARRIVES,
 	BTS_ROW_MAP,
 	BTS_ROW_EVENT,
+	BTS_ROW_SIGNAL,
+	BTS_ROW_SIGRETURN,
 };
 
 /**

@@ -40,7 +40,7 @@ class Kind(enum.IntEnum):
 class RowType(enum.IntEnum):
     """What lies between branches: enum bts_row_type."""
 
-    LOST, GAP, DEPARTS, ARRIVES, MAP, EVENT = range(6)
+    LOST, GAP, DEPARTS, ARRIVES, MAP, EVENT, SIGNAL, SIGRETURN = range(8)
 
 
 class FrameKind(enum.IntEnum):
@@ -50,7 +50,7 @@ class FrameKind(enum.IntEnum):
 
 
 # Flags of a branch.
-GAP, NO_CODE, HEAD = 1, 2, 4
+GAP, NO_CODE, HEAD, END = 1, 2, 4, 8
 
 
 class Sym:

@@ -9,7 +9,7 @@
 #include "lib/mem.h"
 
 _Static_assert((int)BTS_EXIT == (int)BRANCH_EXIT && (int)BTS_EXIT + 1 == BRANCH_KINDS, "kinds");
-_Static_assert((int)BTS_ROW_EVENT == (int)ROW_EVENT, "types of rows");
+_Static_assert((int)BTS_ROW_SIGRETURN == (int)ROW_SIGRETURN, "types of rows");
 _Static_assert((int)BTS_FRAME_INLINED == (int)FRAME_INLINED, "kinds of frames");
 
 static struct bts_place place_at(const struct place *place, uint64_t addr)
@@ -29,7 +29,8 @@ static void fill_branch(struct bts_branch *b, const struct step *s, uint64_t ts)
 		.kind = s->kind, .insns = s->insns, .count = s->count, .user = s->priv,
 		.flags = (s->flags & STEP_GAP ? BTS_BRANCH_GAP : 0) |
 			 (s->flags & STEP_BLIND ? BTS_BRANCH_NO_CODE : 0) |
-			 (s->flags & STEP_HEAD ? BTS_BRANCH_HEAD : 0),
+			 (s->flags & STEP_HEAD ? BTS_BRANCH_HEAD : 0) |
+			 (s->flags & STEP_END ? BTS_BRANCH_END : 0),
 	};
 }
 

@@ -134,7 +134,8 @@ static void fold(void *ctx, struct step *s)
 
 	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
-	landing(c, s);
+	if (!(s->flags & STEP_END))
+		landing(c, s);
 	if (!c->wanted(c, s->at_from.sym->object))
 		return;
 	w.last = s->at_from.addr;

@@ -148,14 +148,17 @@ static bool hidden_side(const struct top *t, const struct step *s)
 static void fold(void *ctx, struct step *s)
 {
 	struct top *t = ctx;
+	uint64_t branches;
 
 	if (!s->count || !(s->flags & STEP_SHOWN) || hidden_side(t, s))
 		return;
-	t->branches += s->count;
+	branches = s->flags & STEP_END ? 0 : s->count;
+	t->branches += branches;
 	t->insns += s->count * s->insns;
 	t->count = s->count;
 	if (t->by == BY_EDGE) {
-		fold_edge(t, s);
+		if (branches)
+			fold_edge(t, s);
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
@@ -166,7 +169,7 @@ static void fold(void *ctx, struct step *s)
 		else
 			step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, code_of(&t->pipe, s->at_from.sym, s->at_from.addr),
-			    s->at_from.addr)->branches += s->count;
+			    s->at_from.addr)->branches += branches;
 		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
 	}

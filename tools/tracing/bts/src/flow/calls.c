@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "symbols/code.h"
 #include "symbols/inlines.h"
 #include "symbols/roles.h"
 #include "frames.h"
@@ -153,41 +154,6 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 	return false;
 }
 
-/*
- * Is the number of rt_sigreturn() loaded right before @addr? The C library or the vDSO does
- * nothing else to end a handler, and the kernel has made the handler return there.
- */
-static bool is_sigreturn(struct object *o, uint64_t addr)
-{
-	static const uint8_t codes[][7] = {
-		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0 }, { 0, 0, 0xb8, 15, 0, 0, 0 },
-		{ 0, 0, 0xb8, 173, 0, 0, 0 }, { 0, 0, 0xb8, 119, 0, 0, 0 },
-	};
-	bool bits32 = o->code->bits32;
-	const uint8_t *bytes;
-	size_t size;
-
-	bytes = object_bytes(o, addr - sizeof(codes[0]), &size);
-	if (!bytes || size < sizeof(codes[0]))
-		return false;
-	for (size_t i = bits32 ? 2 : 0; i < (bits32 ? 4 : 2); i++) {
-		size_t skip = codes[i][0] ? 0 : 2;
-
-		if (!memcmp(bytes + skip, codes[i] + skip, sizeof(codes[0]) - skip))
-			return true;
-	}
-	return false;
-}
-
-/* In 32-bit code, a pop may come first. */
-static bool ends_handler(const struct place *p)
-{
-	struct object *o = p->sym->object;
-
-	return is_sigreturn(o, p->addr + 7) || is_sigreturn(o, p->addr + 5) ||
-	       (o->code->bits32 && is_sigreturn(o, p->addr + 6));
-}
-
 /* No frame returns there. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
@@ -196,7 +162,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	int64_t i;
 
 	/* The way into the handler may be lost. */
-	if (user && ends_handler(&s->at_to)) {
+	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
 	}
@@ -255,7 +221,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 	f->approx = kind == FRAME_SYSCALL && !s->length;
 	f->user = !is_kernel(s->from);
 	f->sigreturn = f->user && kind == FRAME_SYSCALL &&
-		       is_sigreturn(s->at_from.sym->object, s->at_from.addr);
+		       code_is_sigreturn(s->at_from.sym->object, s->at_from.addr);
 	if (f->user)
 		c->exec = false;
 }
@@ -564,12 +530,44 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
+/* Without the branch into the kernel. */
+static void enter_handler(struct calls *c, const struct row *row)
+{
+	struct place site = place_find(c->pipe, c->task, row->from);
+	struct place handler = place_find(c->pipe, c->task, row->to);
+
+	if (!c->now.depth)
+		push(c, FRAME_ROOT, site.sym, NULL, 0);
+	push(c, FRAME_SIGNAL, handler.sym, &site, row->from);
+}
+
+static void leave_handler(struct calls *c)
+{
+	int64_t i = find_handler(c, 0);
+
+	if (i >= 0)
+		pop_to(c, i);
+}
+
 void calls_row(struct calls *c, const struct row *row)
 {
 	switch (row->type) {
 	case ROW_LOST:
 	case ROW_GAP:
 		c->lost = true;
+		break;
+	case ROW_SIGNAL:
+		enter_handler(c, row);
+		break;
+	case ROW_SIGRETURN:
+		leave_handler(c);
+		break;
+	case ROW_ARRIVES:
+		/* What else clears it is the way out of the kernel. */
+		if (c->pipe->user_only && row->user_ip && c->exec) {
+			end_stacks(c);
+			c->exec = false;
+		}
 		break;
 	case ROW_MAP:
 		c->exec |= !!strstr(row->text, "[vdso]");

@@ -58,6 +58,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	/* Of other traces, the branches tell which sides are recorded. */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
+	p->user_only = v->dat->info.text && strstr(v->dat->info.text, "\nkernel_ends: absent\n");
+	p->objects.user_only = p->user_only;
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
 	v->spaces.objects = &p->objects;

@@ -131,31 +131,38 @@ static struct step *new_step(struct pipe_private *v, struct task *t, uint32_t sp
 	return s;
 }
 
-/* The step that this branch ends, by the table or as a new one. */
-static struct step *next_step(struct pipe_private *v, struct task *t,
-			      const struct branch *b)
+struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
+		       const struct branch *b)
 {
-	enum origin origin = origin_of(v, t, b->from, b->to);
-	struct step *s, *last = t->step;
-	uint64_t start = t->at;
 	uint32_t space = 0;
+	struct step *s;
 
-	if (origin == ORIGIN_HEAD)
-		start = b->from;
-	else if (origin == ORIGIN_RESUME)
-		start = t->resume;
 	if (!is_kernel(start) || !is_kernel(b->from) || !is_kernel(b->to)) {
 		if (!t->space || !t->tgid_known)
 			task_find_space(v, t, b);
 		space = t->space ? t->space->id : 0;
 	}
 	s = steps_find(&v->steps, space, start, b->from, b->to);
-	if (!s) {
-		s = new_step(v, t, space, start, b);
-		last = t->step;
-		if (origin == ORIGIN_HEAD)
-			s->flags |= STEP_HEAD;
-	}
+	return s ? s : new_step(v, t, space, start, b);
+}
+
+/* The step that this branch ends, by the table or as a new one. */
+static struct step *next_step(struct pipe_private *v, struct task *t,
+			      const struct branch *b)
+{
+	enum origin origin = origin_of(v, t, b->from, b->to);
+	uint64_t start = t->at;
+	struct step *s, *last;
+
+	if (origin == ORIGIN_HEAD)
+		start = b->from;
+	else if (origin == ORIGIN_RESUME)
+		start = t->resume;
+	s = step_from(v, t, start, b);
+	/* NULL if all steps have just been forgotten. */
+	last = t->step;
+	if (origin == ORIGIN_HEAD && !s->count)
+		s->flags |= STEP_HEAD;
 	v->seen_kernel |= is_kernel(b->from) && is_kernel(b->to);
 	v->seen_user |= !is_kernel(b->from) && !is_kernel(b->to);
 	if (last && start == t->at)
@@ -209,6 +216,11 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 			space = t->space ? t->space->id : 0;
 		}
 		s = next;
+		if (v->pipe->user_only && (s->flags & STEP_GAP)) {
+			t->step = NULL;
+			next = infer_way(v, t, br, b->times[i], &ret);
+			s = next ? next : next_step(v, t, br);
+		}
 		s->count++;
 		t->at = br->to;
 		t->known = true;

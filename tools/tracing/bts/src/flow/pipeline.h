@@ -63,6 +63,7 @@ enum {
 	STEP_BLIND	= 2,	/* no code at hand: insns is 0 */
 	STEP_SHOWN	= 4,	/* the options want it */
 	STEP_HEAD	= 8,	/* what led to from is not in the trace: only the branch */
+	STEP_END	= 16,	/* no branch: the system call does not return here */
 };
 
 /**
@@ -125,8 +126,11 @@ struct task {
 	struct step		*step;
 	uint64_t		at;
 	uint64_t		resume;
+	uint64_t		*interrupted;
+	unsigned int		nr_interrupted;
 	uint64_t		loss_seq;
 	bool			known;
+	bool			executes;
 	bool			tgid_known;
 	bool			chosen;
 	struct task		*hash_next;
@@ -142,6 +146,8 @@ enum row_type {
 	ROW_ARRIVES,
 	ROW_MAP,
 	ROW_EVENT,
+	ROW_SIGNAL,		/* no branch says so: a signal's handler begins */
+	ROW_SIGRETURN,		/* the same: the handler has ended */
 };
 
 #define LOSS_CAUSES	12
@@ -155,9 +161,11 @@ extern const char *const loss_cause_names[LOSS_CAUSES];
  * @ts:		when, in nanoseconds
  * @count:	of a loss: branches, 0 if that is not known
  * @cause:	of a loss
- * @from:	of a gap: where the branch before it led; of a mapping: where it begins
+ * @from:	of a gap: where the branch before it led; of a mapping: where it begins. Of a
+ *		signal: as of a gap; the program was interrupted there or further on
  * @to:		of a gap: where the branch after it begins; 0 if a loss is the reason. Of a
- *		mapping: where it ends
+ *		mapping: where it ends. Of a signal: its handler
+ * @inferred:	of a signal: from the code alone
  * @voluntary:	of a departure
  * @state:	of a departure, as the kernel has it
  * @dead:	of a departure: the task has ended
@@ -173,6 +181,7 @@ struct row {
 	unsigned int		cause;
 	uint64_t		from;
 	uint64_t		to;
+	bool			inferred;
 	bool			voluntary;
 	bool			dead;
 	unsigned int		state;
@@ -188,7 +197,8 @@ struct row {
  *		commands look at STEP_SHOWN themselves. Non-zero ends the run
  * @row:	what is no branch; @task may be NULL. May be NULL
  * @fold:	a step and how often it was taken; it is forgotten after this, with all that
- *		@priv points to. May come several times for the same addresses. May be NULL
+ *		@priv points to. May come several times for the same addresses. May be NULL.
+ *		Steps with STEP_END come here alone
  */
 struct consumer {
 	void	*ctx;
@@ -259,12 +269,14 @@ struct pipe_private;
 /**
  * struct pipe - a trace that is open
  * @inlines:	inlined functions are shown, by calls.h and by commands
+ * @user_only:	the trace has no branches between user space and the kernel
  * @error:	why something failed, or what is wrong with the file
  */
 struct pipe {
 	struct consumer			consumer;
 	bool				inlines;
 	const struct options		*options;
+	bool				user_only;
 	struct pipe_bill		bill;
 	struct task			*tasks;
 	struct objects			objects;

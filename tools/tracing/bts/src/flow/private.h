@@ -84,6 +84,24 @@ int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
 /* A gap, if a loss on its CPUs may have been this task's. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
+/* pipeline.c: the step of a branch of the task from @start on. */
+struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
+		       const struct branch *b);
+
+/*
+ * infer.c, for a trace with user_only. Find the way to a branch to which the code does not
+ * lead, and note it in a row. Return its step, or NULL if there is no such way; @ret is what the
+ * consumer returns.
+ */
+struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
+		       int *ret);
+/* The task arrives at a known address: it is new, has executed a program, or gets a signal. */
+int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
+/* The task has ended: its last address in user space. */
+void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
+/* The task executes another program. */
+void infer_exec(struct task *t);
+
 /* tasks.c */
 struct task *task_get(struct pipe_private *v, int pid);
 void task_is_on(struct pipe_private *v, struct task *t, int cpu);

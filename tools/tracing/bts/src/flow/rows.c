@@ -125,6 +125,10 @@ static int sched(struct pipe_private *v, struct task *t, const struct batch *b)
 	v->departures += row.type == ROW_DEPARTS && t->chosen;
 	if (t->chosen && pipe_row(v, t, &row))
 		return 1;
+	if (v->pipe->user_only && row.user_ip && !row.dead)
+		return infer_start(v, t, &row);
+	if (row.dead && v->pipe->user_only && row.user_ip)
+		infer_end(v, t, row.user_ip);
 	if (row.dead) {
 		t->known = false;
 		t->step = NULL;
@@ -161,6 +165,8 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 		return 0;
 	space_map(&v->spaces, t->space, &m);
 	t->step = NULL;
+	if (v->pipe->user_only && !strcmp(path, "[vdso]"))
+		infer_exec(t);
 	snprintf(text, sizeof(text), "bts_map: %#llx-%#llx %s", (unsigned long long)m.addr,
 		 (unsigned long long)m.end, path);
 	row.text = text;

@@ -152,6 +152,7 @@ void tasks_free(struct pipe_private *v)
 
 	for (struct task *t = v->pipe->tasks; t; t = next) {
 		next = t->list_next;
+		free(t->interrupted);
 		free(t);
 	}
 	free(v->comms);

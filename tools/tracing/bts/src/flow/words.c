@@ -105,6 +105,14 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
 		snprintf(text, size, "arrives user_ip=%s", user);
 		return text;
+	case ROW_SIGNAL:
+		address_text(pipe, task, row->to, user, sizeof(user));
+		address_text(pipe, task, row->from, other, sizeof(other));
+		snprintf(text, size, "SIGNAL to %s, at %s or after it%s", user, other,
+			 row->inferred ? " (inferred)" : "");
+		return text;
+	case ROW_SIGRETURN:
+		return "SIGRETURN (inferred)";
 	default:
 		return row->text;
 	}

@@ -10,7 +10,8 @@
  * blocks that end in no branch. A run from the target of one branch
  * to the next branch is a chain of blocks that end in conditional jumps, which were not
  * taken. So a run that would have to go on after an unconditional branch, or ends within
- * an instruction, cannot have happened: there a record is missing or wrong.
+ * an instruction, cannot have happened: there a record is missing or wrong. In a trace that
+ * has only branches within user space, a run passes over system calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,8 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 {
 	if (b->kind == INSN_COND)
 		return true;
+	if (o->user_only && (b->kind == INSN_SYSCALL || b->kind == INSN_INT))
+		return true;
 	if (!o->kernel)
 		return false;
 	/* What is a jump now may have been a nop then (static keys), a call as well (ftrace). */
@@ -313,6 +316,17 @@ enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct
 	}
 }
 
+uint64_t code_system_call(struct object *o, uint64_t addr)
+{
+	const struct block *b;
+
+	o = o->code;
+	for (b = block_at(o, addr); b->kind == INSN_COND || b->kind == INSN_OTHER;
+	     b = block_at(o, addr))
+		addr += b->size + b->length;
+	return b->kind == INSN_SYSCALL || b->kind == INSN_INT ? addr + b->size : 0;
+}
+
 void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx)
 {
@@ -327,4 +341,37 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 		each(ctx, start, length);
 		start += length;
 	}
+}
+
+/*
+ * Is the number of rt_sigreturn() loaded right before @addr? The C library or the vDSO does
+ * nothing else to end a handler, and the kernel has made the handler return there.
+ */
+bool code_is_sigreturn(struct object *o, uint64_t addr)
+{
+	static const uint8_t codes[][7] = {
+		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0 }, { 0, 0, 0xb8, 15, 0, 0, 0 },
+		{ 0, 0, 0xb8, 173, 0, 0, 0 }, { 0, 0, 0xb8, 119, 0, 0, 0 },
+	};
+	bool bits32 = o->code->bits32;
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = object_bytes(o, addr - sizeof(codes[0]), &size);
+	if (!bytes || size < sizeof(codes[0]))
+		return false;
+	for (size_t i = bits32 ? 2 : 0; i < (bits32 ? 4 : 2); i++) {
+		size_t skip = codes[i][0] ? 0 : 2;
+
+		if (!memcmp(bytes + skip, codes[i] + skip, sizeof(codes[0]) - skip))
+			return true;
+	}
+	return false;
+}
+
+/* In 32-bit code, a pop may come first. */
+bool code_ends_handler(struct object *o, uint64_t addr)
+{
+	return code_is_sigreturn(o, addr + 7) || code_is_sigreturn(o, addr + 5) ||
+	       (o->code->bits32 && code_is_sigreturn(o, addr + 6));
 }

@@ -59,6 +59,14 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
  */
 bool code_patchable(struct object *o, uint64_t addr);
 
+/* The system call to which the code leads if no jump is taken; 0 if there is none. */
+uint64_t code_system_call(struct object *o, uint64_t addr);
+
+/* Does a system call at the address end a signal's handler? The number is loaded before it. */
+bool code_is_sigreturn(struct object *o, uint64_t addr);
+/* Does the code from the address on do nothing else? */
+bool code_ends_handler(struct object *o, uint64_t addr);
+
 /* Length and kind of the instruction at the address; 0 if it is not known. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 

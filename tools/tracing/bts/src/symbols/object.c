@@ -60,6 +60,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 	o->name = mem_strdup(name);
 	o->path = mem_strdup(path);
 	o->code = o;
+	o->user_only = all->user_only;
 	o->whole_name = name[0] == '[' ? mem_strdup(name) : mem_format("[%s]", name);
 	o->whole.name = o->whole_name;
 	o->whole.plain = o->whole_name;

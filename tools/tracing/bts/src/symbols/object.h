@@ -97,6 +97,7 @@ enum object_proof {
  * @bits32:	its code is 32-bit code
  * @is_file:	its addresses are those of a file, wherever that is mapped
  * @proof:	of a file
+ * @user_only:	no branch between user space and the kernel is in the trace
  * @as_run:	of the kernel: @file was read when recording ended, not at another time
  * @before:	of the kernel: the pages that were others when recording began, or NULL
  * @blocks:	code.c: blocks that were decoded
@@ -136,6 +137,7 @@ struct object {
 	enum object_proof	proof;
 	bool		is_file;
 	bool		as_run;
+	bool		user_only;
 	struct object	*before;
 	struct block	*blocks;
 	size_t		blocks_room;
@@ -179,6 +181,7 @@ struct objects {
 	char		*archive;
 	const char	*uname;
 	int64_t		began;
+	bool		user_only;
 };
 
 void objects_init(struct objects *all, const char *trace, const char *uname);

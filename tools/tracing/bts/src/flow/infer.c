@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a trace does not say that has no branch with an end in the kernel (perf's branches:u).
+ *
+ * A run passes over system calls, and over faults that the kernel repairs. Elsewhere the
+ * code does not lead from one branch to the next:
+ *
+ *	signal		to a handler: a row bts_arrives has its address, or else its first branch
+ *			is a straight run away from the beginning of its function
+ *	rt_sigreturn	from the end of a handler back to the place of the signal. The run from
+ *			the branch before the signal goes on there, unless the handler has
+ *			changed where the program goes on
+ *	exec()		to the start of another program, which a row bts_arrives has, or to an
+ *			unknown place if that program has just been mapped
+ *
+ * The first two become rows, marked if they are inferred. What fits none of this is a gap.
+ *
+ * The run from a task's last branch to exec(), to rt_sigreturn() or to the end of the task has no
+ * branch at its end. Its instructions are counted, with STEP_END.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "symbols/code.h"
+#include "private.h"
+
+/* So many handlers may interrupt each other. */
+#define NESTED_MAX	64
+/* syscall, sysenter, int n */
+#define SYSCALL_SIZE	2
+/* Somewhere in the kernel. */
+#define NOWHERE		UINT64_MAX
+
+static int row(struct pipe_private *v, struct task *t, enum row_type type, uint64_t to,
+	       uint64_t ts, bool inferred)
+{
+	struct row row = {
+		.type = type, .cpu = t->cpu, .ts = ts, .from = t->at, .to = to,
+		.inferred = inferred,
+	};
+
+	return pipe_row(v, t, &row);
+}
+
+static void interrupt(struct task *t)
+{
+	if (!t->interrupted)
+		t->interrupted = mem_alloc(NESTED_MAX * sizeof(*t->interrupted));
+	if (t->nr_interrupted < NESTED_MAX)
+		t->interrupted[t->nr_interrupted++] = t->at;
+}
+
+/* The task goes straight on to the address, and from there into the kernel for good. */
+static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
+{
+	const struct branch b = { .from = addr, .to = NOWHERE };
+	struct step *s;
+
+	if (!t->known || !t->chosen || addr < t->at)
+		return;
+	s = step_from(v, t, t->at, &b);
+	s->flags |= STEP_END;
+	s->count += !(s->flags & STEP_GAP);
+}
+
+static void end_run_somewhere(struct pipe_private *v, struct task *t)
+{
+	struct place at = place_find(v->pipe, t, t->at);
+	uint64_t call = code_system_call(at.sym->object, at.addr);
+
+	if (call)
+		end_run(v, t, call + t->at - at.addr);
+}
+
+void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
+{
+	struct place at = place_find(v->pipe, t, user_ip);
+	enum branch_kind kind;
+
+	/* An exception or another task's signal comes where no system call has returned. */
+	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
+	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
+}
+
+/* Is the task where a handler ends? */
+static bool at_sigreturn(struct pipe_private *v, struct task *t)
+{
+	struct place at = place_find(v->pipe, t, t->at);
+
+	return code_ends_handler(at.sym->object, at.addr);
+}
+
+/* Back to where the signal came, or to an unknown place if the signal is older than the trace. */
+static int end_handler(struct pipe_private *v, struct task *t, uint64_t ts)
+{
+	int ret = row(v, t, ROW_SIGRETURN, 0, ts, true);
+
+	end_run_somewhere(v, t);
+	t->known = t->nr_interrupted;
+	if (t->known)
+		t->at = t->interrupted[--t->nr_interrupted];
+	return ret;
+}
+
+int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives)
+{
+	int ret = 0;
+
+	if (t->executes) {
+		end_run_somewhere(v, t);
+	} else if (t->known && t->chosen) {
+		/* One handler has ended, and the next one begins. */
+		if (at_sigreturn(v, t))
+			ret = end_handler(v, t, arrives->ts);
+		interrupt(t);
+		ret = ret ? ret : row(v, t, ROW_SIGNAL, arrives->user_ip, arrives->ts, false);
+	}
+	t->at = arrives->user_ip;
+	t->executes = false;
+	t->known = true;
+	t->step = NULL;
+	return ret;
+}
+
+void infer_exec(struct task *t)
+{
+	t->executes = t->known;
+	t->nr_interrupted = 0;
+}
+
+static struct step *way_to_handler(struct pipe_private *v, struct task *t, const struct branch *b,
+				   uint64_t ts, int *ret)
+{
+	struct place from = place_find(v->pipe, t, b->from);
+	uint64_t handler = b->from - (from.addr - from.sym->addr);
+	struct step *s;
+
+	if (from.sym == &from.sym->object->whole)
+		return NULL;
+	s = step_from(v, t, handler, b);
+	if (s->flags & (STEP_GAP | STEP_BLIND))
+		return NULL;
+	*ret = row(v, t, ROW_SIGNAL, handler, ts, true);
+	interrupt(t);
+	return s;
+}
+
+/* The next signal's handler may begin at once. */
+static struct step *way_back(struct pipe_private *v, struct task *t, const struct branch *b,
+			     uint64_t ts, int *ret)
+{
+	struct step *s = NULL;
+
+	*ret = end_handler(v, t, ts);
+	if (t->known)
+		s = step_from(v, t, t->at, b);
+	if (!*ret && (!s || (s->flags & STEP_GAP)))
+		s = way_to_handler(v, t, b, ts, ret);
+	/* To another place than where the signal came, or the signal is older than the trace. */
+	return s ? s : step_from(v, t, b->from, b);
+}
+
+struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
+		       int *ret)
+{
+	if (t->executes) {
+		t->executes = false;
+		return step_from(v, t, b->from, b);
+	}
+	return at_sigreturn(v, t) ? way_back(v, t, b, ts, ret) :
+				    way_to_handler(v, t, b, ts, ret);
+}
