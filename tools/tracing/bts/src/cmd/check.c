@@ -21,6 +21,7 @@
 #include "lib/msg.h"
 #include "lib/path.h"
 #include "record/instance.h"
+#include "record/perf_events.h"
 #include "record/probe.h"
 #include "cmd.h"
 
@@ -37,7 +38,8 @@ static const char usage[] =
 struct check {
 	char	*cpuinfo;
 	bool	failed;		/* something is in the way */
-	bool	tracer;		/* the kernel has it */
+	bool	tracer;		/* the kernel has it, and this user may use it */
+	bool	perf;		/* perf can record branches */
 };
 
 static void answer(const char *mark, const char *what, const char *format, va_list args)
@@ -271,6 +273,24 @@ static void check_lockdown(struct check *check)
 	free(text);
 }
 
+/* What records where there is no tracer, and for users who are not root. */
+static void check_perf(struct check *check)
+{
+	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
+	int error = perf_events_try();
+	char *why = perf_events_why(error);
+
+	check->perf = !error;
+	if (error)
+		note("perf", "cannot record branches: %s", why);
+	else
+		good("perf", "records branches in user space (branches:u; "
+		     "kernel.perf_event_paranoid is %lld)", paranoid);
+	free(why);
+	if (!access("/sys/bus/event_source/devices/intel_bts", F_OK))
+		note("perf", "has intel_bts, too");
+}
+
 /* Which instances trace already: they and we do not disturb each other. */
 static void check_users(const char *root)
 {
@@ -327,9 +347,10 @@ static void check_software(struct check *check)
 {
 	const char *root;
 
+	check_perf(check);
 	check_lockdown(check);
 	if (geteuid())
-		note("rights", "not root: recording wants root, or rights to tracefs");
+		note("rights", "not root: the tracer wants root, or rights to tracefs");
 	else
 		good("rights", "root");
 	root = instance_tracefs();
@@ -376,11 +397,15 @@ int cmd_check(int argc, char **argv)
 	check_pti();
 	check_software(&check);
 	free(check.cpuinfo);
-	if (check.failed)
+	if (check.failed && check.perf && !check.tracer) {
+		puts("\nBranches of user space can be recorded here, with perf. Some may be lost.");
+		check.failed = with_probe;
+	} else if (check.failed) {
 		puts("\nBranches cannot be recorded here, see NO.");
-	else if (with_probe)
+	} else if (with_probe) {
 		check.failed = !probe_machine();
-	else
+	} else {
 		puts("\nBranches can be recorded here. bts check --probe tries it.");
+	}
 	return check.failed ? STATUS_FAILURE : STATUS_OK;
 }

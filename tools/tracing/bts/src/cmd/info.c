@@ -136,6 +136,7 @@ static void print_our_info(const char *info)
 	print_value("command", info, "command");
 	print_end(info);
 	print_values("pid", info, "pid");
+	print_value("backend", info, "backend");
 	print_value("targets", info, "targets");
 	print_value("on CPUs", info, "on_cpus");
 	print_values("event", info, "event");

@@ -35,11 +35,13 @@
 #include "record/bill.h"
 #include "record/collector.h"
 #include "record/instance.h"
+#include "record/perf_events.h"
 #include "record/record.h"
 #include "record/writer.h"
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
 #include "cmd.h"
+#include "recording.h"
 
 enum {
 	TRIGGER_POLL_MS	= 20,
@@ -66,7 +68,7 @@ enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 
 /* --- Start -------------------------------------------------------------------------- */
 
-static int take_signals(void)
+int recording_signals(bool children)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t set;
@@ -75,6 +77,8 @@ static int take_signals(void)
 	sigemptyset(&set);
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		sigaddset(&set, taken[i]);
+	if (children)
+		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* A shell's background job has it ignored: then a kill -INT would be lost. */
 	signal(SIGINT, SIG_DFL);
@@ -113,7 +117,7 @@ static int prepare(struct record *rec)
 
 	if (record_check())
 		return -1;
-	rec->signals = take_signals();
+	rec->signals = recording_signals(false);
 	if (rec->signals < 0)
 		return -1;
 	on_prepare(options);
@@ -252,7 +256,7 @@ static int stop_tracing(const struct record *rec)
 	return instance_write(rec->inst, "tracing_on", "0");
 }
 
-static char *cmdlines(const struct names *names)
+char *recording_cmdlines(const struct names *names)
 {
 	struct bytes text = {};
 
@@ -338,7 +342,7 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 /* All that is known when the threads have ended. */
 static int finish_file(struct record *rec, const struct collector_counts *counts, char *stats)
 {
-	char *names = cmdlines(&counts->names);
+	char *names = recording_cmdlines(&counts->names);
 	char *clock = instance_read(rec->inst, "trace_clock");
 	char *info = info_text(rec, counts, stats);
 	int nr_cpus, ret;
@@ -415,17 +419,17 @@ static int run(struct record *rec)
 	}
 }
 
-static void report_command(const struct record *rec)
+void recording_report_end(const struct record_options *options, const struct targets *targets)
 {
-	int status = rec->targets.status;
+	int status = targets->status;
 
-	if (!rec->targets.ended)
+	if (!targets->ended)
 		return;
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "bts: %s was ended by signal %d (%s)\n", rec->options.command[0],
+		fprintf(stderr, "bts: %s was ended by signal %d (%s)\n", options->command[0],
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
-		fprintf(stderr, "bts: %s returned %d\n", rec->options.command[0],
+		fprintf(stderr, "bts: %s returned %d\n", options->command[0],
 			WEXITSTATUS(status));
 }
 
@@ -444,22 +448,55 @@ static void clean_up(struct record *rec)
 	if (rec->inst)
 		instance_remove(rec->inst);
 	kernel_code_free(rec->code);
-	free(rec->options.pids);
-	free(rec->options.events);
 	free(rec->about);
 	free(rec->path);
 }
 
+static int record_with_tracer(const struct record_options *options)
+{
+	struct record rec = { .options = *options, .targets = { .go = -1, .failed = -1 } };
+	int ret = STATUS_OK;
+
+	if (prepare(&rec) || start(&rec) || run(&rec))
+		ret = STATUS_FAILURE;
+	recording_report_end(&rec.options, &rec.targets);
+	clean_up(&rec);
+	return ret;
+}
+
+/* The tracer, if there is one for this user; else perf. */
+static int choose_backend(struct record_options *options)
+{
+	int error;
+	char *why;
+
+	if (options->backend != BACKEND_ANY)
+		return 0;
+	options->backend = record_has_tracer() ? BACKEND_TRACER : BACKEND_PERF;
+	error = options->backend == BACKEND_PERF ? perf_events_try() : 0;
+	if (!error)
+		return 0;
+	why = perf_events_why(error);
+	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf: %s; "
+		  "see bts check", why);
+	free(why);
+	return -1;
+}
+
 int cmd_record(int argc, char **argv)
 {
-	struct record rec = { .targets = { .go = -1, .failed = -1 } };
-	int ret = record_parse(&rec.options, argc, argv);
+	struct record_options options;
+	int ret = record_parse(&options, argc, argv);
 
 	if (ret)
 		return ret < 0 ? STATUS_OK : ret;
-	if (prepare(&rec) || start(&rec) || run(&rec))
+	if (choose_backend(&options))
 		ret = STATUS_FAILURE;
-	report_command(&rec);
-	clean_up(&rec);
+	else if (options.backend == BACKEND_TRACER)
+		ret = record_with_tracer(&options);
+	else
+		ret = record_with_perf(&options);
+	free(options.pids);
+	free(options.events);
 	return ret;
 }

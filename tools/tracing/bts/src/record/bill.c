@@ -22,6 +22,7 @@ static const struct cause {
 	{ "dropped_ring_buffer",	"ring buffer full",		true,	false },
 	{ "dropped_paused",		"ring buffer paused",		true,	false },
 	{ "dropped_off",		"ring buffer off",		true,	true },
+	{ "perf_lost",			"perf's ring buffer full",	false,	false },
 	{ "buffer_full",		"hardware buffer full",		false,	false },
 	{ "buffer_wrapped",		"hardware buffer wrapped",	false,	true },
 	{ "buffer_cleared",		"BTS switched off",		false,	false },

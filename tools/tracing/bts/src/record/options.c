@@ -30,6 +30,8 @@ static const char usage[] =
 "  -e, --event EVENT    a trace event as well: SYSTEM:NAME[ if FILTER]; may be repeated\n"
 "      --fork           begin before COMMAND's execve(): with the end of bts itself\n"
 "      --no-block       do not hold tasks until there is room: lose branches, counted\n"
+"      --backend NAME   tracer or perf; default: the tracer if there is one, else perf, which\n"
+"                       records the user side of a command or of PIDs, and may lose branches\n"
 "\n"
 "Flight recorder:\n"
 "      --flight[=SIZE]  keep the latest branches only: those that the hardware holds, or\n"
@@ -48,6 +50,7 @@ enum {
 	OPTION_FLIGHT,
 	OPTION_ON,
 	OPTION_REARM,
+	OPTION_BACKEND,
 };
 
 static const struct option long_options[] = {
@@ -64,6 +67,7 @@ static const struct option long_options[] = {
 	{ "flight",	optional_argument,	NULL, OPTION_FLIGHT },
 	{ "on",		required_argument,	NULL, OPTION_ON },
 	{ "rearm",	required_argument,	NULL, OPTION_REARM },
+	{ "backend",	required_argument,	NULL, OPTION_BACKEND },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
 };
@@ -140,6 +144,17 @@ static int parse_flight(struct record_options *options, const char *text)
 	return text ? parse_buffer(options, "--flight", text) : STATUS_OK;
 }
 
+static int parse_backend(struct record_options *options, const char *text)
+{
+	if (!strcmp(text, "tracer"))
+		options->backend = BACKEND_TRACER;
+	else if (!strcmp(text, "perf"))
+		options->backend = BACKEND_PERF;
+	else
+		return msg_misuse("record", "--backend %s: neither tracer nor perf", text);
+	return STATUS_OK;
+}
+
 /* Options that need no check. */
 static bool set_option(struct record_options *options, int option)
 {
@@ -186,6 +201,8 @@ static int parse_option(struct record_options *options, int option)
 		return on_parse(optarg);
 	case OPTION_REARM:
 		return msg_number("record", "--rearm", optarg, 0, &options->rearm);
+	case OPTION_BACKEND:
+		return parse_backend(options, optarg);
 	case 'h':
 		msg_usage(usage);
 		return -1;

@@ -2,7 +2,7 @@
 /*
  * The parts of bts record.
  *
- * Included by: record/, cmd/record.c.
+ * Included by: record/, cmd/.
  */
 #ifndef BTS_RECORD_H
 #define BTS_RECORD_H
@@ -13,6 +13,9 @@
 #include <sys/types.h>
 
 #include "instance.h"
+
+/* What records: our tracer, or perf where the kernel does not have it. */
+enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF };
 
 /* What was asked for, in options.c. */
 struct record_options {
@@ -25,6 +28,7 @@ struct record_options {
 	char		**command;	/* up to a NULL, or NULL */
 	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
 	unsigned long	rearm;
+	enum record_backend backend;
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
@@ -47,7 +51,7 @@ struct targets {
 	bool		ended;
 };
 
-/* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. */
+/* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. INST: --fork's. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Writes them where INST has its PIDs. */
@@ -66,12 +70,14 @@ bool targets_note_end(struct targets *targets, size_t i);
 /* Ends the command, if it has not, and frees all. */
 void targets_finish(struct targets *targets);
 
+/* Can this user record with the tracer? Says nothing. */
+bool record_has_tracer(void);
 /* The instance, in setup.c. Both 0, or -1 after a message. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
 /* The names of the systems of all events that are enabled, up to a NULL; to be freed. */
 char **record_systems(const struct instance *inst);
-/* "key: value" lines: user, date, machine, and how it was recorded. */
+/* "key: value" lines: user, date, machine, and how it was recorded. INST: NULL with perf. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
 /* What the flight recorder is written at, in on.c. */

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tracefs.h>
+
 #include "lib/bytes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
@@ -56,6 +58,23 @@ int record_check(void)
 		return 0;
 	msg_error("record", NULL, "this kernel has no bts tracer; bts check says why");
 	return -1;
+}
+
+bool record_has_tracer(void)
+{
+	const char *root = tracefs_tracing_dir();
+	char *path = mem_format("%s/instances", root ? root : "");
+	bool there = root && !access(path, W_OK);
+	char *tracers = NULL;
+
+	free(path);
+	path = mem_format("%s/available_tracers", root ? root : "");
+	if (there)
+		tracers = path_read(path, NULL);
+	there = tracers && strstr(tracers, "bts");
+	free(tracers);
+	free(path);
+	return there;
 }
 
 static uint64_t default_kb(const struct record_options *options)
@@ -367,7 +386,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 	add_value(&text, "date", date);
 	add_machine(&text);
 	add_targets(&text, options);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+	for (size_t i = 0; inst && i < ARRAY_SIZE(files); i++)
 		add_file_line(&text, inst, files[i]);
 	bytes_add8(&text, 0);
 	return text.data;

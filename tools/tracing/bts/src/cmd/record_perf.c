@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts record with perf, on a kernel without the tracer, and for users who are not root.
+ *
+ *	prepare		the command is forked, and waits; it, or each thread of the PIDs, gets its
+ *			events, and is followed by ptrace()
+ *	run		the rings are read into the file's pages; new tasks and exec() stop for a
+ *			moment. Until the targets have ended, or for Ctrl-C
+ *	finish		the tasks are let go, the file is put together, the bill is printed
+ *
+ * The file is a trace.dat like the tracer's. What it does not have is in the line backend: of
+ * our own section, and in the line kernel_ends: for the commands that read it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/bytes.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "record/bill.h"
+#include "record/made_formats.h"
+#include "record/perf_events.h"
+#include "record/perf_follow.h"
+#include "record/writer.h"
+#include "symbols/archive.h"
+#include "cmd.h"
+#include "recording.h"
+
+/* Also what bts info prints. */
+#define CANNOT	"the user side only, switches without addresses; branches may be lost"
+
+enum { RING_POLL_MS = 10 };
+
+struct perf_recording {
+	const struct record_options	*options;
+	struct targets			targets;
+	struct follow			follow;
+	struct perf_events		events;
+	struct perf_rows		rows;
+	struct writer			*writer;
+	char				*about;
+	struct timespec			start;
+	int				signals;
+	bool				begun;		/* the command's exec() has worked */
+};
+
+/* --- Options -------------------------------------------------------------------------- */
+
+/* What perf cannot do, or cannot do right. */
+static int judge(const struct record_options *o)
+{
+	const char *what = NULL, *why = "perf cannot";
+
+	if (!o->user)
+		what = "-k", why = "perf records no kernel branches this way";
+	else if (o->all)
+		what = "-a", why = "perf would take tasks' branches for other tasks'";
+	else if (o->flight)
+		what = "--flight";
+	else if (o->events)
+		what = "-e";
+	else if (o->fork)
+		what = "--fork";
+	if (!what)
+		return 0;
+	msg_error("record", what, "%s: this wants the tracer, see bts check", why);
+	return -1;
+}
+
+/* --- Prepare -------------------------------------------------------------------------- */
+
+static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
+{
+	struct perf_recording *rec = ctx;
+
+	perf_events_read(&rec->events, &rec->rows);
+	perf_rows_stands(&rec->rows, tid, user_ip, ends);
+}
+
+static int add_thread(struct perf_recording *rec, pid_t tid)
+{
+	/* Without ptrace() all is recorded, but may be taken for another task's. */
+	if (follow_seize(&rec->follow, tid))
+		msg_warn("%d cannot be followed by ptrace (%s): branches of its children may be "
+			 "taken for each other's", tid, strerror(errno));
+	return perf_events_open(&rec->events, rec->options, tid, false);
+}
+
+static int add_threads(struct perf_recording *rec, pid_t pid)
+{
+	char *dir = mem_format("/proc/%d/task", pid);
+	DIR *stream = opendir(dir);
+	struct dirent *entry;
+	int ret = 0;
+
+	free(dir);
+	while (!ret && stream && (entry = readdir(stream)))
+		if (entry->d_name[0] != '.')
+			ret = add_thread(rec, atoi(entry->d_name));
+	if (stream)
+		closedir(stream);
+	return ret;
+}
+
+static int add_command(struct perf_recording *rec)
+{
+	pid_t child = rec->targets.child;
+
+	rec->follow.child = child;
+	if (follow_seize(&rec->follow, child)) {
+		msg_errno("follow", rec->options->command[0]);
+		return -1;
+	}
+	return perf_events_open(&rec->events, rec->options, child, true);
+}
+
+static int open_file(struct perf_recording *rec)
+{
+	rec->writer = writer_create(rec->options->output, MADE_PAGE);
+	return rec->writer && !made_formats_write(rec->writer, false) &&
+	       !perf_events_write_to(&rec->events, rec->writer) ? 0 : -1;
+}
+
+static int prepare(struct perf_recording *rec)
+{
+	const struct record_options *o = rec->options;
+	int ret = 0;
+
+	if (judge(o))
+		return -1;
+	rec->signals = recording_signals(true);
+	if (rec->signals < 0 || targets_prepare(&rec->targets, NULL, o))
+		return -1;
+	follow_init(&rec->follow);
+	rec->follow.stands = stands;
+	rec->follow.ctx = rec;
+	perf_rows_init(&rec->rows);
+	clock_gettime(CLOCK_MONOTONIC, &rec->start);
+	if (rec->targets.child)
+		ret = add_command(rec);
+	for (size_t i = 0; i < o->nr_pids && !ret; i++)
+		ret = add_threads(rec, o->pids[i]);
+	rec->about = record_describe(NULL, o);
+	return ret ? ret : open_file(rec);
+}
+
+/* --- Run ------------------------------------------------------------------------------ */
+
+static uint64_t start_time(const struct perf_recording *rec)
+{
+	return rec->start.tv_sec * 1000000000ULL + rec->start.tv_nsec;
+}
+
+static int start(struct perf_recording *rec)
+{
+	const struct record_options *o = rec->options;
+
+	fprintf(stderr, "bts: recording with perf: " CANNOT "\n");
+	for (size_t i = 0; i < o->nr_pids; i++)
+		perf_rows_process(&rec->rows, perf_events_first_out(&rec->events), o->pids[i],
+				  start_time(rec));
+	if (!rec->targets.child || write(rec->targets.go, "", 1) == 1)
+		return 0;
+	msg_errno("start", o->command[0]);
+	return -1;
+}
+
+/* 1: a signal asks to end. */
+static int take_signals(struct perf_recording *rec)
+{
+	struct signalfd_siginfo info;
+
+	while (read(rec->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			return 1;
+	follow_events(&rec->follow);
+	return 0;
+}
+
+/* The command could not be executed: why, by the pipe. */
+static int note_begin(struct perf_recording *rec)
+{
+	int error = 0;
+
+	if (rec->begun || !rec->targets.child || (!rec->follow.execs && !rec->follow.ended))
+		return 0;
+	rec->begun = true;
+	if (read(rec->targets.failed, &error, sizeof(error)) != sizeof(error))
+		return 0;
+	errno = error;
+	msg_errno("execute", rec->options->command[0]);
+	return -1;
+}
+
+static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
+{
+	bool all = false;
+
+	for (size_t i = 0; i < rec->targets.nr; i++) {
+		if (fds[i].fd < 0 || !fds[i].revents)
+			continue;
+		fds[i].fd = -1;
+		if (rec->follow.ended)
+			rec->targets.status = rec->follow.status;
+		all |= targets_note_end(&rec->targets, i);
+	}
+	return all;
+}
+
+/* The signals, the rings, the targets. */
+static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
+{
+	size_t rings = rec->events.nr_rings;
+	struct pollfd *fds = mem_zalloc(1 + rings + rec->targets.nr, sizeof(*fds));
+
+	fds[0] = (struct pollfd){ .fd = rec->signals, .events = POLLIN };
+	for (size_t i = 0; i < rings; i++)
+		fds[1 + i] = (struct pollfd){
+			.fd = perf_events_fd(&rec->events, i), .events = POLLIN,
+		};
+	for (size_t i = 0; i < rec->targets.nr; i++)
+		fds[1 + rings + i] = (struct pollfd){
+			.fd = targets_fd(&rec->targets, i), .events = POLLIN,
+		};
+	*nr = 1 + rings + rec->targets.nr;
+	return fds;
+}
+
+/*
+ * A ring whose event's task has ended is always readable, and wakes nobody, although other
+ * tasks may write into it. Return how long to sleep.
+ */
+static int leave_ended(struct pollfd *fds, size_t rings)
+{
+	int timeout = -1;
+
+	for (size_t i = 0; i < rings; i++) {
+		if (fds[i].revents & (POLLHUP | POLLERR))
+			fds[i].fd = -1;
+		if (fds[i].fd < 0)
+			timeout = RING_POLL_MS;
+	}
+	return timeout;
+}
+
+static int run(struct perf_recording *rec)
+{
+	size_t nr, rings = rec->events.nr_rings;
+	struct pollfd *fds = poll_set(rec, &nr);
+	int ret = 0, timeout = -1;
+	bool done = false;
+
+	while (!done && !ret) {
+		if (poll(fds, nr, timeout) < 0 && errno != EINTR)
+			ret = msg_errno("wait for", "perf");
+		done = take_signals(rec);
+		perf_events_read(&rec->events, &rec->rows);
+		timeout = leave_ended(fds + 1, rings);
+		ret |= note_begin(rec);
+		done |= note_ends(rec, fds + 1 + rings);
+	}
+	free(fds);
+	return ret;
+}
+
+/* --- Finish --------------------------------------------------------------------------- */
+
+static char *info_text(const struct perf_recording *rec)
+{
+	const struct perf_rows *rows = &rec->rows;
+	struct bytes text = {};
+	struct timespec now;
+	char *lines;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	lines = mem_format("%sbackend: perf, branches:u (" CANNOT ")\nkernel_ends: absent\n"
+			   "buffer_size_kb: %zu\nseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
+			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
+			   rec->about, rec->events.size / 1024,
+			   now.tv_sec - rec->start.tv_sec +
+			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,
+			   (unsigned long long)rows->branches, rows->names.nr,
+			   (unsigned long long)rows->switches, writer_data_size(rec->writer),
+			   (unsigned long long)rows->losses);
+	bytes_add(&text, lines, strlen(lines));
+	free(lines);
+	if (rec->targets.ended) {
+		lines = mem_format("wait_status: %d\n", rec->targets.status);
+		bytes_add(&text, lines, strlen(lines));
+		free(lines);
+	}
+	bytes_add8(&text, 0);
+	return text.data;
+}
+
+static int write_file(struct perf_recording *rec)
+{
+	static char *no_stats[] = { NULL };
+	char *names = recording_cmdlines(&rec->rows.names), *info;
+	struct bill bill = {
+		.branches = rec->rows.branches, .tasks = rec->rows.names.nr,
+		.switches = rec->rows.switches,
+	};
+	int ret = perf_events_end(&rec->events, &rec->rows);
+
+	info = info_text(rec);
+	ret |= writer_finish(rec->writer, names, "[mono]", no_stats,
+			     sysconf(_SC_NPROCESSORS_CONF), info);
+	if (!ret) {
+		archive_clear(rec->options->output);
+		archive_tasks(rec->options->output, &rec->rows.names);
+		bill.data_bytes = writer_data_size(rec->writer);
+		bill.file_bytes = writer_size(rec->writer);
+		bill.stats = info;
+		fflush(stdout);
+		bill_print(stderr, rec->options->output, &bill);
+	}
+	free(info);
+	free(names);
+	return ret;
+}
+
+static void clean_up(struct perf_recording *rec)
+{
+	follow_end(&rec->follow);
+	targets_finish(&rec->targets);
+	perf_events_free(&rec->events);
+	perf_rows_free(&rec->rows);
+	if (rec->writer)
+		writer_free(rec->writer);
+	free(rec->about);
+}
+
+int record_with_perf(const struct record_options *options)
+{
+	struct perf_recording rec = {
+		.options = options, .targets = { .go = -1, .failed = -1 },
+	};
+	int ret = STATUS_OK;
+
+	if (prepare(&rec) || start(&rec) || run(&rec)) {
+		ret = STATUS_FAILURE;
+	} else {
+		follow_end(&rec.follow);
+		if (write_file(&rec))
+			ret = STATUS_FAILURE;
+	}
+	recording_report_end(options, &rec.targets);
+	clean_up(&rec);
+	return ret;
+}

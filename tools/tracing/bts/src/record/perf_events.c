@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf's events that record branches, and their ring buffers.
+ *
+ *	branches:u -c 1		the kernel stores each branch with BTS, and copies those with
+ *				both ends in user space into the ring buffer
+ *
+ * An event belongs to a task and a CPU, so that the task's children are recorded too: perf
+ * gives no ring buffer to an inherited event that is not bound to a CPU. Events of other tasks
+ * on the same CPU write into the first one's ring buffer.
+ *
+ * The time is CLOCK_MONOTONIC, which does not jump between CPUs.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
+#include "pages.h"
+#include "perf_events.h"
+#include "record.h"
+
+enum {
+	MOST_BYTES	= 8 << 20,	/* of a ring buffer, if the user does not say */
+	LEAST_BYTES	= 128 << 10,
+	RECORD_MAX	= 1 << 16,
+};
+
+/* A CPU's ring buffer. It belongs to the event @fd. */
+struct perf_ring {
+	int				cpu, fd;
+	struct perf_event_mmap_page	*head;
+	char				*data;
+	uint64_t			at, end, time;	/* of the next record, while reading */
+	char				*copy;		/* of a record that goes round the end */
+	struct perf_out			out;
+};
+
+static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
+{
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (ring < 0 ? 0 : PERF_FLAG_FD_OUTPUT);
+
+	attr->size = sizeof(*attr);
+	return syscall(SYS_perf_event_open, attr, tid, cpu, ring, flags);
+}
+
+static struct perf_event_attr branches_attr(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		.sample_period = 1,
+		.sample_type = PERF_BRANCH_SAMPLE,
+		.disabled = 1, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1,
+		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1,
+		.context_switch = 1, .sample_id_all = 1, .watermark = 1, .build_id = 1,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+	};
+
+	return attr;
+}
+
+/* --- What this machine allows --------------------------------------------------------- */
+
+int perf_events_try(void)
+{
+	struct perf_event_attr attr = branches_attr();
+	int fd = event_open(&attr, 0, -1, -1);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+char *perf_events_why(int error)
+{
+	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return mem_format("kernel.perf_event_paranoid is %lld: root may, or all users with "
+				  "sysctl kernel.perf_event_paranoid=2", paranoid);
+	case EBUSY:
+		return mem_strdup("something else uses BTS or LBR");
+	case ENOENT:
+	case EOPNOTSUPP:
+		return mem_strdup("perf has no BTS on this CPU");
+	default:
+		return mem_strdup(strerror(error));
+	}
+}
+
+static int report(const char *what, int error)
+{
+	char *why = perf_events_why(error);
+
+	msg_error(what, "perf", "%s", why);
+	free(why);
+	return -1;
+}
+
+/* --- Opening -------------------------------------------------------------------------- */
+
+/* Is the CPU in a list like 0-2,5? -1: it is not such a list. */
+static int cpu_in_list(const char *list, int cpu)
+{
+	bool found = false;
+
+	while (*list) {
+		char *end;
+		long from = strtol(list, &end, 10), to = from;
+
+		if (end != list && *end == '-') {
+			list = end + 1;
+			to = strtol(list, &end, 10);
+		}
+		if (end == list || from < 0 || from > to || (*end && *end != ','))
+			return -1;
+		found |= cpu >= from && cpu <= to;
+		list = end + (*end == ',');
+	}
+	return found;
+}
+
+static void add_fd(struct perf_events *events, int fd)
+{
+	events->fds = mem_realloc(events->fds, events->nr_fds + 1, sizeof(*events->fds));
+	events->fds[events->nr_fds++] = fd;
+}
+
+/* A power of two: what was asked for, or as much as a user may lock. */
+static int map_ring(struct perf_events *events, struct perf_ring *ring)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *at;
+
+	for (; events->size >= LEAST_BYTES; events->size /= 2) {
+		at = mmap(NULL, page + events->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+			  0);
+		if (at != MAP_FAILED) {
+			ring->head = at;
+			ring->data = (char *)at + page;
+			return 0;
+		}
+		if (errno != EPERM && errno != ENOMEM)
+			break;
+	}
+	msg_errno("map the ring buffer of", "perf");
+	return -1;
+}
+
+static int add_ring(struct perf_events *events, int cpu, int fd)
+{
+	struct perf_ring *ring;
+
+	events->rings = mem_realloc(events->rings, events->nr_rings + 1, sizeof(*ring));
+	ring = &events->rings[events->nr_rings++];
+	*ring = (struct perf_ring) { .cpu = cpu, .fd = fd, .copy = mem_alloc(RECORD_MAX) };
+	return map_ring(events, ring);
+}
+
+static int ring_of(const struct perf_events *events, int cpu)
+{
+	for (size_t i = 0; i < events->nr_rings; i++)
+		if (events->rings[i].cpu == cpu)
+			return events->rings[i].fd;
+	return -1;
+}
+
+static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	int ring = ring_of(events, cpu), fd = event_open(attr, tid, cpu, ring);
+
+	/* Linux before 5.12. */
+	if (fd < 0 && errno == EINVAL && attr->build_id) {
+		attr->build_id = 0;
+		fd = event_open(attr, tid, cpu, ring);
+	}
+	/* The CPU is offline, or the task has ended. */
+	if (fd < 0 && (errno == ENODEV || (errno == ESRCH && events->nr_rings)))
+		return 0;
+	if (fd < 0)
+		return report("record with", errno);
+	add_fd(events, fd);
+	return ring < 0 ? add_ring(events, cpu, fd) : 0;
+}
+
+/* A descriptor for each CPU and thread, and one for each task that is followed. */
+static void more_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static size_t ring_size(const struct record_options *options)
+{
+	size_t size = LEAST_BYTES;
+
+	while (options->buffer_kb ? size / 1024 < options->buffer_kb : size < MOST_BYTES)
+		size *= 2;
+	return size;
+}
+
+int perf_events_open(struct perf_events *events, const struct record_options *options, pid_t tid,
+		     bool at_exec)
+{
+	struct perf_event_attr attr = branches_attr();
+	int nr = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!events->nr_rings) {
+		more_descriptors();
+		events->size = ring_size(options);
+	}
+	events->format = (struct perf_format) {
+		.sample_type = attr.sample_type, .sample_id_all = true, .branches = true,
+	};
+	attr.enable_on_exec = at_exec;
+	attr.disabled = at_exec;
+	/* The ring may become smaller than what was wanted. */
+	attr.wakeup_watermark = LEAST_BYTES / 2;
+	for (int cpu = 0; cpu < nr; cpu++) {
+		int wanted = options->cpus ? cpu_in_list(options->cpus, cpu) : 1;
+
+		if (wanted < 0) {
+			msg_error("trace on CPUs", options->cpus, "not a list of CPUs");
+			return -1;
+		}
+		if (wanted && open_on(events, &attr, tid, cpu))
+			return -1;
+	}
+	if (events->nr_rings)
+		return 0;
+	msg_error("trace on CPUs", options->cpus, "none of them is online");
+	return -1;
+}
+
+int perf_events_write_to(struct perf_events *events, struct writer *w)
+{
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		struct perf_ring *ring = &events->rings[i];
+
+		ring->out.pages = pages_open(w, ring->cpu);
+		if (!ring->out.pages)
+			return -1;
+	}
+	return 0;
+}
+
+struct perf_out *perf_events_first_out(struct perf_events *events)
+{
+	return &events->rings[0].out;
+}
+
+int perf_events_guard(pid_t tid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1, .enable_on_exec = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+
+	return event_open(&attr, tid, -1, -1);
+}
+
+/* --- Reading -------------------------------------------------------------------------- */
+
+int perf_events_fd(const struct perf_events *events, size_t ring)
+{
+	return events->rings[ring].fd;
+}
+
+/* A record, in one piece. */
+static const struct perf_event_header *record_at(const struct perf_events *events,
+						 const struct perf_ring *ring)
+{
+	size_t begin = ring->at & (events->size - 1), left = events->size - begin;
+	const struct perf_event_header *h = (const void *)(ring->data + begin);
+
+	/* Records are multiples of 8 bytes, as the header is. */
+	if (h->size <= left)
+		return h;
+	memcpy(ring->copy, h, left);
+	memcpy(ring->copy + left, ring->data, h->size - left);
+	return (const void *)ring->copy;
+}
+
+/* Our samples begin with header, IP and TID. */
+static uint64_t time_of(const struct perf_event_header *h, const struct perf_format *format)
+{
+	struct perf_id id;
+
+	if (h->type == PERF_RECORD_SAMPLE)
+		return ((const uint64_t *)h)[3];
+	perf_id_read(h, format, &id);
+	return id.time;
+}
+
+/* The ring's next record, if it is not younger than the limit. */
+static const struct perf_event_header *next_record(struct perf_events *events,
+						   struct perf_ring *ring, uint64_t limit)
+{
+	const struct perf_event_header *h;
+
+	if (ring->at >= ring->end)
+		return NULL;
+	h = record_at(events, ring);
+	if (h->size < sizeof(*h)) {
+		ring->at = ring->end;
+		return NULL;
+	}
+	ring->time = time_of(h, &events->format);
+	return ring->time <= limit ? h : NULL;
+}
+
+/* The ring with the oldest record, and in @limit the time of what the other rings have. */
+static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
+{
+	uint64_t last = *limit, best_time = UINT64_MAX;
+	struct perf_ring *best = NULL;
+
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		struct perf_ring *ring = &events->rings[i];
+
+		if (!next_record(events, ring, last))
+			continue;
+		if (!best || ring->time < best_time) {
+			*limit = best ? best_time : last;
+			best_time = ring->time;
+			best = ring;
+		} else if (ring->time < *limit) {
+			*limit = ring->time;
+		}
+	}
+	return best;
+}
+
+/*
+ * By time, because what is known of a task changes with its records, wherever it runs. A task's
+ * records on one CPU are complete before there are any on another one, so those up to the
+ * time before the rings' ends are read are complete.
+ */
+static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
+{
+	struct perf_ring *ring;
+	uint64_t limit = until;
+
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		ring = &events->rings[i];
+		ring->at = ring->head->data_tail;
+		ring->end = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+	}
+	while ((ring = oldest(events, &limit))) {
+		const struct perf_event_header *h;
+
+		while ((h = next_record(events, ring, limit))) {
+			perf_rows_record(rows, &ring->out, h, &events->format);
+			ring->at += h->size;
+		}
+		__atomic_store_n(&ring->head->data_tail, ring->at, __ATOMIC_RELEASE);
+		limit = until;
+	}
+}
+
+void perf_events_read(struct perf_events *events, struct perf_rows *rows)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	read_until(events, rows, now.tv_sec * 1000000000ULL + now.tv_nsec);
+}
+
+int perf_events_end(struct perf_events *events, struct perf_rows *rows)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < events->nr_fds; i++)
+		ioctl(events->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	read_until(events, rows, UINT64_MAX);
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		struct perf_out *out = &events->rings[i].out;
+
+		if (!out->pages)
+			continue;
+		perf_rows_end(rows, out);
+		ret |= pages_close(out->pages);
+		out->pages = NULL;
+	}
+	return ret;
+}
+
+void perf_events_free(struct perf_events *events)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		if (events->rings[i].head)
+			munmap(events->rings[i].head, page + events->size);
+		free(events->rings[i].copy);
+	}
+	for (size_t i = 0; i < events->nr_fds; i++)
+		close(events->fds[i]);
+	free(events->rings);
+	free(events->fds);
+	*events = (struct perf_events) {};
+}

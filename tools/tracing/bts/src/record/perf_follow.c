@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Follows tasks by ptrace(), because perf alone does not keep them apart.
+ *
+ * perf's events are inherited, so each new task is recorded from its beginning. But when a
+ * CPU goes from a task to another one whose events were inherited from the same task, Linux
+ * exchanges the two sets of events and leaves the hardware on. Branches of the first task that
+ * are still in the hardware's buffer are then taken for the second one's. The same happens
+ * at an exec(): the last branches of the old program come after the new program's mappings.
+ *
+ * Therefore each task has a guard, an event that is not inherited and counts nothing. With
+ * it, the events of the task's children are not all those of the task, so Linux does not
+ * exchange them. The guard is enabled by an exec(), and to enable an event Linux takes all of
+ * the task's events off the CPU, which empties the hardware's buffer before the new program is
+ * mapped. For the next exec() a new guard is needed.
+ *
+ *	new task	stops before its first instruction in user space: gets a guard
+ *	exec()		stops before the new program's first instruction: gets a new guard
+ *	signal		stops twice: before the signal is delivered, and, because the task is asked
+ *			to make a single step, before the first instruction of the handler
+ *	end		stops in the kernel
+ *
+ * At these stops it is known where in user space the task goes on, or would. perf does not
+ * record that.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "perf_events.h"
+#include "perf_follow.h"
+
+#define BUCKETS		256
+#define LET_GO_TRIES	1000
+#define LET_GO_US	1000
+
+struct followed {
+	struct followed	*next;
+	pid_t		tid;
+	int		guard;
+	bool		stepping;	/* since a signal was delivered */
+};
+
+void follow_init(struct follow *f)
+{
+	f->buckets = mem_zalloc(BUCKETS, sizeof(*f->buckets));
+}
+
+static struct followed **place_of(struct follow *f, pid_t tid)
+{
+	struct followed **at = &f->buckets[tid % BUCKETS];
+
+	while (*at && (*at)->tid != tid)
+		at = &(*at)->next;
+	return at;
+}
+
+static void forget(struct follow *f, pid_t tid)
+{
+	struct followed **at = place_of(f, tid), *gone = *at;
+
+	if (!gone)
+		return;
+	*at = gone->next;
+	if (gone->guard >= 0)
+		close(gone->guard);
+	free(gone);
+}
+
+static void guard(struct follow *f, pid_t tid)
+{
+	struct followed *new;
+
+	forget(f, tid);
+	new = mem_zalloc(1, sizeof(*new));
+	new->tid = tid;
+	new->guard = perf_events_guard(tid);
+	*place_of(f, tid) = new;
+}
+
+int follow_seize(struct follow *f, pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+		   PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT))
+		return -1;
+	guard(f, tid);
+	return 0;
+}
+
+static void stands(struct follow *f, pid_t tid, bool ends)
+{
+	struct user_regs_struct regs;
+
+	/* Succeeds when the task is off its CPU, so all its records are in the rings. */
+	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		f->stands(f->ctx, tid, regs.rip, ends);
+}
+
+/* SIGSTOP and its like; a new task's first stop is a SIGTRAP. */
+static bool is_group_stop(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/* If a thread that is not the leader calls exec(), it gets the leader's PID. */
+static void executed(struct follow *f, pid_t tid)
+{
+	unsigned long before;
+
+	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &before) && before != (unsigned long)tid)
+		forget(f, before);
+	f->execs += tid == f->child;
+	guard(f, tid);
+	stands(f, tid, false);
+}
+
+/*
+ * A signal, or the end of the single step. If the signal has a handler, that step ends before the
+ * handler's first instruction, and else after an instruction of the program.
+ */
+static void signalled(struct follow *f, pid_t tid, int signal)
+{
+	struct followed *t = *place_of(f, tid);
+	bool stepped = t && t->stepping && signal == SIGTRAP;
+	siginfo_t info;
+
+	if (stepped && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info))
+		stepped = info.si_code == SIGTRAP || info.si_code == TRAP_TRACE;
+	if (stepped && info.si_code == SIGTRAP)
+		stands(f, tid, false);
+	if (t)
+		t->stepping = !stepped;
+	ptrace(stepped ? PTRACE_CONT : PTRACE_SINGLESTEP, tid, NULL, stepped ? 0 : signal);
+}
+
+static void stopped(struct follow *f, pid_t tid, int status)
+{
+	int event = status >> 16, signal = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_STOP && is_group_stop(signal)) {
+		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+		return;
+	}
+	if (!event) {
+		signalled(f, tid, signal);
+		return;
+	}
+	if (event == PTRACE_EVENT_EXEC) {
+		executed(f, tid);
+	} else if (event == PTRACE_EVENT_EXIT) {
+		stands(f, tid, true);
+	} else if (event == PTRACE_EVENT_STOP && !*place_of(f, tid)) {
+		guard(f, tid);
+		stands(f, tid, false);
+	}
+	ptrace(PTRACE_CONT, tid, NULL, 0);
+}
+
+static void ended(struct follow *f, pid_t tid, int status)
+{
+	forget(f, tid);
+	if (tid != f->child)
+		return;
+	f->status = status;
+	f->ended = true;
+}
+
+void follow_events(struct follow *f)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		if (WIFSTOPPED(status))
+			stopped(f, tid, status);
+		else
+			ended(f, tid, status);
+	}
+}
+
+/* A task that stops for whatever reason is let go with the signal that it has stopped for. */
+static void let_go(struct follow *f, pid_t tid, int status)
+{
+	int signal = status >> 16 ? 0 : WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status)) {
+		ended(f, tid, status);
+		return;
+	}
+	ptrace(PTRACE_DETACH, tid, NULL, signal);
+	forget(f, tid);
+}
+
+static bool none_left(const struct follow *f)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		if (f->buckets[i])
+			return false;
+	return true;
+}
+
+void follow_end(struct follow *f)
+{
+	int status;
+	pid_t tid;
+
+	if (!f->buckets)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct followed *t = f->buckets[i]; t; t = t->next)
+			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	/* One that does not stop, because it waits for a disk, is let go when bts ends. */
+	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
+		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+			let_go(f, tid, status);
+		if (!none_left(f))
+			usleep(LET_GO_US);
+	}
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (f->buckets[i])
+			forget(f, f->buckets[i]->tid);
+	free(f->buckets);
+	f->buckets = NULL;
+}
