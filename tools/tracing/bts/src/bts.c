@@ -23,6 +23,7 @@ static const struct subcommand {
 } commands[] = {
 	{ "check",	cmd_check,	"what this machine can do, and the remedy for the rest" },
 	{ "record",	cmd_record,	"record the branches of a command, of PIDs or of all" },
+	{ "import",	cmd_import,	"make a trace of a perf.data of branches" },
 	{ "info",	cmd_info,	"origin, date, machine, options, branches, losses" },
 	{ "report",	cmd_report,	"a row for each branch, with symbols and lines" },
 	{ "replay",	cmd_replay,	"the call tree, with instructions and branches" },

@@ -3,6 +3,7 @@
  * The tasks of perf's records. A process that forks gives its mappings to the child, about
  * which perf writes no records; an exec() drops them.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +101,10 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	if (pid == ppid)
 		return;
 	for (struct perf_map *map = perf_task_get(rows, ppid, ppid)->maps; map; map = map->next) {
-		struct perf_map *copy = mem_alloc(sizeof(*copy) + map->size);
+		size_t size = offsetof(struct perf_map, row) + map->size;
+		struct perf_map *copy = mem_alloc(size);
 
-		memcpy(copy, map, sizeof(*copy) + map->size);
+		memcpy(copy, map, size);
 		copy->next = NULL;
 		copy->row.pid = tid;
 		copy->row.tgid = pid;
@@ -128,7 +130,8 @@ struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *ro
 			       const char *path, size_t length)
 {
 	struct perf_task *t = perf_task_get(rows, row->tgid, row->tgid);
-	struct perf_map *map = mem_zalloc(1, sizeof(*map) + length + 1);
+	struct perf_map *map = mem_zalloc(1, offsetof(struct perf_map, row) + sizeof(map->row) +
+					     length + 1);
 	char *text = (char *)(&map->row + 1);
 
 	map->row = *row;

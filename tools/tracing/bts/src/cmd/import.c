@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts import: makes a trace.dat of a perf.data with branches, which all other commands read.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file/trace_dat.h"
+#include "lib/bytes.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "record/bill.h"
+#include "record/made_formats.h"
+#include "record/perf_data.h"
+#include "record/writer.h"
+#include "symbols/archive.h"
+#include "cmd.h"
+#include "recording.h"
+
+static const char usage[] =
+"Usage: bts import [OPTIONS] [FILE]\n"
+"\n"
+"Makes a trace of what perf has recorded (perf.data), with one of\n"
+"\n"
+"  perf record -e branches:u -c 1 -d COMMAND          user space\n"
+"  perf record --per-thread -e intel_bts// COMMAND    both sides, as root\n"
+"\n"
+"  -i, --input FILE    the file of perf (perf.data)\n"
+"  -o, --output FILE   the trace (trace.dat)\n";
+
+#define CANNOT	"branches:u (the user side only, switches without addresses; branches may be lost)"
+
+static char *info_text(struct perf_data *data, const struct perf_rows *rows,
+		       const struct writer *w)
+{
+	char *about = perf_data_describe(data), *text;
+	bool kernel_ends = perf_data_has_kernel_ends(data);
+
+	text = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbranches: %llu\ntasks: %zu\n"
+			  "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n", about,
+			  kernel_ends ? "intel_bts" : CANNOT, kernel_ends ? "present" : "absent",
+			  (unsigned long long)rows->branches, rows->names.nr,
+			  (unsigned long long)rows->switches, writer_data_size(w),
+			  (unsigned long long)rows->losses);
+	free(about);
+	return text;
+}
+
+static int finish(struct perf_data *data, struct perf_rows *rows, struct writer *w,
+		  const char *output)
+{
+	static char *no_stats[] = { NULL };
+	char *names = recording_cmdlines(&rows->names), *info = info_text(data, rows, w);
+	struct bill bill = {
+		.branches = rows->branches, .tasks = rows->names.nr,
+		.switches = rows->switches, .stats = info,
+		.data_bytes = writer_data_size(w),
+	};
+	int ret = writer_finish(w, names, "[local]", no_stats, sysconf(_SC_NPROCESSORS_CONF), info);
+
+	if (!perf_data_has_kernel_ends(data) && rows->names.nr > 1)
+		msg_warn("perf record does not keep tasks apart that take turns on a CPU, as bts "
+			 "record does: some of %zu tasks may have branches of others",
+			 rows->names.nr);
+	if (!ret) {
+		archive_clear(output);
+		bill.file_bytes = writer_size(w);
+		bill_print(stderr, output, &bill);
+	}
+	free(info);
+	free(names);
+	return ret;
+}
+
+static int import(const char *input, const char *output)
+{
+	struct perf_data *data = perf_data_open(input);
+	struct writer *w = data ? writer_create(output, MADE_PAGE) : NULL;
+	struct perf_rows rows;
+	int ret = STATUS_FAILURE;
+
+	perf_rows_init(&rows);
+	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
+		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
+		/* After a failure too: all that came before it is there. */
+		if (finish(data, &rows, w, output))
+			ret = STATUS_FAILURE;
+	}
+	perf_rows_free(&rows);
+	if (w)
+		writer_free(w);
+	if (data)
+		perf_data_close(data);
+	return ret;
+}
+
+int cmd_import(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "input",	required_argument,	NULL, 'i' },
+		{ "output",	required_argument,	NULL, 'o' },
+		{ "help",	no_argument,		NULL, 'h' },
+		{}
+	};
+	const char *input = "perf.data", *output = DAT_NAME;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "i:o:h", longs, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			input = optarg;
+			break;
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			return msg_usage(usage);
+		default:
+			return msg_misuse("import", "no such option, or its argument is missing");
+		}
+	}
+	if (optind < argc)
+		input = argv[optind++];
+	if (optind < argc)
+		return msg_misuse("import", "%s: one argument too many", argv[optind]);
+	return import(input, output);
+}

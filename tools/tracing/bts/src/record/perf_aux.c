@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Branches of the PMU intel_bts.
+ *
+ * The kernel has the hardware store them in an AUX area, 24 bytes each, and writes a record
+ * AUX into the ring buffer when it takes the area over: offset, size, and whether something is
+ * missing after it. perf record copies the area into records AUXTRACE, with the offset, but
+ * before or after the record AUX.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "perf_aux.h"
+
+enum { BLOCK = 1024 };
+
+/* As the hardware stores it. */
+struct bts_record {
+	uint64_t	from, to, flags;
+};
+
+struct record_auxtrace {
+	struct perf_event_header	header;
+	uint64_t			size, offset, reference;
+	uint32_t			idx, tid, cpu, reserved;
+};
+
+struct record_aux {
+	struct perf_event_header	header;
+	uint64_t			offset, size, flags;
+};
+
+uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at)
+{
+	const struct record_auxtrace *r = (const void *)h;
+	struct perf_aux_part *part;
+
+	if (h->size < sizeof(*r))
+		return 0;
+	aux->parts = mem_realloc(aux->parts, aux->nr + 1, sizeof(*part));
+	part = &aux->parts[aux->nr++];
+	*part = (struct perf_aux_part) {
+		.tid = r->tid, .offset = r->offset, .size = r->size, .at = at,
+	};
+	return r->size;
+}
+
+/* The part that has the task's byte at the offset. */
+static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid, uint64_t offset)
+{
+	for (size_t i = aux->nr; i--;) {
+		const struct perf_aux_part *part = &aux->parts[i];
+
+		if ((int)part->tid == tid && offset >= part->offset &&
+		    offset - part->offset < part->size)
+			return part;
+	}
+	return NULL;
+}
+
+/* Whole branches from the offset on, as many as there is room for; 0 if the file has none. */
+static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
+			    uint64_t end, struct bts_record *to)
+{
+	const struct perf_aux_part *part = find_part(aux, tid, offset);
+	uint64_t skip, size;
+
+	if (!part)
+		return 0;
+	skip = offset - part->offset;
+	size = part->size - skip < end - offset ? part->size - skip : end - offset;
+	if (size > BLOCK * sizeof(*to))
+		size = BLOCK * sizeof(*to);
+	if (fseeko(file, part->at + skip, SEEK_SET))
+		return 0;
+	return fread(to, sizeof(*to), size / sizeof(*to), file);
+}
+
+void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,
+		     struct perf_out *out, const struct perf_event_header *h,
+		     const struct perf_id *id)
+{
+	const struct record_aux *r = (const void *)h;
+	struct bts_record branches[BLOCK];
+	uint64_t offset, end;
+	size_t nr = 1;
+
+	if (h->size < sizeof(*r) || r->size > UINT64_MAX - r->offset)
+		return;
+	end = r->offset + r->size;
+	for (offset = r->offset; nr && end - offset >= sizeof(*branches);
+	     offset += nr * sizeof(*branches)) {
+		nr = read_branches(aux, file, id->tid, offset, end, branches);
+		/* Where the kernel goes on at another page, it leaves one out. */
+		for (size_t i = 0; i < nr; i++)
+			if (branches[i].from || branches[i].to)
+				perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
+	}
+	if (!nr || (r->flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL)))
+		perf_rows_lost(rows, out, id);
+}
+
+void perf_aux_free(struct perf_aux *aux)
+{
+	free(aux->parts);
+	*aux = (struct perf_aux) {};
+}

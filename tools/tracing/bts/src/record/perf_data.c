@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads perf.data, version 2 (tools/perf/Documentation/perf.data-file-format.txt).
+ *
+ *	header | attributes of the events | records ... | features
+ *
+ * perf writes what it finds in each ring buffer, one after the other, and then a record
+ * FINISHED_ROUND. What is older than all of the round before is complete then. So the
+ * records of two rounds are kept, and delivered by time.
+ *
+ * With intel_bts, the branches are in records AUXTRACE, which have no time of their own. A record
+ * AUX of the kernel says when which part of them was stored.
+ *
+ * Every number of the file is checked before it is used.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "lib/bytes.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "pages.h"
+#include "perf_aux.h"
+#include "perf_data.h"
+
+#define MAGIC		"PERFILE2"
+#define ATTR_LEAST	PERF_ATTR_SIZE_VER0
+#define ATTRS_MAX	1024
+#define CPUS_MAX	8192
+#define TEXT_MAX	65536
+
+/* perf's own records, which the kernel does not write. */
+enum {
+	RECORD_USER	= 64,
+	FINISHED_ROUND	= 68,
+	AUXTRACE_INFO	= 70,
+	AUXTRACE	= 71,
+	COMPRESSED	= 81,
+};
+
+/* Numbers of features. */
+enum {
+	FEATURE_HOSTNAME	= 3,
+	FEATURE_OSRELEASE	= 4,
+	FEATURE_CPUDESC		= 8,
+	FEATURE_CMDLINE		= 11,
+	FEATURES		= 256,
+};
+
+#define AUXTRACE_INTEL_BTS	2
+
+struct section {
+	uint64_t	offset, size;
+};
+
+struct header {
+	char		magic[8];
+	uint64_t	size, attr_size;
+	struct section	attrs, data, event_types;
+	uint64_t	features[FEATURES / 64];
+};
+
+struct attr {
+	struct perf_format	format;
+	uint64_t		*ids;
+	size_t			nr_ids;
+};
+
+/* A record that waits for older ones: where its bytes are. */
+struct waiting {
+	uint64_t	time;
+	size_t		at;
+};
+
+/**
+ * struct perf_data - the file
+ * @bytes:	of the records that wait,
+ * @list:	and their order
+ * @flush:	the youngest of the round before,
+ * @youngest:	and of all
+ * @oldest:	of all
+ * @outs:	of each CPU, its pages opened for the first row
+ */
+struct perf_data {
+	const char	*path;
+	FILE		*file;
+	uint64_t	size;
+	struct header	header;
+	struct attr	*attrs;
+	size_t		nr_attrs;
+	bool		intel_bts;
+	struct bytes	bytes;
+	struct waiting	*list;
+	size_t		nr, room;
+	uint64_t	flush, youngest, oldest;
+	struct perf_out	*outs;
+	size_t		nr_outs;
+	struct perf_aux	aux;
+};
+
+/* --- The file ------------------------------------------------------------------------- */
+
+static int damaged(const struct perf_data *d, const char *what)
+{
+	msg_error("read", d->path, "offset %#llx: %s", (unsigned long long)ftello(d->file), what);
+	return -1;
+}
+
+static bool read_at(struct perf_data *d, uint64_t offset, void *to, size_t size)
+{
+	return offset <= d->size && size <= d->size - offset &&
+	       !fseeko(d->file, offset, SEEK_SET) && fread(to, size, 1, d->file) == 1;
+}
+
+static bool is_branches(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE &&
+	       attr->config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && !attr->freq &&
+	       attr->sample_period == 1 &&
+	       (attr->sample_type & PERF_BRANCH_SAMPLE) == PERF_BRANCH_SAMPLE;
+}
+
+static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
+{
+	uint64_t size = d->header.attr_size - sizeof(struct section);
+	struct perf_event_attr attr = {};
+	struct section ids;
+
+	if (!read_at(d, offset, &attr, size < sizeof(attr) ? size : sizeof(attr)) ||
+	    !read_at(d, offset + size, &ids, sizeof(ids)))
+		return damaged(d, "the file is cut, in the events' attributes");
+	to->format = (struct perf_format) {
+		.sample_type = attr.sample_type, .sample_id_all = attr.sample_id_all,
+		.branches = is_branches(&attr),
+	};
+	if (ids.size > d->size || ids.offset > d->size - ids.size)
+		return damaged(d, "the events' numbers are not in the file");
+	to->nr_ids = ids.size / sizeof(uint64_t);
+	to->ids = mem_zalloc(to->nr_ids + 1, sizeof(uint64_t));
+	if (to->nr_ids && !read_at(d, ids.offset, to->ids, to->nr_ids * sizeof(uint64_t)))
+		return damaged(d, "the file is cut, in the events' numbers");
+	return 0;
+}
+
+static int read_attrs(struct perf_data *d)
+{
+	const struct header *h = &d->header;
+	size_t nr;
+
+	if (h->attr_size < ATTR_LEAST + sizeof(struct section) || h->attr_size > TEXT_MAX ||
+	    h->attrs.size / h->attr_size > ATTRS_MAX)
+		return damaged(d, "the events' attributes are damaged");
+	nr = h->attrs.size / h->attr_size;
+	d->attrs = mem_zalloc(nr + 1, sizeof(*d->attrs));
+	for (; d->nr_attrs < nr; d->nr_attrs++)
+		if (read_attr(d, h->attrs.offset + d->nr_attrs * h->attr_size,
+			      &d->attrs[d->nr_attrs]))
+			return -1;
+	return nr ? 0 : damaged(d, "no events");
+}
+
+/* The first record says which PMU the file's AUX data is of. */
+static bool find_intel_bts(struct perf_data *d)
+{
+	uint64_t at = d->header.data.offset;
+	struct {
+		struct perf_event_header	header;
+		uint32_t			type;
+	} record;
+
+	while (read_at(d, at, &record, sizeof(record)) &&
+	       record.header.size >= sizeof(record.header)) {
+		if (record.header.type == AUXTRACE_INFO)
+			return record.type == AUXTRACE_INTEL_BTS;
+		/* It comes before all data. */
+		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
+			return false;
+		at += record.header.size;
+	}
+	return false;
+}
+
+static bool has_branches(const struct perf_data *d)
+{
+	for (size_t i = 0; i < d->nr_attrs; i++)
+		if (d->attrs[i].format.branches)
+			return true;
+	return d->intel_bts;
+}
+
+struct perf_data *perf_data_open(const char *path)
+{
+	struct perf_data *d = mem_zalloc(1, sizeof(*d));
+	struct stat st;
+
+	d->path = path;
+	d->file = fopen(path, "re");
+	if (!d->file || fstat(fileno(d->file), &st)) {
+		msg_errno("read", path);
+		goto fail;
+	}
+	d->size = S_ISREG(st.st_mode) ? st.st_size : 0;
+	if (!read_at(d, 0, &d->header, sizeof(d->header)) ||
+	    memcmp(d->header.magic, MAGIC, sizeof(d->header.magic))) {
+		msg_error("read", path, "not a file of perf record");
+		goto fail;
+	}
+	if (read_attrs(d))
+		goto fail;
+	d->intel_bts = find_intel_bts(d);
+	if (has_branches(d))
+		return d;
+	msg_error("read", path, "no branches, as of perf record -e branches:u -c 1 -d");
+fail:
+	perf_data_close(d);
+	return NULL;
+}
+
+void perf_data_close(struct perf_data *d)
+{
+	if (d->file)
+		fclose(d->file);
+	for (size_t i = 0; d->attrs && i <= d->nr_attrs; i++)
+		free(d->attrs[i].ids);
+	perf_aux_free(&d->aux);
+	bytes_free(&d->bytes);
+	free(d->attrs);
+	free(d->list);
+	free(d->outs);
+	free(d);
+}
+
+bool perf_data_has_kernel_ends(const struct perf_data *d)
+{
+	return d->intel_bts;
+}
+
+/* --- Features ------------------------------------------------------------------------- */
+
+/* Where a feature's bytes are; false if the file does not have it. */
+static bool find_feature(struct perf_data *d, int feature, struct section *to)
+{
+	uint64_t at = d->header.data.offset + d->header.data.size;
+
+	if (!(d->header.features[feature / 64] >> feature % 64 & 1))
+		return false;
+	for (int i = 0; i < feature; i++)
+		if (d->header.features[i / 64] >> i % 64 & 1)
+			at += sizeof(*to);
+	return read_at(d, at, to, sizeof(*to));
+}
+
+/* A string with its length before it, to be freed; NULL if it is damaged. */
+static char *read_string(struct perf_data *d, uint64_t *at)
+{
+	uint32_t length;
+	char *text;
+
+	if (!read_at(d, *at, &length, sizeof(length)) || length > TEXT_MAX)
+		return NULL;
+	text = mem_zalloc(length + 1, 1);
+	*at += sizeof(length) + length;
+	if (!length || read_at(d, *at - length, text, length))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void add_feature(struct perf_data *d, struct bytes *text, int feature, const char *key)
+{
+	struct section section;
+	char *value, *line;
+
+	if (!find_feature(d, feature, &section))
+		return;
+	value = read_string(d, &section.offset);
+	if (!value)
+		return;
+	line = mem_format("%s: %.*s\n", key, (int)strcspn(value, "\n"), value);
+	bytes_add(text, line, strlen(line));
+	free(line);
+	free(value);
+}
+
+bool perf_data_of_this_kernel(struct perf_data *d)
+{
+	struct section section;
+	struct utsname uts;
+	char *release;
+	bool same;
+
+	if (!d->intel_bts || !find_feature(d, FEATURE_OSRELEASE, &section))
+		return false;
+	uname(&uts);
+	release = read_string(d, &section.offset);
+	same = release && !strcmp(release, uts.release);
+	free(release);
+	return same;
+}
+
+static void add_command(struct perf_data *d, struct bytes *text)
+{
+	struct section section;
+	uint32_t nr;
+	char *word;
+
+	if (!find_feature(d, FEATURE_CMDLINE, &section) ||
+	    !read_at(d, section.offset, &nr, sizeof(nr)))
+		return;
+	section.offset += sizeof(nr);
+	bytes_add(text, "command:", strlen("command:"));
+	for (; nr && (word = read_string(d, &section.offset)); nr--) {
+		bytes_add8(text, ' ');
+		bytes_add(text, word, strcspn(word, "\n"));
+		free(word);
+	}
+	bytes_add8(text, '\n');
+}
+
+char *perf_data_describe(struct perf_data *d)
+{
+	struct bytes text = {};
+	char date[64], *line;
+	struct stat st;
+	time_t began = 0;
+
+	if (!fstat(fileno(d->file), &st))
+		began = st.st_mtime - (d->youngest - d->oldest) / 1000000000;
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&began));
+	line = mem_format("tool: bts " VERSION ", bts import\ndate: %s\nseconds: %.3f\n", date,
+			  (d->youngest - d->oldest) / 1e9);
+	bytes_add(&text, line, strlen(line));
+	free(line);
+	add_feature(d, &text, FEATURE_HOSTNAME, "host");
+	add_feature(d, &text, FEATURE_OSRELEASE, "kernel");
+	add_feature(d, &text, FEATURE_CPUDESC, "cpu");
+	add_command(d, &text);
+	bytes_add8(&text, 0);
+	return text.data;
+}
+
+/* --- Records -------------------------------------------------------------------------- */
+
+/* The number of a record's event: at its beginning or end, if there are several events. */
+static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
+{
+	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
+	uint64_t id = 0;
+
+	if ((format->sample_type & PERF_SAMPLE_IDENTIFIER) && h->size >= sizeof(*h) + sizeof(id))
+		memcpy(&id, (const char *)h + at, sizeof(id));
+	return id;
+}
+
+static const struct perf_format *format_of(const struct perf_data *d,
+					   const struct perf_event_header *h)
+{
+	uint64_t id = event_number(h, &d->attrs[0].format);
+
+	for (size_t i = 0; id && i < d->nr_attrs; i++)
+		for (size_t j = 0; j < d->attrs[i].nr_ids; j++)
+			if (d->attrs[i].ids[j] == id)
+				return &d->attrs[i].format;
+	return &d->attrs[0].format;
+}
+
+/* Without a CPU in the records, all rows are one CPU's. */
+static struct perf_out *out_of(struct perf_data *d, struct writer *w, int cpu)
+{
+	size_t i = cpu >= 0 && cpu < CPUS_MAX ? cpu : 0;
+
+	if (i >= d->nr_outs) {
+		d->outs = mem_realloc(d->outs, i + 1, sizeof(*d->outs));
+		memset(&d->outs[d->nr_outs], 0, (i + 1 - d->nr_outs) * sizeof(*d->outs));
+		d->nr_outs = i + 1;
+	}
+	if (!d->outs[i].pages)
+		d->outs[i].pages = pages_open(w, i);
+	return d->outs[i].pages ? &d->outs[i] : NULL;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct waiting *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int deliver(struct perf_data *d, struct perf_rows *rows, struct writer *w,
+		   const struct perf_event_header *h)
+{
+	const struct perf_format *format = format_of(d, h);
+	struct perf_id id;
+	struct perf_out *out;
+
+	perf_id_read(h, format, &id);
+	out = out_of(d, w, id.cpu);
+	if (!out)
+		return -1;
+	if (h->type == PERF_RECORD_AUX && d->intel_bts)
+		perf_aux_record(&d->aux, d->file, rows, out, h, &id);
+	else
+		perf_rows_record(rows, out, h, format);
+	return 0;
+}
+
+/* What waits, up to that time. */
+static int deliver_until(struct perf_data *d, struct perf_rows *rows, struct writer *w,
+			 uint64_t time)
+{
+	struct bytes rest = {};
+	size_t i, nr = 0;
+
+	if (d->nr)
+		qsort(d->list, d->nr, sizeof(*d->list), by_time);
+	for (i = 0; i < d->nr && d->list[i].time <= time; i++)
+		if (deliver(d, rows, w, (const void *)(d->bytes.data + d->list[i].at)))
+			return -1;
+	for (; i < d->nr; i++) {
+		const struct perf_event_header *h = (const void *)(d->bytes.data + d->list[i].at);
+
+		d->list[nr++] = (struct waiting) { .time = d->list[i].time, .at = rest.size };
+		bytes_add(&rest, h, h->size);
+	}
+	bytes_free(&d->bytes);
+	d->bytes = rest;
+	d->nr = nr;
+	return 0;
+}
+
+static void wait(struct perf_data *d, const struct perf_event_header *h)
+{
+	struct perf_id id;
+
+	perf_id_read(h, format_of(d, h), &id);
+	if (d->nr == d->room) {
+		d->room = d->room ? 2 * d->room : 1024;
+		d->list = mem_realloc(d->list, d->room, sizeof(*d->list));
+	}
+	d->list[d->nr++] = (struct waiting) { .time = id.time, .at = d->bytes.size };
+	bytes_add(&d->bytes, h, h->size);
+	d->youngest = id.time > d->youngest ? id.time : d->youngest;
+	if (id.time && (!d->oldest || id.time < d->oldest))
+		d->oldest = id.time;
+}
+
+/* One of perf's own. @at is where the next record is, and moves over what follows this one. */
+static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
+		       const struct perf_event_header *h, uint64_t *at)
+{
+	uint64_t size;
+	int ret;
+
+	switch (h->type) {
+	case FINISHED_ROUND:
+		ret = deliver_until(d, rows, w, d->flush);
+		d->flush = d->youngest;
+		return ret;
+	case AUXTRACE:
+		size = perf_aux_data(&d->aux, h, *at);
+		if (size > d->size - *at)
+			return damaged(d, "the file is cut, in the branches of intel_bts");
+		*at += size;
+		return 0;
+	case COMPRESSED:
+		return damaged(d, "compressed (perf record -z), which bts does not read");
+	}
+	return 0;
+}
+
+static int read_records(struct perf_data *d, struct perf_rows *rows, struct writer *w)
+{
+	uint64_t at = d->header.data.offset, end = at + d->header.data.size;
+	char *room = mem_alloc(1 << 16);
+	struct perf_event_header *h = (void *)room;
+	int ret = 0;
+
+	/* perf was killed before it wrote the size. */
+	if (!d->header.data.size || end > d->size)
+		end = d->size;
+	while (!ret && at < end) {
+		if (!read_at(d, at, h, sizeof(*h)) || h->size < sizeof(*h) ||
+		    h->size > end - at || !read_at(d, at, h, h->size)) {
+			ret = damaged(d, "the file is cut, or a record is damaged");
+			break;
+		}
+		at += h->size;
+		if (h->type >= RECORD_USER)
+			ret = user_record(d, rows, w, h, &at);
+		else if (h->size % sizeof(uint64_t))
+			ret = damaged(d, "a record of a size that the kernel does not write");
+		else
+			wait(d, h);
+	}
+	free(room);
+	return ret;
+}
+
+int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w)
+{
+	int ret = read_records(d, rows, w);
+
+	/* After a failure too: all that came before it is there. */
+	ret |= deliver_until(d, rows, w, UINT64_MAX);
+	for (size_t i = 0; i < d->nr_outs; i++) {
+		if (!d->outs[i].pages)
+			continue;
+		perf_rows_end(rows, &d->outs[i]);
+		ret |= pages_close(d->outs[i].pages);
+	}
+	return ret;
+}
