@@ -13,83 +13,10 @@ set -u
 
 progs=$1
 tracefs=/sys/kernel/tracing
+# shellcheck source=tools/tracing/bts/tests/checks.sh
+. "${0%/*}/checks.sh"
 work=$(mktemp -d)
 cd "$work" || exit 1
-total=0
-failed=0
-
-# What a test that fails has to say.
-say() {
-	sed 's/^/# /' "$@"
-}
-
-# check NAME COMMAND...
-check() {
-	name=$1
-	shift
-	total=$((total + 1))
-	if "$@" >said 2>&1; then
-		echo "ok $total $name"
-		return
-	fi
-	echo "not ok $total $name"
-	say said
-	failed=$((failed + 1))
-}
-
-# status N COMMAND...: exactly that one.
-status() {
-	wanted=$1
-	shift
-	got=0
-	"$@" || got=$?
-	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
-}
-
-# says PATTERN COMMAND...: what it prints has a line like that.
-says() {
-	pattern=$1
-	shift
-	"$@" >words 2>&1
-	said_status=$?
-	tail -n 20 words
-	grep -q -e "$pattern" words || { echo "no line is like: $pattern"; return 1; }
-	return $said_status
-}
-
-not() {
-	if "$@"; then
-		return 1
-	fi
-}
-
-# Until the command succeeds; ten seconds.
-wait_for() {
-	tries=0
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 100 ] || { echo "in vain: $*"; return 1; }
-		sleep 0.1
-	done
-}
-
-# The rows of a trace as bts_compare reads them.
-rows() { # FILE
-	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
-		/"from":/ {
-			for (i = 1; i < NF; i++)
-				value[$i] = $(i + 1)
-			print value["pid"], value["cpu"], value["ts"], substr(value["from"], 3),
-			      substr(value["to"], 3)
-		}'
-}
-
-exact() { # FILE PROGRAM [OPTION...]
-	rows "$1" >branches
-	program=$2
-	shift 2
-	"$progs/bts_compare" "$@" "$progs/$program.expect" branches
-}
 
 no_instance() {
 	[ -z "$(ls "$tracefs/instances")" ] || { ls "$tracefs/instances"; return 1; }
@@ -409,8 +336,8 @@ no_rights() {
 	user="setpriv --reuid 65534 --clear-groups"
 	# shellcheck disable=SC2086 # a command and its options
 	status 1 says 'Permission denied; recording wants root' \
-		$user bts record -o /tmp/nobody.dat -- true &&
-		status 1 says '^NO   tracefs .* as root' $user bts check &&
+		$user bts record --backend tracer -o /tmp/nobody.dat -- true &&
+		status 0 says '^NO   tracefs .* as root' $user bts check &&
 		chmod 644 k.dat && status 1 says 'Permission denied' $user bts archive k.dat &&
 		[ "$(wc -l <words)" -eq 1 ]
 }

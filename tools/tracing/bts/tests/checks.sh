@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154 # progs
+#
+# What the tests in a guest share, to be sourced: a check is a command, and a result of KTAP. The
+# scripts set $progs, the folder of the programs whose branches are known.
+
+total=0
+failed=0
+
+# What a test that fails has to say.
+say() {
+	sed 's/^/# /' "$@"
+}
+
+# check NAME COMMAND...
+check() {
+	name=$1
+	shift
+	total=$((total + 1))
+	if "$@" >said 2>&1; then
+		echo "ok $total $name"
+		return
+	fi
+	echo "not ok $total $name"
+	say said
+	failed=$((failed + 1))
+}
+
+# status N COMMAND...: exactly that one.
+status() {
+	wanted=$1
+	shift
+	got=0
+	"$@" || got=$?
+	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
+}
+
+# says PATTERN COMMAND...: what it prints has a line like that.
+says() {
+	pattern=$1
+	shift
+	"$@" >words 2>&1
+	said_status=$?
+	tail -n 20 words
+	grep -q -e "$pattern" words || { echo "no line is like: $pattern"; return 1; }
+	return $said_status
+}
+
+not() {
+	if "$@"; then
+		return 1
+	fi
+}
+
+# Until the command succeeds; ten seconds.
+wait_for() {
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || { echo "in vain: $*"; return 1; }
+		sleep 0.1
+	done
+}
+
+# The rows of a trace as bts_compare reads them.
+rows() { # FILE
+	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
+		/"from":/ {
+			for (i = 1; i < NF; i++)
+				value[$i] = $(i + 1)
+			print value["pid"], value["cpu"], value["ts"], substr(value["from"], 3),
+			      substr(value["to"], 3)
+		}'
+}
+
+exact() { # FILE PROGRAM [OPTION...]
+	rows "$1" >branches
+	program=$2
+	shift 2
+	"$progs/bts_compare" "$@" "$progs/$program.expect" branches
+}

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Judges what record.sh has recorded with perf:
+#
+#	judge.sh PROGRAMS DIR GUEST	GUEST: what record.sh has printed
+#
+# The judges: bts_compare, with the branches of a known program that have both ends in user
+# space, in order, none extra, by single-stepping; and, if the kernel has the tracer, its trace
+# of the same program. Prints KTAP.
+
+set -u
+
+progs=$1
+dir=$2
+guest=$3
+# shellcheck source=tools/tracing/bts/tests/checks.sh
+. "${0%/*}/../checks.sh"
+cd "$dir" || exit 1
+cat "$guest"
+total=$(grep -c -e '^ok ' -e '^not ok ' "$guest")
+failed=$(grep -c '^not ok ' "$guest")
+
+# --- Against the single-stepper -------------------------------------------------------
+
+# The tasks of a trace: those without branches of their own count, too.
+tasks() { # FILE
+	bts report --no-lines --json "$1" | sed -n 's/.*"pid":\([0-9]*\),.*"arrives .*/\1/p' |
+		sort -nu | paste -sd,
+}
+
+exact_user() { # FILE EXPECTED
+	rows "$1" >branches
+	"$progs/bts_compare" -u -p "$(tasks "$1")" "$2" branches
+}
+
+no_gap() { # FILE
+	says 'lost 0, 0 gaps' bts top "$1"
+}
+
+judge() { # FILE EXPECTED
+	exact_user "$1" "$2" && no_gap "$1"
+}
+
+for program in bts_jumps bts_loop bts_syscall bts_fault bts_signal bts_fork bts_vfork bts_threads \
+	bts_hop bts_yield bts_exec; do
+	check "$program: each branch of user space and none extra" \
+		judge $program.dat "$progs/$program.expect"
+done
+for program in bts_fib bts_vdso; do
+	check "$program: as the single-stepper has it" judge $program.dat $program.oracle
+done
+check "a user who is not root: each branch" judge user.dat "$progs/bts_jumps.expect"
+for program in bts_jumps bts_fault bts_signal bts_hop; do
+	bts import -o import.dat $program.data 2>said_it
+	check "import of branches:u: $program" exact_user import.dat "$progs/$program.expect"
+done
+check "the comparison can tell" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
+
+# Without guards (perf_follow.c), tasks get branches to which their code does not lead.
+check "tasks that take turns on a CPU are kept apart" no_gap clones.dat
+check "a signal's handler, at its place" says 'SIGNAL to .*+0x401086, at ' \
+	bts report --no-lines bts_signal.dat
+
+# --- intel_bts, which has the kernel's side, too --------------------------------------
+
+intel_both() { # PROGRAM
+	bts import -o import.dat "$1-intel.data" && rows import.dat >branches &&
+		"$progs/bts_compare" "$progs/$1.expect" branches
+}
+intel_user() { # PROGRAM
+	bts import -o import.dat "$1-intelu.data" && rows import.dat >branches &&
+		"$progs/bts_compare" -u "$progs/$1.expect" branches
+}
+for program in bts_jumps bts_fault bts_signal; do
+	check "import of intel_bts//: $program, each branch of user space" intel_both $program
+	check "import of intel_bts//u: $program" intel_user $program
+done
+intel_kernel() {
+	bts import -o import.dat bts_jumps-intelk.data && rows import.dat >branches && [ -s branches ] &&
+		not grep -v 'ffffffff' branches
+}
+check "import of intel_bts//k: nothing of user space alone" intel_kernel
+intel_lost() {
+	says "perf's ring buffer full" bts import -o lost.dat lost-intel.data &&
+		says 'LOST branches (ring buffer full)' bts report --no-lines lost.dat
+}
+check "import of intel_bts//u: what is truncated is a loss" intel_lost
+cut_short() {
+	head -c 2000 bts_jumps.data >cut.data
+	status 1 says 'offset .*: the file is cut' bts import -o cut.dat cut.data &&
+		status 1 says 'not a file of perf record' bts import -o n.dat "$progs/bts_jumps" &&
+		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
+}
+check "import of a file that is cut, and of others" cut_short
+
+# --- Against the tracer ---------------------------------------------------------------
+
+# What the two have in common: instructions by function, and the addresses that ran. A branch
+# into the kernel counts for the tracer alone.
+counts() { # FILE
+	bts top --json -n 0 "$1" | grep -v -e '(\[kernel\])' -e '"bill"' |
+		sed 's/"branches":.*//' | sort
+}
+
+covered() { # FILE
+	bts cover -f pcs "$1" 2>cover.said | sort
+}
+
+same() { # ANSWER NAME
+	$1 "$2-tracer.dat" >tracer.txt
+	$1 "$2-perf.dat" >perf.txt
+	wc -l tracer.txt
+	[ -s tracer.txt ] && diff tracer.txt perf.txt
+}
+
+for command in sort fib; do
+	[ -e $command-tracer.dat ] || continue
+	check "top of $command: as the tracer has it" same counts $command
+	check "cover of $command: as the tracer has it" same covered $command
+done
+
+# --- Losses and rows ------------------------------------------------------------------
+
+check "a loss is a row at its place" says 'LOST branches (ring buffer full)' \
+	bts report --no-lines lost.dat
+check "a PID's mappings, by /proc" says 'bts_map: .*bts_spin_a' \
+	bts report --no-lines --head 20 spin.dat
+# As many rows as there are branches, by the plugin, in stock trace-cmd.
+trace_cmd() {
+	trace-cmd report -i bts_loop.dat 2>said_it | grep -c ' -> ' >rows.txt
+	cat rows.txt
+	[ "$(cat rows.txt)" -eq 999 ]
+}
+check "trace-cmd prints the same branches" trace_cmd
+
+echo "1..$total"
+[ "$failed" -eq 0 ]

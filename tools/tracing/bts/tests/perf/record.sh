@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Records with perf, as root, on a kernel with the tracer or without it, real or emulated:
+#
+#	record.sh PROGRAMS DIR	those of tools/testing/selftests/ftrace/test.d/bts/progs; where the
+#				traces go
+#
+# Prints KTAP without a plan: judge.sh continues it, wherever the programs are the same files.
+
+set -u
+
+progs=$1
+dir=$2
+# shellcheck source=tools/tracing/bts/tests/checks.sh
+. "${0%/*}/../checks.sh"
+cd "$dir" || exit 1
+
+bts_perf() {
+	bts record --backend perf "$@"
+}
+
+# --- With intel_bts, where page table isolation is off: for the import ----------------
+
+intel_bts() { # PROGRAM
+	for side in u k ''; do
+		perf record -q --per-thread -m ,4096 -e "intel_bts//$side" -o "$1-intel$side.data" \
+			"$progs/$1" || return
+	done
+}
+if [ -e /sys/bus/event_source/devices/intel_bts ]; then
+	for program in bts_jumps bts_fault bts_signal; do
+		check "perf record -e intel_bts// $program" intel_bts $program
+	done
+	perf record -q --per-thread -e intel_bts//u -m ,16 -o lost-intel.data "$progs/bts_million"
+	exit "$failed"
+fi
+
+# --- For the single-stepper -----------------------------------------------------------
+
+records() { # PROGRAM [ARGUMENT]
+	traced=$1
+	shift
+	says 'nothing lost' bts_perf -o "$traced.dat" -- "$progs/$traced" "$@"
+}
+
+for program in bts_jumps bts_loop bts_syscall bts_fault bts_signal bts_fork bts_vfork bts_threads \
+	bts_hop bts_yield; do
+	check "record $program" records $program
+done
+check "record bts_exec" records bts_exec again
+for program in bts_jumps bts_fault bts_signal bts_hop; do
+	check "perf record $program" perf record -q -e branches:u -c 1 -d -o $program.data \
+		"$progs/$program"
+done
+check "record bts_million" says ' 1,000,000 branches.*nothing lost' \
+	bts_perf -o million.dat -- "$progs/bts_million"
+
+stepped() { # PROGRAM
+	setarch -R "$progs/bts_step" -o "$1.oracle" "$progs/$1" &&
+		says 'nothing lost' setarch -R bts record --backend perf -o "$1.dat" -- "$progs/$1"
+}
+check "record bts_fib, and step through it" stepped bts_fib
+check "record bts_vdso, and step through it" stepped bts_vdso
+
+# shellcheck disable=SC2016 # its shell expands it
+check "record tasks that take turns on a CPU" says '24 tasks,.*nothing lost' \
+	bts_perf -o clones.dat -- taskset -c 0 sh -c '
+		spawn() { i=0; while [ $i -lt 10 ]; do i=$((i + 1)); (:); done; }
+		(spawn & (spawn; :); wait; :); :'
+
+# --- For the tracer -------------------------------------------------------------------
+
+both() { # NAME COMMAND...
+	to=$1
+	shift
+	says 'nothing lost' setarch -R bts record -u --backend tracer -o "$to-tracer.dat" -- "$@" &&
+		says 'nothing lost' setarch -R bts record --backend perf -o "$to-perf.dat" -- "$@"
+}
+
+if grep -qw bts /sys/kernel/tracing/available_tracers; then
+	printf '%s\n' 5 3 9 1 >/tmp/numbers
+	check "record sort with perf and with the tracer" both sort sort /tmp/numbers
+	check "record fib with perf and with the tracer" both fib "$progs/bts_fib"
+else
+	check "without the tracer, perf records" says 'recording with perf' \
+		bts record -o default.dat -- "$progs/bts_jumps"
+	check "and no other way" status 1 says 'no bts tracer' \
+		bts record --backend tracer -o t.dat -- "$progs/bts_jumps"
+fi
+
+# --- Losses ---------------------------------------------------------------------------
+
+# While bts stands still, the ring fills up. The program's end waits for bts.
+loses() {
+	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
+	bts=$!
+	wait_for pgrep -x bts_million
+	kill -STOP $bts
+	sleep 1
+	kill -CONT $bts
+	wait $bts && says "lost.*perf's ring buffer full" cat bill &&
+		says "lost.*perf's ring buffer full" bts info lost.dat
+}
+check "a full ring is a loss in the bill" loses
+
+# --- Tasks that run, users, refusals --------------------------------------------------
+
+running() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	bts record --backend perf -p $spin -o spin.dat &
+	bts=$!
+	sleep 0.1
+	kill -INT $bts
+	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
+		status 1 says 'No such process' bts_perf -p $spin
+}
+check "a PID that runs, and goes on" running
+
+# Linux without Debian's patch takes 3 for 2.
+unprivileged() {
+	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	before=$(cat /proc/sys/kernel/perf_event_paranoid)
+	mkdir -p /tmp/public && chmod 777 /tmp/public || return
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+	# shellcheck disable=SC2086 # a command and its options
+	says 'nothing lost' $user bts record -o /tmp/public/user.dat -- "$progs/bts_jumps" &&
+		status 0 says '^ok *perf ' $user bts check
+	got=$?
+	echo "$before" >/proc/sys/kernel/perf_event_paranoid
+	cp /tmp/public/user.dat . && return $got
+}
+check "a user who is not root" unprivileged
+
+check "info says what is missing" says '^backend .*user side only' bts info bts_loop.dat
+
+refusals() {
+	for words in '-k' '-a' '--flight' '-e sched:sched_switch' '--fork'; do
+		# shellcheck disable=SC2086 # an option and its argument
+		status 1 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
+	done
+	status 2 bts record --backend none -- true && [ ! -e n.dat ] &&
+		status 1 says 'bts: execute: /no/such: No such file' bts_perf -o n.dat -- /no/such &&
+		[ ! -e n.dat ]
+}
+check "what perf cannot do, and no such program" refusals
+[ "$failed" -eq 0 ]
