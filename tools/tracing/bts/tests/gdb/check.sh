@@ -139,14 +139,17 @@ judge_crash() {
 		'has_letter .*list.c:36'
 }
 
-# Losses are rows of the trace, for gdb they are gaps.
+# Losses are rows of the trace, for gdb they are gaps. If the row of a library's mapping is lost,
+# gdb has gaps of another kind as well, where it finds no code.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST [0-9]* *branches\| GAP ' "$work/rows")
 	in_gdb lossy.dat -- 'info record' && says ' functions ([0-9]* gaps) ' || return 1
-	gaps=$(sed -n 's/.* functions (\([0-9]*\) gaps) .*/\1/p' "$work/text")
-	echo "# $gaps gaps, $rows losses"
-	[ "$rows" -ge 2 ] && [ "$rows" -eq "$gaps" ]
+	all=$(sed -n 's/.* functions (\([0-9]*\) gaps) .*/\1/p' "$work/text")
+	gaps=$(grep -c 'may be corrupted at instruction .* (pc = 0x1)' "$work/text")
+	blind=$(grep -c 'may be incomplete at instruction' "$work/text")
+	echo "# $gaps gaps, $rows losses; $blind gaps without code"
+	[ "$rows" -ge 2 ] && [ "$rows" -eq "$gaps" ] && [ "$all" -eq $((gaps + blind)) ]
 }
 
 judge_threads() {
