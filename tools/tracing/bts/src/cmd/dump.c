@@ -12,20 +12,28 @@
 #include "command.h"
 
 static const struct dump_format formats[] = {
-	{ "folded",	dump_folded,	true,	"stacks, for speedscope, flamegraph.pl", false },
-	{ "flame",	dump_flame,	true,
-	  "a flame graph: an SVG picture for any browser", false },
-	{ "callgrind",	dump_callgrind,	true,	"for KCachegrind, callgrind_annotate", false },
-	{ "chrome",	dump_chrome,	true,
-	  "calls over time, for chrome://tracing, speedscope", false },
-	{ "perfetto",	dump_perfetto,	true,
-	  "the same, smaller, for ui.perfetto.dev alone", false },
-	{ "bolt",	dump_bolt,	false,	"a profile for llvm-bolt (fdata)", false },
-	{ "profgen",	dump_profgen,	false,
-	  "a profile for llvm-profgen, of --dso, or of -k", true },
-	{ "autofdo",	dump_autofdo,	false,	"the same for create_llvm_prof", true },
-	{ "csv",	dump_csv,	false,	"a line a branch", false },
-	{ "json",	dump_json,	false,	"an object a branch", false },
+	{ "folded",	dump_folded,	.calls = true,
+	  .help = "stacks, for speedscope, flamegraph.pl" },
+	{ "flame",	dump_flame,	.calls = true,
+	  .help = "a flame graph: an SVG picture for any browser" },
+	{ "callgrind",	dump_callgrind,	.calls = true,
+	  .help = "for KCachegrind, callgrind_annotate" },
+	{ "chrome",	dump_chrome,	.calls = true,
+	  .help = "calls over time, for chrome://tracing, speedscope" },
+	{ "perfetto",	dump_perfetto,	.calls = true,
+	  .help = "the same, smaller, for ui.perfetto.dev alone" },
+	{ "profgen",	dump_profile, dump_profgen_end, true,
+	  "a profile for clang, by llvm-profgen" },
+	{ "autofdo",	dump_profile, dump_autofdo_end, true,
+	  "the same by create_llvm_prof" },
+	{ "bolt",	dump_bolt, dump_bolt_end, false,
+	  "a profile for llvm-bolt (fdata)" },
+	{ "bolt-pa",	dump_profile, dump_bolt_pa_end, true,
+	  "the same by addresses, for perf2bolt -pa" },
+	{ "csv",	dump_csv,
+	  .help = "a line a branch" },
+	{ "json",	dump_json,
+	  .help = "an object a branch" },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -33,7 +41,7 @@ static const struct dump_format formats[] = {
 static void print_usage(void)
 {
 	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE...]\n\n"
-	       "The trace for other programs.\n\n");
+	       "The trace for other programs. Profiles add up several traces.\n\n");
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
 	command_usage("\n"
@@ -51,18 +59,48 @@ static const struct dump_format *find_format(const char *name)
 	return NULL;
 }
 
-static int run(void *ctx, const struct options *options)
+static int read_trace(struct dump *d, const char *path, const struct options *options)
 {
-	struct dump *d = ctx;
+	int status, closed;
 
-	if (!pipe_open(&d->pipe, options->path, options))
+	if (!pipe_open(&d->pipe, path, options))
 		return STATUS_FAILURE;
-	d->out = command_output(d->output);
+	if (!d->out)
+		d->out = command_output(d->output);
 	if (!d->out) {
 		pipe_close(&d->pipe);
 		return STATUS_FAILURE;
 	}
-	return command_output_end(&d->pipe, d->out, d->output, d->format->run(d));
+	status = d->format->run(d);
+	pipe_bill(&d->pipe, d->bills);
+	closed = pipe_close(&d->pipe);
+	return status ? status : closed;
+}
+
+static int run(void *ctx, const struct options *options)
+{
+	struct dump *d = ctx;
+	int status = STATUS_OK;
+	char *bills = NULL;
+	bool to_file;
+	size_t size;
+
+	d->bills = open_memstream(&bills, &size);
+	if (!d->bills)
+		return msg_errno("write", "the bill");
+	for (int i = 0; i < d->nr_paths && !status; i++)
+		status = read_trace(d, d->paths[i], options);
+	if (d->format->end)
+		d->format->end(d);
+	dump_free_builds(d);
+	fclose(d->bills);
+	to_file = d->out && d->out != stdout;
+	if (d->out)
+		status = command_output_close(d->out, d->output, status);
+	/* Standard output is the data's. */
+	fputs(bills, to_file ? stdout : stderr);
+	free(bills);
+	return status;
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -93,16 +131,17 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 
 	if (!d->format)
 		return msg_misuse(argv[0], "-f FORMAT is missing");
-	if (d->format->of_file && !o->dso && !o->kernel)
+	if (d->format->binary && !o->dso && !o->kernel)
 		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is missing", d->format->name);
-	if (d->format->of_file && argc - optind > 1) {
-		d->more = argv + optind + 1;
-		d->nr_more = argc - optind - 1;
-		argc = optind + 1;
-	}
 	if (d->pipe.inlines && !d->format->calls)
 		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
-	return command_input(o, argv[0], argc, argv);
+	d->paths = &o->path;
+	d->nr_paths = 1;
+	if (!d->format->end || optind == argc)
+		return command_input(o, argv[0], argc, argv);
+	d->paths = argv + optind;
+	d->nr_paths = argc - optind;
+	return STATUS_OK;
 }
 
 int cmd_dump(int argc, char **argv)

@@ -6,12 +6,14 @@
  *
  * Branches are edges, and so are conditional jumps that were not taken. BTS does not say
  * what was predicted, so mispredictions are 0. Only edges within files are of use to
- * BOLT: the kernel and what has no symbol is left out.
+ * BOLT: the kernel and what has no symbol is left out. Several traces add up by the names,
+ * as far as those are of one build.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/tally.h"
+#include "lib/mem.h"
 #include "dump.h"
 
 struct bolt {
@@ -60,51 +62,96 @@ static void fold(void *ctx, struct step *s)
 		edge(b, s->at_from.sym, s->at_from.addr, s->at_to.sym, s->at_to.addr);
 }
 
-static int by_place(const void *left, const void *right)
-{
-	const struct tally_entry *l = left, *r = right;
-
-	if (l->key.a_addr != r->key.a_addr)
-		return l->key.a_addr < r->key.a_addr ? -1 : 1;
-	if (l->key.b_addr != r->key.b_addr)
-		return l->key.b_addr < r->key.b_addr ? -1 : 1;
-	return strcmp(((struct sym *)l->key.a)->name, ((struct sym *)r->key.a)->name);
-}
-
-/* BOLT numbers local functions of the same name: foo/1, foo/2. */
-static void print_name(FILE *out, const struct sym *s)
+/* BOLT numbers local functions of the same name: foo/1, foo/2. To be freed. */
+static char *name_of(const struct sym *s)
 {
 	unsigned int number = 1;
 
-	fputs(s->linked, out);
 	if (!s->local)
-		return;
+		return mem_strdup(s->linked);
 	for (const struct sym *other = s->object->syms; other < s; other++)
 		number += other->local && !strcmp(other->linked, s->linked);
-	fprintf(out, "/%u", number);
+	return mem_format("%s/%u", s->linked, number);
+}
+
+/* The edges of all traces, by name: nothing of a trace stays open. */
+struct bolt_sums {
+	struct bolt_line {
+		char		*text;
+		uint64_t	count;
+	}		*lines;
+	size_t		nr;
+};
+
+static void add_line(struct bolt_sums *sums, const struct tally_entry *e)
+{
+	const struct sym *from = e->key.a, *to = e->key.b;
+	char *from_name = name_of(from), *to_name = name_of(to);
+
+	sums->lines[sums->nr++] = (struct bolt_line) {
+		.text = mem_format("1 %s %llx 1 %s %llx 0", from_name,
+				   (unsigned long long)(e->key.a_addr - from->addr), to_name,
+				   (unsigned long long)(e->key.b_addr - to->addr)),
+		.count = e->branches,
+	};
+	free(from_name);
+	free(to_name);
+}
+
+static bool same_builds(struct dump *d)
+{
+	const char *dso = d->pipe.options->dso;
+
+	for (const struct object *o = d->pipe.objects.list; o; o = o->next)
+		if (o->is_file && (!dso || object_is_named(o, dso)) && !dump_same_build(d, o))
+			return false;
+	return true;
 }
 
 int dump_bolt(struct dump *d)
 {
 	struct bolt b = { .dump = d };
-	struct tally_entry *list;
+	struct bolt_sums *sums = d->sums;
 	int status;
 
-	d->pipe.consumer = (struct consumer) { .ctx = &b, .fold = fold };
-	status = pipe_run(&d->pipe);
-	list = tally_sorted(&b.tally, by_place);
-	for (size_t i = 0; i < b.tally.nr; i++) {
-		const struct sym *from = list[i].key.a, *to = list[i].key.b;
-
-		fputs("1 ", d->out);
-		print_name(d->out, from);
-		fprintf(d->out, " %llx 1 ", (unsigned long long)(list[i].key.a_addr - from->addr));
-		print_name(d->out, to);
-		fprintf(d->out, " %llx 0 %llu\n",
-			(unsigned long long)(list[i].key.b_addr - to->addr),
-			(unsigned long long)list[i].branches);
+	if (!sums) {
+		sums = mem_zalloc(1, sizeof(*sums));
+		d->sums = sums;
 	}
-	free(list);
+	d->pipe.consumer = (struct consumer) { .ctx = &b, .fold = fold };
+	status = pipe_run(&d->pipe) || !same_builds(d);
+	sums->lines = mem_realloc(sums->lines, sums->nr + b.tally.nr, sizeof(*sums->lines));
+	for (size_t i = 0; !status && i < b.tally.room; i++)
+		if (b.tally.slots[i].key.a)
+			add_line(sums, &b.tally.slots[i]);
 	tally_free(&b.tally);
 	return status;
+}
+
+static int by_text(const void *left, const void *right)
+{
+	const struct bolt_line *l = left, *r = right;
+
+	return strcmp(l->text, r->text);
+}
+
+void dump_bolt_end(struct dump *d)
+{
+	struct bolt_sums *sums = d->sums;
+
+	if (!sums)
+		return;
+	if (sums->nr)
+		qsort(sums->lines, sums->nr, sizeof(*sums->lines), by_text);
+	for (size_t i = 0; i < sums->nr; i++) {
+		const struct bolt_line *line = &sums->lines[i];
+
+		if (i + 1 < sums->nr && !strcmp(line->text, line[1].text))
+			sums->lines[i + 1].count += line->count;
+		else
+			fprintf(d->out, "%s %llu\n", line->text, (unsigned long long)line->count);
+		free(line->text);
+	}
+	free(sums->lines);
+	free(sums);
 }

@@ -1,68 +1,113 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Profiles from which compilers optimize a file, as if its CPU had recorded last branches:
+ * Profiles of one file by its addresses, such as others make from LBR: which straight runs
+ * and which branches were executed, and how often.
  *
- *	profgen	for llvm-profgen --unsymbolized-profile
- *	autofdo	for create_llvm_prof --profiler=text
+ *	-f profgen	llvm-profgen's unsymbolized profile; addresses as the file is linked
+ *	-f autofdo	create_llvm_prof's text; offsets in the file
+ *	-f bolt-pa	what perf2bolt -pa reads; addresses as the file is linked
  *
- * Both have straight runs and branches, with the addresses that the file was linked for:
+ *	2		2		B 401136 401150 7 0
+ *	401136-40114a:9	1136-114a:9	F 401136 40114a 9
+ *	40114c-40114f:2	114c-114f:2	...
+ *	1		0
+ *	40114a->401136:7 1
+ *			114a->1136:7
  *
- *	2			how many runs follow
- *	401000-401016:100	first and last instruction, how often
- *	401018-401020:99
- *	0			autofdo alone: how many addresses follow
- *	1			how many branches follow
- *	401016->401018:99	how often taken
- *
- * Runs and branches of several traces add, if the file is of the same build in all of them.
+ * A run ends with the last instruction that was executed, which is the branch's unless an
+ * interrupt came. Interrupts, system calls and the ways back are not branches of the code.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/tally.h"
+#include "lib/mem.h"
 #include "lib/msg.h"
 #include "dump.h"
 
+/* An end of a branch that is in another file. */
+#define OUTSIDE	UINT64_MAX
+
 /**
- * struct profile - sums of a file
- * @pipe:	the trace that is read now
- * @object:	the file, in it; NULL if it is the kernel
- * @bias:	what is to be subtracted from the addresses of the kernel
- * @build_id:	of the file in the first trace
+ * struct profile - the sums of all traces
+ * @dump:	the format, and the trace that is read now
+ * @segments:	the code in the file, @nr_segments of them
+ * @object:	the file, as the trace has it
  * @runs:	key: first and last instruction
  * @branches:	key: from and to
- * @last:	of the run that is walked: the instruction before the last one
+ * @last:	the last instruction of the step that was executed
+ * @failed:	after a message: this trace does not add up
  */
 struct profile {
 	struct dump	*dump;
-	struct pipe	*pipe;
+	struct segment	*segments;
+	size_t		nr_segments;
 	struct object	*object;
-	uint64_t	bias;
-	uint8_t		build_id[BUILD_ID_MAX];
-	uint32_t	build_id_size;
 	struct tally	runs;
 	struct tally	branches;
 	uint64_t	last;
+	bool		failed;
 };
 
-static void add(struct tally *t, const struct profile *p, uint64_t a, uint64_t b, uint64_t count)
+/* Where the code is in the file: of the first trace, for they are of the same build. */
+static void set_segments(struct profile *p)
 {
-	struct tally_key key = { .a = p, .a_addr = a - p->bias, .b_addr = b - p->bias };
+	const struct object *o = p->object;
 
-	tally_get(t, &key)->branches += count;
+	if (p->segments)
+		return;
+	if (o->kernel) {
+		p->nr_segments = elf_code(o->debug_path, &p->segments);
+		return;
+	}
+	p->segments = mem_alloc(o->nr_segments * sizeof(*p->segments));
+	memcpy(p->segments, o->segments, o->nr_segments * sizeof(*p->segments));
+	p->nr_segments = o->nr_segments;
 }
 
-/* The file is the first object of its name in the trace. */
-static bool is_ours(struct profile *p, const struct place *place)
+/* Can the addresses of the file be added? */
+static bool usable(struct profile *p)
 {
-	const struct options *options = p->pipe->options;
-	struct object *o = place->sym->object;
+	const struct object *o = p->object;
 
-	if (!options->dso || !strcmp(options->dso, "[kernel]"))
-		return o->kernel;
-	if (!p->object && !o->kernel && object_is_named(o, options->dso))
+	if (o->kernel && !o->debug_path) {
+		msg_error("dump", o->path, "its addresses need its file: --vmlinux FILE");
+		return false;
+	}
+	if (!dump_same_build(p->dump, o))
+		return false;
+	set_segments(p);
+	return true;
+}
+
+static bool wanted(struct profile *p, struct object *o)
+{
+	const struct options *options = p->dump->pipe.options;
+	bool named = options->dso && object_is_named(o, options->dso);
+
+	if (o == p->dump->pipe.objects.kernel ? !options->kernel && !named :
+	    options->kernel || !named || !o->is_file)
+		return false;
+	if (!p->object) {
 		p->object = o;
-	return o == p->object;
+		p->failed = !usable(p);
+	} else if (o != p->object && !p->failed) {
+		msg_error("dump", options->dso, "there are several: %s, %s", p->object->path,
+			  o->path);
+		p->failed = true;
+	}
+	return !p->failed;
+}
+
+static void add(struct profile *p, struct tally *t, uint64_t from, uint64_t to, uint64_t count)
+{
+	/* A key has a pointer, though there is nothing to point to. */
+	struct tally_key key = { .a = p, .a_addr = from, .b_addr = to };
+	uint64_t bias = p->object->kernel ? p->object->debug_bias : 0;
+
+	key.a_addr -= from == OUTSIDE ? 0 : bias;
+	key.b_addr -= to == OUTSIDE ? 0 : bias;
+	tally_get(t, &key)->branches += count;
 }
 
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
@@ -74,114 +119,196 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->last = addr;
 }
 
-/* An interrupt ends the run before the instruction from which it comes. */
+static bool by_code(const struct step *s)
+{
+	switch (s->kind) {
+	case BRANCH_COND:
+	case BRANCH_JUMP:
+	case BRANCH_JUMP_IND:
+	case BRANCH_CALL:
+	case BRANCH_CALL_IND:
+	case BRANCH_RET:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void fold(void *ctx, struct step *s)
 {
 	struct profile *p = ctx;
+	bool from, to;
 
-	if (!s->count || !(s->flags & STEP_SHOWN) || (s->flags & STEP_BLIND) ||
-	    !is_ours(p, &s->at_from))
+	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
-	if (step_each(p->pipe, s, one_insn, p))
-		add(&p->runs, p, s->at_start.addr, p->last, s->count);
-	if (s->kind != BRANCH_INTERRUPT && is_ours(p, &s->at_to))
-		add(&p->branches, p, s->at_from.addr, s->at_to.addr, s->count);
+	from = wanted(p, s->at_from.sym->object);
+	to = wanted(p, s->at_to.sym->object);
+	if (from && !(s->flags & (STEP_GAP | STEP_HEAD | STEP_BLIND)) &&
+	    wanted(p, s->at_start.sym->object) && step_each(&p->dump->pipe, s, one_insn, p))
+		add(p, &p->runs, s->at_start.addr, p->last, s->count);
+	if ((from || to) && by_code(s))
+		add(p, &p->branches, from ? s->at_from.addr : OUTSIDE,
+		    to ? s->at_to.addr : OUTSIDE, s->count);
 }
 
-static int by_addr(const void *left, const void *right)
+int dump_profile(struct dump *d)
 {
-	const struct tally_key *l = &((const struct tally_entry *)left)->key;
-	const struct tally_key *r = &((const struct tally_entry *)right)->key;
+	struct profile *p = d->sums;
+	int status;
+
+	if (!p) {
+		p = mem_zalloc(1, sizeof(*p));
+		d->sums = p;
+	}
+	p->dump = d;
+	p->object = NULL;
+	p->failed = false;
+	d->pipe.consumer = (struct consumer) { .ctx = p, .fold = fold };
+	status = pipe_run(&d->pipe);
+	return status || p->failed;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct tally_key *l = left, *r = right;
 
 	if (l->a_addr != r->a_addr)
 		return l->a_addr < r->a_addr ? -1 : 1;
 	return l->b_addr < r->b_addr ? -1 : l->b_addr > r->b_addr;
 }
 
-static void print(FILE *out, const struct tally *t, const char *between)
-{
-	struct tally_entry *list = tally_sorted(t, by_addr);
+typedef void (*print_fn)(const struct profile *p, uint64_t from, uint64_t to, uint64_t count);
 
-	fprintf(out, "%zu\n", t->nr);
+static void print_all(const struct profile *p, const struct tally *t, print_fn print)
+{
+	struct tally_entry *list = tally_sorted(t, by_place);
+
 	for (size_t i = 0; i < t->nr; i++)
-		fprintf(out, "%llx%s%llx:%llu\n", (unsigned long long)list[i].key.a_addr, between,
-			(unsigned long long)list[i].key.b_addr,
-			(unsigned long long)list[i].branches);
+		print(p, list[i].key.a_addr, list[i].key.b_addr, list[i].branches);
 	free(list);
 }
 
-/* Addresses of another build mean other code. */
-static bool same_build(struct profile *p, const char *path)
+/* The branches with both ends in the file, after their number. */
+static void print_branches(const struct profile *p, print_fn print)
 {
-	const struct object *o = p->object;
+	size_t outside = 0;
 
-	if (!o)
-		return true;
-	if (!p->build_id_size) {
-		memcpy(p->build_id, o->build_id, o->build_id_size);
-		p->build_id_size = o->build_id_size;
+	for (size_t i = 0; i < p->branches.room; i++) {
+		const struct tally_key *key = &p->branches.slots[i].key;
+
+		outside += key->a && (key->a_addr == OUTSIDE || key->b_addr == OUTSIDE);
 	}
-	if (p->build_id_size == o->build_id_size &&
-	    !memcmp(p->build_id, o->build_id, o->build_id_size))
-		return true;
-	msg_error("add", path, "%s is of another build there", o->path);
-	return false;
+	fprintf(p->dump->out, "%zu\n", p->branches.nr - outside);
+	print_all(p, &p->branches, print);
 }
 
-static int read_trace(struct profile *p, struct pipe *pipe, const char *path)
+static void end(struct profile *p)
 {
-	int status;
-
-	p->pipe = pipe;
-	p->object = NULL;
-	p->bias = pipe->objects.kernel->debug_path ? pipe->objects.kernel->debug_bias : 0;
-	if (pipe->options->dso && strcmp(pipe->options->dso, "[kernel]"))
-		p->bias = 0;
-	pipe->consumer = (struct consumer) { .ctx = p, .fold = fold };
-	status = pipe_run(pipe);
-	return !status && !same_build(p, path) ? STATUS_FAILURE : status;
+	if (!p)
+		return;
+	tally_free(&p->runs);
+	tally_free(&p->branches);
+	free(p->segments);
+	free(p);
 }
 
-static int read_more(struct profile *p, const char *path)
+static void print_pair(const struct profile *p, const char *between, uint64_t from, uint64_t to,
+		       uint64_t count)
 {
-	const struct dump *d = p->dump;
-	struct pipe pipe = {};
-	int status, closed;
-
-	if (!pipe_open(&pipe, path, d->pipe.options))
-		return STATUS_FAILURE;
-	status = read_trace(p, &pipe, path);
-	pipe_bill(&pipe, d->out == stdout ? stderr : stdout);
-	closed = pipe_close(&pipe);
-	return status ? status : closed;
+	if (from != OUTSIDE && to != OUTSIDE)
+		fprintf(p->dump->out, "%llx%s%llx:%llu\n", (unsigned long long)from, between,
+			(unsigned long long)to, (unsigned long long)count);
 }
 
-static int dump_profile(struct dump *d, bool addresses)
+static void print_run(const struct profile *p, uint64_t from, uint64_t to, uint64_t count)
 {
-	struct profile p = { .dump = d };
-	int status = read_trace(&p, &d->pipe, d->pipe.options->path);
+	print_pair(p, "-", from, to, count);
+}
 
-	for (int i = 0; i < d->nr_more && !status; i++)
-		status = read_more(&p, d->more[i]);
-	if (!status && !p.runs.nr)
-		status = msg_error("dump", d->pipe.options->dso, "no branch of it");
-	if (!status) {
-		print(d->out, &p.runs, "-");
-		if (addresses)
-			fputs("0\n", d->out);
-		print(d->out, &p.branches, "->");
+static void print_branch(const struct profile *p, uint64_t from, uint64_t to, uint64_t count)
+{
+	print_pair(p, "->", from, to, count);
+}
+
+void dump_profgen_end(struct dump *d)
+{
+	struct profile *p = d->sums;
+
+	if (p) {
+		fprintf(d->out, "%zu\n", p->runs.nr);
+		print_all(p, &p->runs, print_run);
+		print_branches(p, print_branch);
 	}
-	tally_free(&p.runs);
-	tally_free(&p.branches);
-	return status;
+	end(p);
 }
 
-int dump_profgen(struct dump *d)
+static uint64_t offset_of(const struct profile *p, uint64_t addr)
 {
-	return dump_profile(d, false);
+	for (size_t i = 0; i < p->nr_segments; i++) {
+		const struct segment *s = &p->segments[i];
+
+		if (addr >= s->vaddr && addr - s->vaddr < s->size)
+			return addr - s->vaddr + s->offset;
+	}
+	return addr;
 }
 
-int dump_autofdo(struct dump *d)
+static void print_run_offset(const struct profile *p, uint64_t from, uint64_t to, uint64_t count)
 {
-	return dump_profile(d, true);
+	print_run(p, offset_of(p, from), offset_of(p, to), count);
+}
+
+static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t to,
+				uint64_t count)
+{
+	print_branch(p, offset_of(p, from), offset_of(p, to), count);
+}
+
+/* Between the two sections are single addresses; runs say more. */
+void dump_autofdo_end(struct dump *d)
+{
+	struct profile *p = d->sums;
+
+	if (p) {
+		fprintf(d->out, "%zu\n", p->runs.nr);
+		print_all(p, &p->runs, print_run_offset);
+		fputs("0\n", d->out);
+		print_branches(p, print_branch_offset);
+	}
+	end(p);
+}
+
+static void print_place(FILE *out, uint64_t addr)
+{
+	if (addr == OUTSIDE)
+		fputs("X:0 ", out);
+	else
+		fprintf(out, "%llx ", (unsigned long long)addr);
+}
+
+static void print_bolt_branch(const struct profile *p, uint64_t from, uint64_t to, uint64_t count)
+{
+	FILE *out = p->dump->out;
+
+	fputs("B ", out);
+	print_place(out, from);
+	print_place(out, to);
+	fprintf(out, "%llu 0\n", (unsigned long long)count);
+}
+
+static void print_bolt_run(const struct profile *p, uint64_t from, uint64_t to, uint64_t count)
+{
+	fprintf(p->dump->out, "F %llx %llx %llu\n", (unsigned long long)from,
+		(unsigned long long)to, (unsigned long long)count);
+}
+
+void dump_bolt_pa_end(struct dump *d)
+{
+	struct profile *p = d->sums;
+
+	if (p) {
+		print_all(p, &p->branches, print_bolt_branch);
+		print_all(p, &p->runs, print_bolt_run);
+	}
+	end(p);
 }

@@ -180,6 +180,19 @@ size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment *
 	return used;
 }
 
+size_t elf_code(const char *path, struct segment **list)
+{
+	size_t nr = 0;
+	int fd;
+	Elf *elf = map_elf(path, &fd);
+
+	*list = NULL;
+	if (elf)
+		nr = elf_segments(elf, SIZE_MAX, PF_X, list);
+	unmap_elf(elf, fd);
+	return nr;
+}
+
 /* A function without a size goes no further than its section. */
 static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
 {

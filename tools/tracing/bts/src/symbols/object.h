@@ -219,6 +219,8 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	      const char *archive);
 /* The address of a symbol; 0 if there is none, or no such file. */
 uint64_t elf_symbol(const char *path, const char *name);
+/* elf.c: the code of a file, into *@list. Returns how many segments. */
+size_t elf_code(const char *path, struct segment **list);
 /* The build ID that is in notes, as /sys/kernel/notes has them; its size, or 0. */
 uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 /* Where the build ID is in the file's notes; its size, 0 if there is none. */

@@ -711,6 +711,17 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is missing' "$work/said"
 }
 
+# The same profile by addresses.
+judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
+	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
+		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
+	[ "$(grep -c 'function contents: 0 (\|unknown regions: 0 (' "$work/log")" -eq 2 ] &&
+		"$2" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
+			-reorder-functions=hfsort -split-functions >"$work/log" 2>&1 || return 1
+	! grep -qi 'stale' "$work/log" && grep -q 'have non-empty execution profile' "$work/log" &&
+		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
+}
+
 # fib(13) in place of fib(12): nothing but fib has executed more.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text" &&
@@ -901,6 +912,9 @@ bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"
 judge profiles create_llvm_prof "llvm-profgen, create_llvm_prof and clang take the profiles" \
 	judge_profiles
+perf2bolt=$(newest perf2bolt)
+judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt takes the profile by addresses" \
+	judge_bolt_pa "$perf2bolt" "$bolt"
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
 judge ways - "a way into the kernel that is missing leaves the stack as it is" judge_ways_in

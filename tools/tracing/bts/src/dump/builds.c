@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files whose branches were added, so that two builds of a program are not added up.
+ *
+ * A file is known by its build ID, and one without a build ID by its size. If --dso has its
+ * name, its path may differ from trace to trace. The kernel is known by its vmlinux, whose
+ * build ID has been compared with that of each trace.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "dump.h"
+
+struct build {
+	struct build	*next;
+	char		*name;
+	char		*vmlinux;
+	size_t		file_size;
+	uint32_t	id_size;
+	uint8_t		id[BUILD_ID_MAX];
+};
+
+static bool same(const struct build *b, const struct object *o)
+{
+	if (o->kernel)
+		return !strcmp(b->vmlinux, o->debug_path);
+	if (b->id_size || o->build_id_size)
+		return b->id_size == o->build_id_size && !memcmp(b->id, o->build_id, b->id_size);
+	return b->file_size == o->file_size;
+}
+
+static void add_build(struct dump *d, const char *name, const struct object *o)
+{
+	struct build *b = mem_zalloc(1, sizeof(*b));
+
+	b->name = mem_strdup(name);
+	b->vmlinux = o->kernel ? mem_strdup(o->debug_path) : NULL;
+	b->file_size = o->file_size;
+	b->id_size = o->build_id_size;
+	memcpy(b->id, o->build_id, o->build_id_size);
+	b->next = d->builds;
+	d->builds = b;
+}
+
+bool dump_same_build(struct dump *d, const struct object *o)
+{
+	const char *dso = d->pipe.options->dso, *name = dso ? dso : o->path;
+	const struct build *b = d->builds;
+
+	while (b && strcmp(b->name, name))
+		b = b->next;
+	if (!b)
+		add_build(d, name, o);
+	else if (!same(b, o))
+		msg_error("add up", o->path, "not the build that came before");
+	return !b || same(b, o);
+}
+
+void dump_free_builds(struct dump *d)
+{
+	struct build *next;
+
+	for (struct build *b = d->builds; b; b = next) {
+		next = b->next;
+		free(b->name);
+		free(b->vmlinux);
+		free(b);
+	}
+}
