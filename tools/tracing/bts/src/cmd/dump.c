@@ -30,6 +30,8 @@ static const struct dump_format formats[] = {
 	  "a profile for llvm-bolt (fdata)" },
 	{ "bolt-pa",	dump_profile, dump_bolt_pa_end, true,
 	  "the same by addresses, for perf2bolt -pa" },
+	{ "perf",	dump_perf,
+	  .help = "perf.data, for perf script --itrace=b; 24 bytes a branch" },
 	{ "csv",	dump_csv,
 	  .help = "a line a branch" },
 	{ "json",	dump_json,

@@ -68,6 +68,7 @@ int dump_flame(struct dump *d);
 int dump_callgrind(struct dump *d);
 int dump_chrome(struct dump *d);
 int dump_perfetto(struct dump *d);
+int dump_perf(struct dump *d);
 int dump_bolt(struct dump *d);
 void dump_bolt_end(struct dump *d);
 int dump_profile(struct dump *d);

@@ -722,6 +722,19 @@ judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
 }
 
+judge_perf() {
+	for trace in calls throws kernel-tree; do
+		"$bts" dump -f perf -o "$work/perf.data" "$trace.dat" >"$work/said" &&
+			perf script --itrace=b -i "$work/perf.data" >"$work/text" 2>/dev/null || return 1
+		wanted=$(awk 'END { print $2 }' "$work/said")
+		echo "# $trace: $wanted branches, perf prints $(wc -l <"$work/text")"
+		[ "$wanted" -gt 1000 ] && [ "$(wc -l <"$work/text")" -eq "$wanted" ] || return 1
+	done
+	"$bts" dump -f perf -o "$work/perf.data" calls.dat >/dev/null &&
+		perf script --itrace=b -i "$work/perf.data" >"$work/text" 2>/dev/null &&
+		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
+}
+
 # fib(13) in place of fib(12): nothing but fib has executed more.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text" &&
@@ -915,6 +928,7 @@ judge profiles create_llvm_prof "llvm-profgen, create_llvm_prof and clang take t
 perf2bolt=$(newest perf2bolt)
 judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt takes the profile by addresses" \
 	judge_bolt_pa "$perf2bolt" "$bolt"
+judge perf perf "perf script prints each branch of the dump" judge_perf
 judge losses - "what is there and what is lost are the whole" judge_losses
 judge missing - "a record of the kernel that is missing is a gap" judge_missing
 judge ways - "a way into the kernel that is missing leaves the stack as it is" judge_ways_in

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf.data, as if perf had recorded with intel_bts: perf script --itrace=b and perf report read
+ * it. A branch takes 24 bytes, so this is for a part of a trace: --time, --head.
+ *
+ *	header, one attribute
+ *	AUXTRACE_INFO		it is intel_bts, and its time is in nanoseconds
+ *	COMM, MMAP2, LOST	names, files and losses, where they are first needed
+ *	AUXTRACE		branches of one task: from, to, flags
+ *
+ * Files are described by the branches: where a branch's address is, and where in its file.
+ * perf has no such description of the kernel, whose addresses have no names.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/tally.h"
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "dump.h"
+
+#define CHUNK_BRANCHES	65536
+#define PAGE_MASK	4095ULL
+/* perf looks for the PMU's type in the attributes, and nowhere else. */
+#define PMU_TYPE	6
+#define EVENT_ID	1
+
+/* tools/perf/util/event.h and auxtrace.h */
+#define RECORD_AUXTRACE_INFO	70
+#define RECORD_AUXTRACE		71
+#define AUXTRACE_INTEL_BTS	2
+
+struct section {
+	uint64_t	offset;
+	uint64_t	size;
+};
+
+struct header {
+	char		magic[8];
+	uint64_t	size;
+	uint64_t	attr_size;
+	struct section	attrs;
+	struct section	data;
+	struct section	event_types;
+	uint64_t	features[4];
+};
+
+struct file_attr {
+	struct perf_event_attr	attr;
+	struct section		ids;
+};
+
+struct auxtrace_info {
+	struct perf_event_header header;
+	uint32_t	type;
+	uint32_t	reserved;
+	uint64_t	pmu_type;
+	uint64_t	time_shift;
+	uint64_t	time_mult;
+	uint64_t	time_zero;
+	uint64_t	cap_user_time_zero;
+	uint64_t	snapshot;
+};
+
+struct auxtrace {
+	struct perf_event_header header;
+	uint64_t	size;
+	uint64_t	offset;
+	uint64_t	reference;
+	uint32_t	idx;
+	uint32_t	tid;
+	uint32_t	cpu;
+	uint32_t	reserved;
+};
+
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint64_t	addr;
+	uint64_t	len;
+	uint64_t	pgoff;
+	uint8_t		build_id_size;
+	uint8_t		reserved[3];
+	uint8_t		build_id[20];
+	uint32_t	prot;
+	uint32_t	flags;
+};
+
+/* After each record of perf's own: sample_id_all with TID, TIME and IDENTIFIER. */
+struct trailer {
+	uint32_t	pid;
+	uint32_t	tid;
+	uint64_t	time;
+	uint64_t	id;
+};
+
+struct bts_record {
+	uint64_t	from;
+	uint64_t	to;
+	uint64_t	flags;
+};
+
+/**
+ * struct perf_dump - a perf.data being written
+ * @out:	where to
+ * @head:	so many branches at most; 0: all
+ * @nr:		branches until now
+ * @task:	of the branches in @chunk
+ * @began:	time of the first of them
+ * @nr_chunk:	so many
+ * @nr_tasks:	that have been named
+ * @maps:	key: object, where it is, process. That have been described
+ */
+struct perf_dump {
+	FILE			*out;
+	uint64_t		head;
+	uint64_t		nr;
+	struct task		*task;
+	uint64_t		began;
+	size_t			nr_chunk;
+	uint32_t		nr_tasks;
+	struct tally		maps;
+	struct bts_record	chunk[CHUNK_BRANCHES + 1];
+};
+
+/* A task's part: its number among the queues of perf, and the name that perf knows. */
+struct perf_task {
+	uint32_t	idx;
+	int		tgid;
+	char		comm[16];
+};
+
+static void put(struct perf_dump *p, const void *data, size_t size)
+{
+	fwrite(data, 1, size, p->out);
+}
+
+static void flush(struct perf_dump *p)
+{
+	const struct perf_task *t = p->task ? p->task->priv : NULL;
+	struct auxtrace a = {
+		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
+		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
+		/* Names of the same time come first. */
+		.reference = p->began + 1, .cpu = -1,
+	};
+
+	if (!p->nr_chunk)
+		return;
+	a.idx = t->idx;
+	a.tid = p->task->pid;
+	/* perf 6.1 ignores the last record of a chunk, and any perf ignores zeroes. */
+	p->chunk[p->nr_chunk] = (struct bts_record) {};
+	put(p, &a, sizeof(a));
+	put(p, p->chunk, a.size);
+	p->nr_chunk = 0;
+}
+
+static void put_trailer(struct perf_dump *p, const struct task *t, uint64_t ts)
+{
+	struct trailer trailer = { .time = ts, .id = EVENT_ID };
+
+	if (t) {
+		trailer.pid = t->tgid;
+		trailer.tid = t->pid;
+	}
+	put(p, &trailer, sizeof(trailer));
+}
+
+static void put_comm(struct perf_dump *p, struct task *t, uint64_t ts)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t	pid;
+		uint32_t	tid;
+		char		comm[16];
+	} comm = {
+		.header = { .type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_USER,
+			    .size = sizeof(comm) + sizeof(struct trailer) },
+		.pid = t->tgid, .tid = t->pid,
+	};
+	struct perf_task *known = t->priv;
+
+	flush(p);
+	if (!known) {
+		known = mem_zalloc(1, sizeof(*known));
+		known->idx = p->nr_tasks++;
+		t->priv = known;
+	}
+	known->tgid = t->tgid;
+	memcpy(known->comm, t->comm, sizeof(known->comm));
+	memcpy(comm.comm, t->comm, sizeof(comm.comm) - 1);
+	put(p, &comm, sizeof(comm));
+	put_trailer(p, t, ts);
+}
+
+static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const struct object *o,
+		    const struct mmap2 *where)
+{
+	char path[4096] = "";
+	size_t size = (strnlen(o->path, sizeof(path) - 8) + 8) & ~7ULL;
+	struct mmap2 map = *where;
+
+	map.header.size = sizeof(map) + size + sizeof(struct trailer);
+	map.pid = t->tgid;
+	map.tid = t->pid;
+	map.prot = 5;	/* read, execute */
+	map.flags = 2;	/* private */
+	if (o->build_id_size == sizeof(map.build_id)) {
+		map.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		map.build_id_size = sizeof(map.build_id);
+		memcpy(map.build_id, o->build_id, sizeof(map.build_id));
+	}
+	snprintf(path, sizeof(path), "%.*s", (int)(sizeof(path) - 8), o->path);
+	put(p, &map, sizeof(map));
+	put(p, path, size);
+	put_trailer(p, t, ts);
+}
+
+/* The address's segment of its file, if this process has not had it. */
+static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
+		     const struct place *place)
+{
+	const struct object *o = place->sym->object;
+	struct mmap2 map = {
+		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
+	};
+	struct tally_key key = { .a = o, .b_addr = t->tgid };
+
+	for (size_t i = 0; o->is_file && i < o->nr_segments; i++) {
+		const struct segment *s = &o->segments[i];
+		struct tally_entry *entry;
+
+		if (place->addr < s->vaddr || place->addr - s->vaddr >= s->size)
+			continue;
+		map.addr = (addr - place->addr + s->vaddr) & ~PAGE_MASK;
+		map.len = (s->size + (s->vaddr & PAGE_MASK) + PAGE_MASK) & ~PAGE_MASK;
+		map.pgoff = s->offset & ~PAGE_MASK;
+		key.a_addr = map.addr;
+		entry = tally_get(&p->maps, &key);
+		if (entry->calls)
+			return;
+		entry->calls = 1;
+		flush(p);
+		put_map(p, t, ts, o, &map);
+		return;
+	}
+}
+
+static bool comm_known(const struct task *t)
+{
+	const struct perf_task *known = t->priv;
+
+	return known && known->tgid == t->tgid &&
+	       !strncmp(known->comm, t->comm, sizeof(known->comm));
+}
+
+static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
+{
+	struct perf_dump *p = ctx;
+
+	if (!(s->flags & STEP_SHOWN))
+		return 0;
+	if (!comm_known(t))
+		put_comm(p, t, ts);
+	if (!s->priv) {
+		describe(p, t, ts, s->from, &s->at_from);
+		describe(p, t, ts, s->to, &s->at_to);
+		/* Steps are of one process, or the kernel's. */
+		s->priv = p;
+	}
+	if (p->task != t || p->nr_chunk == CHUNK_BRANCHES)
+		flush(p);
+	if (!p->nr_chunk)
+		p->began = ts;
+	p->task = t;
+	p->chunk[p->nr_chunk++] = (struct bts_record) { .from = s->from, .to = s->to };
+	return ++p->nr == p->head;
+}
+
+static int row(void *ctx, struct task *t, const struct row *row)
+{
+	struct perf_dump *p = ctx;
+	struct {
+		struct perf_event_header header;
+		uint64_t	id;
+		uint64_t	lost;
+	} lost = {
+		.header = { .type = PERF_RECORD_LOST,
+			    .size = sizeof(lost) + sizeof(struct trailer) },
+		.id = EVENT_ID, .lost = row->count ? row->count : 1,
+	};
+
+	if (row->type != ROW_LOST)
+		return 0;
+	flush(p);
+	put(p, &lost, sizeof(lost));
+	put_trailer(p, t, row->ts);
+	return 0;
+}
+
+static void put_head(struct perf_dump *p, uint64_t data_size)
+{
+	struct header h = {
+		.magic = "PERFILE2", .size = sizeof(h), .attr_size = sizeof(struct file_attr),
+		.attrs = { sizeof(h), sizeof(struct file_attr) },
+		.data = { sizeof(h) + sizeof(struct file_attr) + sizeof(uint64_t), data_size },
+	};
+	struct file_attr f = {
+		.attr = {
+			.type = PMU_TYPE, .size = sizeof(f.attr), .sample_period = 1,
+			.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				       PERF_SAMPLE_IDENTIFIER,
+			.read_format = PERF_FORMAT_ID, .sample_id_all = 1, .comm = 1, .mmap = 1,
+			.mmap2 = 1,
+		},
+		.ids = { sizeof(h) + sizeof(f), sizeof(uint64_t) },
+	};
+	uint64_t id = EVENT_ID;
+
+	put(p, &h, sizeof(h));
+	put(p, &f, sizeof(f));
+	put(p, &id, sizeof(id));
+}
+
+int dump_perf(struct dump *d)
+{
+	struct auxtrace_info info = {
+		.header = { .type = RECORD_AUXTRACE_INFO, .size = sizeof(info) },
+		.type = AUXTRACE_INTEL_BTS, .pmu_type = PMU_TYPE, .time_mult = 1,
+		.cap_user_time_zero = 1,
+	};
+	struct perf_dump *p;
+	off_t begin, end;
+	int status;
+
+	/* How much there is stands at the beginning. */
+	if (fseeko(d->out, 0, SEEK_CUR))
+		return msg_error("dump", "perf", "not into a pipe; name a file with -o");
+	p = mem_zalloc(1, sizeof(*p));
+	p->out = d->out;
+	p->head = d->pipe.options->head;
+	d->pipe.consumer = (struct consumer) { .ctx = p, .branch = branch, .row = row };
+	put_head(p, 0);
+	begin = ftello(p->out);
+	put(p, &info, sizeof(info));
+	status = pipe_run(&d->pipe);
+	flush(p);
+	end = ftello(p->out);
+	if (fseeko(p->out, 0, SEEK_SET))
+		status = msg_errno("write", "perf.data");
+	put_head(p, end - begin);
+	fseeko(p->out, 0, SEEK_END);
+	for (struct task *t = d->pipe.tasks; t; t = t->list_next)
+		free(t->priv);
+	tally_free(&p->maps);
+	free(p);
+	return status;
+}
