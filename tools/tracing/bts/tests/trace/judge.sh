@@ -680,7 +680,7 @@ judge_bolt() {
 count_branches() {
 	clang -O1 -fprofile-instr-generate -o "$work/counting" "$progs/mix.c" || return 1
 	for run in 1 2; do
-		LLVM_PROFILE_FILE="$work/$run.profraw" "$work/counting" "$run"
+		LLVM_PROFILE_FILE="$work/$run.profraw" "$work/counting" "$run" >"$work/said"
 	done
 	"llvm-profdata-$llvm" merge -o "$work/counts" "$work/1.profraw" "$work/2.profraw" &&
 		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"

@@ -38,6 +38,11 @@ record() {
 	fi
 }
 
+# record_named NAME COMMAND...: only if BTS_PROGRAMS names it.
+record_named() {
+	[ -z "${BTS_PROGRAMS:-}" ] || record "$@"
+}
+
 # tree NAME SOURCE COMPILER: the program, and told-NAME, which prints its tree: see told.c.
 tree() {
 	flags="-O2 -g -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
@@ -87,8 +92,8 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
 	# shellcheck disable=SC2086 # options
-	clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id $jumps \
-		-o mix "$progs/mix.c"
+	clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id,--emit-relocs \
+		$jumps -o mix "$progs/mix.c"
 	tree tree-c tree.c gcc
 	tree tree-cc tree.cc g++
 	tree fibers fibers.c gcc
@@ -124,6 +129,10 @@ record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
+# profiles.sh has made them, by mix's profile.
+record_named mix-bolted ./mix-bolted 1
+record_named mix-sampled ./mix-sampled 1
+record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
 # A uprobe's instruction runs elsewhere, so its exceptions end elsewhere than they begin.

@@ -3,6 +3,7 @@
  * Some algorithms whose conditional jumps go one way more often than the other, for profiles. The
  * argument varies the data. Nothing depends on the machine.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NR	3000
@@ -155,5 +156,6 @@ int main(int argc, char **argv)
 		sum += insert(next() % 700 + 1);
 	for (int i = 1; i < 400; i++)
 		sum += collatz(i);
-	return sum == 0;
+	printf("%d\n", sum);
+	return 0;
 }

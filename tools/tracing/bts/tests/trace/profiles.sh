@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What compilers make of mix by its profile: profiles.sh make|judge DIR BTS
+#
+#	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted by them, and
+#		other/mix, which is another build
+#	judge	compare these programs, which have been recorded meanwhile, with mix. KTAP
+#
+# shellcheck disable=SC2086,SC2317 # options; result calls them
+
+set -u
+
+what=$1
+dir=$2
+bts=$3
+source=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)/mix.c
+cd "$dir" || exit 1
+# Programs of one version.
+llvm=$(llvm-config --bindir)
+
+# newest PROGRAM: its path, or that of PROGRAM-N with the highest N, as Debian names some.
+newest() {
+	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
+}
+
+# Those of mix in record.sh, so that only the profile makes a difference.
+mix_flags="-O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id
+	-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
+	-mllvm -speculate-one-expensive-inst=0"
+
+# dumped FORMAT FILE TRACE...: mix's profile.
+dumped() {
+	format=$1
+	file=$2
+	shift 2
+	"$bts" dump -f "$format" --dso mix -o "$file" "$@" >mix.bill
+}
+
+make_programs() {
+	dumped profgen mix.profgen mix-1.dat && dumped bolt-pa mix.pa mix-1.dat &&
+		"$llvm/llvm-profgen" --binary=mix --unsymbolized-profile=mix.profgen \
+			--use-offset=0 -o mix.samples &&
+		"$llvm/clang" $mix_flags -fprofile-sample-use=mix.samples -o mix-sampled "$source" &&
+		"$(newest perf2bolt)" mix -pa -p mix.pa -o mix.fdata >mix.perf2bolt 2>&1 &&
+		"$(newest llvm-bolt)" mix -o mix-bolted -data mix.fdata -reorder-blocks=ext-tsp \
+			-reorder-functions=hfsort -split-functions >mix.bolt 2>&1 || return
+	mkdir -p other && "$llvm/clang" -O2 -Wl,--build-id -o other/mix "$source"
+}
+
+# Each count of two traces together is the sum.
+adds_up() {
+	dumped "$1" mix.first mix-1.dat && dumped "$1" mix.second mix-2.dat &&
+		dumped "$1" mix.both mix-1.dat mix-2.dat || return 1
+	case $1 in
+	profgen | autofdo) separator=: ;;
+	*) separator=' ' ;;
+	esac
+	awk -F "$separator" -v format="$1" '
+		NF < 2 { next }
+		{
+			nr = format == "bolt-pa" && /^B/ ? NF - 1 : NF
+			count = $nr
+			$nr = ""
+		}
+		FILENAME != "mix.both" { sum[$0] += count; next }
+		{ both[$0] = count; n++ }
+		END {
+			for (key in sum)
+				bad += sum[key] != both[key]
+			print "# " format ": " n " sums, " bad + 0 " wrong"
+			exit bad || n < 100
+		}' mix.first mix.second mix.both
+}
+
+all_add_up() {
+	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
+}
+
+# refused FORMAT: two builds have only the name in common.
+refused() {
+	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
+	grep -q '^bts: add up: .*/other/mix: not the build that came before' mix.said
+}
+
+builds_refused() {
+	refused profgen && refused bolt && dumped bolt mix.alone mix-other.dat
+}
+
+not_stale() {
+	[ "$(grep -c 'function contents: 0 (\|unknown regions: 0 (' mix.perf2bolt)" -eq 2 ] &&
+		grep 'have non-empty execution profile' mix.bolt | sed 's/^BOLT-INFO:/#/' &&
+		! grep -qi stale mix.bolt
+}
+
+taken() {
+	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -vc ',row$'
+}
+
+# fewer PROGRAM: it does the same as mix, with fewer branches taken.
+fewer() {
+	before=$(taken mix mix-1)
+	after=$(taken "$1" "$1")
+	echo "# branches taken: mix $before, $1 $after"
+	cmp mix-1.out "$1.out" && [ "$after" -lt "$before" ]
+}
+
+# result WORDS COMMAND...
+result() {
+	words=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n $words"
+	else
+		echo "not ok $n $words"
+		failed=1
+	fi
+}
+
+if [ "$what" = make ]; then
+	make_programs
+	exit
+fi
+n=0
+failed=0
+echo "TAP version 13"
+result "profiles of several traces are sums" all_add_up
+result "traces of two builds do not add up" builds_refused
+result "llvm-bolt has no stale function" not_stale
+result "llvm-bolt's program takes fewer branches" fewer mix-bolted
+result "clang's program takes fewer branches" fewer mix-sampled
+echo "1..$n"
+exit $failed
