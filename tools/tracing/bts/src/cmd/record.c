@@ -42,6 +42,7 @@
 #include "symbols/kernel_code.h"
 #include "cmd.h"
 #include "recording.h"
+#include "record_repeat.h"
 
 enum {
 	TRIGGER_POLL_MS	= 20,
@@ -452,16 +453,25 @@ static void clean_up(struct record *rec)
 	free(rec->path);
 }
 
-static int record_with_tracer(const struct record_options *options)
+static struct record_result record_with_tracer(const struct record_options *options)
 {
 	struct record rec = { .options = *options, .targets = { .go = -1, .failed = -1 } };
-	int ret = STATUS_OK;
+	struct record_result result = {};
 
 	if (prepare(&rec) || start(&rec) || run(&rec))
-		ret = STATUS_FAILURE;
+		result.status = STATUS_FAILURE;
 	recording_report_end(&rec.options, &rec.targets);
+	result.ended = rec.targets.ended;
+	result.wait_status = rec.targets.status;
 	clean_up(&rec);
-	return ret;
+	return result;
+}
+
+static struct record_result record_once(const struct record_options *options)
+{
+	if (options->backend == BACKEND_TRACER)
+		return record_with_tracer(options);
+	return record_with_perf(options);
 }
 
 /* The tracer, if there is one for this user; else perf. */
@@ -492,10 +502,10 @@ int cmd_record(int argc, char **argv)
 		return ret < 0 ? STATUS_OK : ret;
 	if (choose_backend(&options))
 		ret = STATUS_FAILURE;
-	else if (options.backend == BACKEND_TRACER)
-		ret = record_with_tracer(&options);
+	else if (options.repeat)
+		ret = record_repeat(&options, record_once);
 	else
-		ret = record_with_perf(&options);
+		ret = record_once(&options).status;
 	free(options.pids);
 	free(options.events);
 	return ret;

@@ -340,21 +340,23 @@ static void clean_up(struct perf_recording *rec)
 	free(rec->about);
 }
 
-int record_with_perf(const struct record_options *options)
+struct record_result record_with_perf(const struct record_options *options)
 {
 	struct perf_recording rec = {
 		.options = options, .targets = { .go = -1, .failed = -1 },
 	};
-	int ret = STATUS_OK;
+	struct record_result result = {};
 
 	if (prepare(&rec) || start(&rec) || run(&rec)) {
-		ret = STATUS_FAILURE;
+		result.status = STATUS_FAILURE;
 	} else {
 		follow_end(&rec.follow);
 		if (write_file(&rec))
-			ret = STATUS_FAILURE;
+			result.status = STATUS_FAILURE;
 	}
 	recording_report_end(options, &rec.targets);
+	result.ended = rec.targets.ended;
+	result.wait_status = rec.targets.status;
 	clean_up(&rec);
-	return ret;
+	return result;
 }

@@ -11,9 +11,10 @@
 
 #include "lib/names.h"
 #include "record/record.h"
+#include "record_repeat.h"
 
 /* record_perf.c: bts record --backend perf. */
-int record_with_perf(const struct record_options *options);
+struct record_result record_with_perf(const struct record_options *options);
 
 /*
  * Signals that end the recording, and if @children SIGCHLD, as a descriptor; -1 after a

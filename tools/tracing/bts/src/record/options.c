@@ -29,6 +29,8 @@ static const char usage[] =
 "  -m, --memory SIZE    the buffer of each CPU: 512k, 16M\n"
 "  -e, --event EVENT    a trace event as well: SYSTEM:NAME[ if FILTER]; may be repeated\n"
 "      --fork           begin before COMMAND's execve(): with the end of bts itself\n"
+"      --repeat N       record N runs of COMMAND: FILE.passed.N and FILE.failed.N\n"
+"      --until-fail K   with --repeat: stop when K of them have failed\n"
 "      --no-block       do not hold tasks until there is room: lose branches, counted\n"
 "      --backend NAME   tracer or perf; default: the tracer if there is one, else perf, which\n"
 "                       records the user side of a command or of PIDs, and may lose branches\n"
@@ -51,6 +53,8 @@ enum {
 	OPTION_ON,
 	OPTION_REARM,
 	OPTION_BACKEND,
+	OPTION_REPEAT,
+	OPTION_UNTIL_FAIL,
 };
 
 static const struct option long_options[] = {
@@ -68,6 +72,8 @@ static const struct option long_options[] = {
 	{ "on",		required_argument,	NULL, OPTION_ON },
 	{ "rearm",	required_argument,	NULL, OPTION_REARM },
 	{ "backend",	required_argument,	NULL, OPTION_BACKEND },
+	{ "repeat",	required_argument,	NULL, OPTION_REPEAT },
+	{ "until-fail",	required_argument,	NULL, OPTION_UNTIL_FAIL },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
 };
@@ -203,6 +209,10 @@ static int parse_option(struct record_options *options, int option)
 		return msg_number("record", "--rearm", optarg, 0, &options->rearm);
 	case OPTION_BACKEND:
 		return parse_backend(options, optarg);
+	case OPTION_REPEAT:
+		return msg_number("record", "--repeat", optarg, 1, &options->repeat);
+	case OPTION_UNTIL_FAIL:
+		return msg_number("record", "--until-fail", optarg, 1, &options->until_fail);
 	case 'h':
 		msg_usage(usage);
 		return -1;
@@ -224,6 +234,10 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "--on is for --flight");
 	if (options->rearm && !options->on)
 		return msg_misuse("record", "--rearm is for --on");
+	if (options->repeat && (!options->command || options->flight))
+		return msg_misuse("record", "--repeat is for a command, without --flight");
+	if (options->until_fail && !options->repeat)
+		return msg_misuse("record", "--until-fail is for --repeat");
 	if (!*options->output)
 		return msg_misuse("record", "-o wants a name");
 	return STATUS_OK;

@@ -29,6 +29,8 @@ struct record_options {
 	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
 	unsigned long	rearm;
 	enum record_backend backend;
+	unsigned long	repeat;		/* so many runs of the command; 0: one */
+	unsigned long	until_fail;	/* or until so many have failed; 0: all */
 	bool		user, kernel;
 	bool		all;
 	bool		flight;

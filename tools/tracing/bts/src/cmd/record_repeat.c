@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts record --repeat: the same command, again and again.
+ *
+ * Each run is recorded into FILE, which gets the name of its result then: FILE.passed.N, or
+ * FILE.failed.N if the command's exit status was not 0 or a signal ended it. If FILE ends with
+ * ".dat", so do these. Each recording is made in a process of its own, so it begins with nothing
+ * of the one before.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "record_repeat.h"
+
+static char *name_of(const char *file, bool failed, unsigned long nr)
+{
+	size_t length = strlen(file);
+	bool dat = length > 4 && !strcmp(file + length - 4, ".dat");
+
+	return mem_format("%.*s.%s.%lu%s", (int)(dat ? length - 4 : length), file,
+			  failed ? "failed" : "passed", nr, dat ? ".dat" : "");
+}
+
+/* The archive is beside the trace, if there is one. */
+static int rename_trace(const char *from, const char *to)
+{
+	char *archive[2] = { mem_format("%s.archive", from), mem_format("%s.archive", to) };
+	int ret = STATUS_OK;
+
+	if (rename(from, to))
+		ret = msg_errno("rename", from);
+	else if (!access(archive[0], F_OK) && rename(archive[0], archive[1]))
+		ret = msg_errno("rename", archive[0]);
+	free(archive[0]);
+	free(archive[1]);
+	return ret;
+}
+
+/* In a process of its own. */
+static struct record_result one_run(const struct record_options *options,
+				    struct record_result (*once)(const struct record_options *))
+{
+	struct record_result result = { .status = STATUS_FAILURE };
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC)) {
+		msg_errno("record", "pipe");
+		return result;
+	}
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		result = once(options);
+		_exit(write(fds[1], &result, sizeof(result)) != sizeof(result));
+	}
+	close(fds[1]);
+	if (pid < 0)
+		msg_errno("record", "fork");
+	else if (read(fds[0], &result, sizeof(result)) != sizeof(result))
+		result = (struct record_result) { .status = STATUS_FAILURE };
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return result;
+}
+
+int record_repeat(const struct record_options *options,
+		  struct record_result (*once)(const struct record_options *options))
+{
+	unsigned long runs[2] = {};
+
+	/* Ctrl-C ends the recording, and with it the repetition. */
+	signal(SIGINT, SIG_IGN);
+	while (runs[0] + runs[1] < options->repeat &&
+	       (!options->until_fail || runs[1] < options->until_fail)) {
+		struct record_result result = one_run(options, once);
+		bool failed = result.wait_status;
+		char *name;
+		int ret;
+
+		if (result.status)
+			return result.status;
+		if (!result.ended)
+			break;
+		name = name_of(options->output, failed, ++runs[failed]);
+		ret = rename_trace(options->output, name);
+		free(name);
+		if (ret)
+			return ret;
+	}
+	fprintf(stderr, "%lu runs passed, %lu failed\n", runs[0], runs[1]);
+	return STATUS_OK;
+}
