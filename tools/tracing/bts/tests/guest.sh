@@ -306,13 +306,37 @@ check "the tool's own version, in each trace too" version
 misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
 		'--rearm 1 true' '--on exit true' '--flight --on signal:NONE true' '--flight --on a: true' \
-		'-p 1 --fork' \
+		'-p 1 --fork' '--repeat 0 true' '--repeat 2 -a' '--until-fail 1 true' \
+		'--repeat 2 --flight true' \
 		'-o' '--flight=0 true'; do
 		# shellcheck disable=SC2086
 		status 2 bts record $words || return
 	done
 }
 check "record: what does not go together" misuse
+
+# A loop of the shell: the branches of its runs differ by what it counts to.
+count_to() { # NUMBER FILE
+	bts record -u -o "$2" -- sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
+}
+diff_status() {
+	count_to 3 three.dat && count_to 3 again.dat && count_to 5 five.dat &&
+		status 0 says 'no difference' bts diff three.dat again.dat &&
+		status 1 says '[1-9][0-9]* difference' bts diff three.dat five.dat &&
+		status 1 says '"kind":"loop"' bts diff --json three.dat five.dat
+}
+check "diff: equal runs, and others" diff_status
+
+repeats() {
+	# shellcheck disable=SC2016 # the shell's that is recorded
+	bts record -u --repeat 9 --until-fail 2 -o r.dat -- sh -c '
+		echo >>runs; [ $(wc -l <runs) -lt 3 ]' || return
+	ls r.*dat
+	[ "$(echo r.*.dat)" = 'r.failed.1.dat r.failed.2.dat r.passed.1.dat r.passed.2.dat' ] &&
+		[ ! -e r.dat ] && status 1 says '^  1.000       0       2' \
+			bts diff r.passed.*.dat --against r.failed.*.dat
+}
+check "record: --repeat names the traces by the result" repeats
 
 no_file() {
 	status 1 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
@@ -327,7 +351,8 @@ no_file() {
 		status 2 bts $command t.dat another.dat || return
 	done
 	status 1 says '^bts: read: another.dat: ' bts cover -f lcov t.dat another.dat || return
-	status 1 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat
+	status 3 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat &&
+		status 2 bts diff t.dat --against && status 2 bts diff --against t.dat
 }
 check "no file, or another one" no_file
 

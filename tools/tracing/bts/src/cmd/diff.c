@@ -1,232 +1,159 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts diff: where two runs part.
+ * bts diff: every difference of two runs.
  *
- *	pass 1	of each task, a number for all its branches up to here, every 4096 of them
- *	pass 2	of the first 4096 of which the numbers differ, each branch
- *	pass 3	the call stack at the first one that differs
- *
- * So two traces of any length are compared with a few MB of memory. Tasks are compared
- * in the order in which they appear. After the first difference, branches are no
- * longer compared one by one, but the sums of each function.
+ *	grow.c	reads each trace once, and makes call trees in which equal subtrees are one
+ *	roles.c	says which tasks are compared
+ *	find.c	aligns the trees of two tasks
+ *	show*.c	prints what differs
  */
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
+#include "diff/show.h"
+#include "diff/suspects.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "cmd.h"
-#include "diff.h"
+#include "command.h"
+
+/* Two trees are compared as deep as the calls are: memory is used only for those. */
+#define STACK_SIZE	(1UL << 30)
+
+enum {
+	DIFF_EQUAL	= 0,
+	DIFF_DIFFERS	= 1,
+	DIFF_FAILED	= 3,
+};
 
 static const char usage[] =
-	"Usage: bts diff [OPTIONS] A B\n\n"
-	"The first branch that differs, of each task, with both call stacks; then the\n"
-	"functions that differ.\n\n"
-	"  -a, --all          the kernel and interrupts as well\n"
-	"  -n, --rows N       so many functions; 0: all (20)\n"
-	"  --exit-code        exit with 1 if the runs differ\n"
-	"  -h, --help         this text\n";
+	"Usage: bts diff [OPTIONS] A B\n"
+	"       bts diff [OPTIONS] PASSED... --against FAILED...\n\n"
+	"Every difference of two runs: where it begins, what each run did, and where\n"
+	"the runs meet again. Or the branches that separate failed runs from passed\n"
+	"ones, ranked.\n\n"
+	"  --against          the traces that follow are those of failed runs\n"
+	"  -a, --all          what differs by chance as well: interrupts, page faults,\n"
+	"                     the kernel, the dynamic linker's lookups, string functions\n"
+	"  -n, --rows N       so many differences of each task, or branches; 0: all (20)\n"
+	"  --json             one JSON object for each two tasks, or for each branch\n"
+	"  -h, --help         this text\n\n"
+	"Exit status: 0 the runs do not differ, 1 they differ, 2 misuse, 3 failure.\n";
 
 struct diff {
-	struct diff_trace	trace[2];
-	unsigned long		rows;
-	bool			exit_code;
-	bool			differs;
+	struct comparison	comparison;
+	struct suspects		suspects;
+	bool			against;
+	bool			json;
 };
 
-/* The first window whose marks differ. */
-static uint64_t first_window(const struct track *a, const struct track *b)
+static void *find_all(void *ctx)
 {
-	size_t nr = a->nr_marks < b->nr_marks ? a->nr_marks : b->nr_marks, i;
+	struct comparison *c = ctx;
 
-	for (i = 0; i < nr && a->marks[i] == b->marks[i]; i++)
-		;
-	return (uint64_t)i * DIFF_WINDOW;
-}
+	for (size_t i = 0; i < c->nr_tasks; i++) {
+		struct role_pair *pair = &c->tasks[i].pair;
 
-static bool same_track(const struct track *a, const struct track *b)
-{
-	return a->total == b->total && a->hash == b->hash;
-}
-
-static size_t common_tracks(const struct diff *d)
-{
-	return d->trace[0].nr_tracks < d->trace[1].nr_tracks ? d->trace[0].nr_tracks :
-							       d->trace[1].nr_tracks;
-}
-
-static bool set_windows(struct diff *d)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
-
-		a->window_at = UINT64_MAX;
-		b->window_at = UINT64_MAX;
-		if (same_track(a, b))
-			continue;
-		any = true;
-		a->window_at = first_window(a, b);
-		b->window_at = a->window_at;
-		a->window = mem_zalloc(DIFF_WINDOW, sizeof(*a->window));
-		b->window = mem_zalloc(DIFF_WINDOW, sizeof(*b->window));
+		if (pair->side[0] && pair->side[1])
+			find_differences(&c->forest, pair->side[0]->node, pair->side[1]->node,
+					 &c->tasks[i].differences);
 	}
-	/* Tasks that only one of the runs has. */
+	return NULL;
+}
+
+/* Calls may be nested deeper than a stack of the usual size allows. */
+static bool on_large_stack(void *(*function)(void *), void *ctx)
+{
+	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool done;
+
+	if (stack == MAP_FAILED)
+		return false;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK_SIZE);
+	done = !pthread_create(&thread, &attr, function, ctx) && !pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, STACK_SIZE);
+	return done;
+}
+
+static bool pair_tasks(struct comparison *c)
+{
+	struct role_pair *pairs;
+	bool done;
+
+	c->nr_tasks = roles_pair(&c->run[0], &c->run[1], &pairs);
+	c->tasks = mem_zalloc(c->nr_tasks + 1, sizeof(*c->tasks));
+	for (size_t i = 0; i < c->nr_tasks; i++)
+		c->tasks[i].pair = pairs[i];
+	free(pairs);
+	done = on_large_stack(find_all, c);
+	if (!done)
+		msg_errno("compare", "no memory for a stack");
+	return done;
+}
+
+static int end(struct comparison *c, int status)
+{
+	for (size_t i = 0; i < c->nr_tasks; i++)
+		differences_free(&c->tasks[i].differences);
+	free(c->tasks);
 	for (unsigned int side = 0; side < 2; side++)
-		for (size_t i = common_tracks(d); i < d->trace[side].nr_tracks; i++)
-			d->trace[side].tracks[i]->window_at = UINT64_MAX;
-	return any;
+		if (grown_free(&c->run[side]))
+			status = DIFF_FAILED;
+	forest_free(&c->forest);
+	return status;
 }
 
-static void find_parting(struct diff *d)
+static int run_suspects(struct diff *d, const struct options *options)
 {
-	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
-		uint64_t at = 0, end;
+	struct suspects *s = &d->suspects;
+	int status;
 
-		if (!a->window)
-			continue;
-		end = a->total < b->total ? a->total : b->total;
-		while (at < DIFF_WINDOW && a->window_at + at < end &&
-		       a->window[at] == b->window[at])
-			at++;
-		a->parts_at = a->window_at + at;
-		b->parts_at = a->parts_at;
-	}
-}
-
-static void print_side(const char *name, const struct track *t)
-{
-	if (t->where)
-		printf("  %s: %s\n     in %s\n", name, t->where, t->stack ? t->stack : "?");
-	else
-		printf("  %s: ends\n", name);
-}
-
-static void print_tracks(struct diff *d)
-{
-	for (size_t i = 0; i < common_tracks(d); i++) {
-		struct track *a = d->trace[0].tracks[i], *b = d->trace[1].tracks[i];
-
-		printf("%s-%d and %s-%d: ", a->comm, a->pid, b->comm, b->pid);
-		if (same_track(a, b)) {
-			printf("%llu branches, all the same\n", (unsigned long long)a->total);
-			continue;
-		}
-		d->differs = true;
-		printf("the first %llu branches are the same, then\n",
-		       (unsigned long long)a->parts_at);
-		print_side("A", a);
-		print_side("B", b);
-	}
-	for (unsigned int side = 0; side < 2; side++) {
-		for (size_t i = common_tracks(d); i < d->trace[side].nr_tracks; i++) {
-			struct track *t = d->trace[side].tracks[i];
-
-			d->differs = true;
-			printf("%s-%d: only in %c, %llu branches\n", t->comm, t->pid,
-			       "AB"[side], (unsigned long long)t->total);
-		}
-	}
-}
-
-/* A function of both runs; what only one has is 0 in the other. */
-struct change {
-	const char	*name;
-	uint64_t	insns[2];
-	uint64_t	calls[2];
-};
-
-static uint64_t size_of(const struct change *c)
-{
-	return c->insns[0] > c->insns[1] ? c->insns[0] - c->insns[1] :
-					   c->insns[1] - c->insns[0];
-}
-
-static int by_size(const void *left, const void *right)
-{
-	const struct change *a = left, *b = right;
-
-	if (size_of(a) != size_of(b))
-		return size_of(a) < size_of(b) ? 1 : -1;
-	return strcmp(a->name, b->name);
-}
-
-static size_t merge_functions(const struct diff *d, struct change *list)
-{
-	size_t at[2] = {}, nr = 0;
-
-	for (;;) {
-		const struct function *f[2] = {};
-		struct change *c = &list[nr];
-		int order;
-
-		for (unsigned int side = 0; side < 2; side++)
-			if (at[side] < d->trace[side].nr_functions)
-				f[side] = &d->trace[side].functions[at[side]];
-		if (!f[0] && !f[1])
-			return nr;
-		order = !f[0] ? 1 : !f[1] ? -1 : strcmp(f[0]->name, f[1]->name);
-		*c = (struct change) { .name = order <= 0 ? f[0]->name : f[1]->name };
-		for (unsigned int side = 0; side < 2; side++) {
-			if (side ? order < 0 : order > 0)
-				continue;
-			c->insns[side] = f[side]->insns;
-			c->calls[side] = f[side]->calls;
-			at[side]++;
-		}
-		nr += c->insns[0] != c->insns[1] || c->calls[0] != c->calls[1];
-	}
-}
-
-static void print_functions(struct diff *d)
-{
-	size_t room = d->trace[0].nr_functions + d->trace[1].nr_functions + 1, nr, rows;
-	struct change *list = mem_zalloc(room, sizeof(*list));
-
-	nr = merge_functions(d, list);
-	if (nr) {
-		qsort(list, nr, sizeof(*list), by_size);
-		printf("%15s %15s %15s %10s %10s  function\n", "instructions A", "B",
-		       "difference", "calls A", "B");
-	}
-	rows = d->rows && d->rows < nr ? d->rows : nr;
-	for (size_t i = 0; i < rows; i++)
-		printf("%15llu %15llu %+15lld %10llu %10llu  %s\n",
-		       (unsigned long long)list[i].insns[0],
-		       (unsigned long long)list[i].insns[1],
-		       (long long)(list[i].insns[1] - list[i].insns[0]),
-		       (unsigned long long)list[i].calls[0],
-		       (unsigned long long)list[i].calls[1], list[i].name);
-	if (rows < nr)
-		printf("# %zu more functions\n", nr - rows);
-	free(list);
+	s->forest.all = d->comparison.forest.all;
+	status = suspects_find(s, options) ? DIFF_FAILED : DIFF_EQUAL;
+	if (!status && d->json)
+		suspects_show_json(s, stdout);
+	else if (!status)
+		suspects_show(s, d->comparison.rows, stdout);
+	if (!status && s->nr_ranked)
+		status = DIFF_DIFFERS;
+	return suspects_free(s) ? DIFF_FAILED : status;
 }
 
 static int run(void *ctx, const struct options *options)
 {
 	struct diff *d = ctx;
-	int status = STATUS_OK;
+	struct comparison *c = &d->comparison;
+	int status = DIFF_EQUAL, failed = 0;
 
+	/* Who asks for the kernel wants it compared. */
+	c->forest.all |= options->kernel;
+	if (d->against)
+		return run_suspects(d, options);
+	c->run[0].path = d->suspects.paths[0][0];
+	c->run[1].path = d->suspects.paths[0][1];
+	free(d->suspects.paths[0]);
 	for (unsigned int side = 0; side < 2; side++) {
-		status |= diff_pass(&d->trace[side], PASS_MARKS, options);
-		if (!d->trace[side].opened)
-			goto out;
+		c->run[side].forest = &c->forest;
+		failed |= grow(&c->run[side], options);
+		if (!c->run[side].open)
+			return end(c, DIFF_FAILED);
 	}
-	if (set_windows(d)) {
-		for (unsigned int side = 0; side < 2; side++)
-			status |= diff_pass(&d->trace[side], PASS_WINDOW, options);
-		find_parting(d);
-		for (unsigned int side = 0; side < 2; side++)
-			status |= diff_pass(&d->trace[side], PASS_STACK, options);
-	}
-	print_tracks(d);
-	print_functions(d);
-out:
-	for (unsigned int side = 0; side < 2; side++)
-		diff_free(&d->trace[side]);
-	return status ? STATUS_FAILURE : d->exit_code && d->differs ? 1 : STATUS_OK;
+	if (!pair_tasks(c))
+		return end(c, DIFF_FAILED);
+	for (size_t i = 0; i < c->nr_tasks; i++)
+		if (tasks_differ(&c->tasks[i]))
+			status = DIFF_DIFFERS;
+	if (d->json)
+		show_json(c, stdout);
+	else
+		show_text(c, stdout);
+	return end(c, failed ? DIFF_FAILED : status);
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -234,15 +161,20 @@ static int option(void *ctx, int option, const char *command)
 	struct diff *d = ctx;
 
 	switch (option) {
-	case 'a':
-		d->trace[0].all = true;
-		d->trace[1].all = true;
+	case 1:
+		suspects_add_path(&d->suspects, d->against, optarg);
 		return STATUS_OK;
-	case 'e':
-		d->exit_code = true;
+	case 'b':
+		d->against = true;
+		return STATUS_OK;
+	case 'a':
+		d->comparison.forest.all = true;
+		return STATUS_OK;
+	case 'j':
+		d->json = true;
 		return STATUS_OK;
 	case 'n':
-		return msg_number(command, "--rows", optarg, 0, &d->rows);
+		return msg_number(command, "--rows", optarg, 0, &d->comparison.rows);
 	}
 	return STATUS_MISUSE;
 }
@@ -252,27 +184,31 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	struct diff *d = ctx;
 
 	(void)o;
-	if (argc - optind != 2)
+	for (; optind < argc; optind++)
+		suspects_add_path(&d->suspects, d->against, argv[optind]);
+	if (d->against && (!d->suspects.nr_paths[0] || !d->suspects.nr_paths[1]))
+		return msg_misuse(argv[0], "traces before and after --against are needed");
+	if (!d->against && d->suspects.nr_paths[0] != 2)
 		return msg_misuse(argv[0], "two traces are needed");
-	d->trace[0].path = argv[optind];
-	d->trace[1].path = argv[optind + 1];
 	return STATUS_OK;
 }
 
 int cmd_diff(int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{ "against", no_argument, NULL, 'b' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "rows", required_argument, NULL, 'n' },
-		{ "exit-code", no_argument, NULL, 'e' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
+	/* "-": operands are options, so that --against stands between them. */
 	static const struct command command = {
-		.usage = usage, .shorts = "an:h", .longs = longs,
+		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,
 	};
-	struct diff d = { .rows = 20 };
+	struct diff d = { .comparison.rows = 20 };
 
 	return command_main(&command, &d, argc, argv);
 }

@@ -2,7 +2,7 @@
 /*
  * Call stacks, followed from branch to branch.
  *
- * Included by: api/, flow/, dump/, tui/, cmd/.
+ * Included by: api/, flow/, diff/, dump/, tui/, cmd/.
  */
 #ifndef BTS_CALLS_H
 #define BTS_CALLS_H

@@ -15,7 +15,7 @@
  * functions, instructions and kind, and then only counted. What is missing is a row in
  * its place.
  *
- * Included by: api/, flow/, dump/, gdb/, tui/, cmd/.
+ * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
 #ifndef BTS_PIPELINE_H
 #define BTS_PIPELINE_H

@@ -2,7 +2,7 @@
 /*
  * Sums by key: of functions, edges, lines.
  *
- * Included by: flow/, dump/, tui/, cmd/.
+ * Included by: flow/, diff/, dump/, tui/, cmd/.
  */
 #ifndef BTS_TALLY_H
 #define BTS_TALLY_H

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The longest common subsequence of two sequences, by Myers' algorithm of 1986: of all ways from
+ * one sequence to the other with d insertions and deletions, it keeps the one that reaches furthest
+ * on each diagonal.
+ *
+ * If the sequences differ in more than COST_MAX places, the furthest way so far is taken, and the
+ * search begins again at its end, so time and memory are bounded. The result is a common
+ * subsequence then, but perhaps not the longest.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "align.h"
+
+#define COST_MAX	1000
+
+/**
+ * struct search - a search from one place in both sequences
+ * @far:	of each cost d, how far in @a the diagonals -d, -d + 2 ... d reach
+ */
+struct search {
+	const uint64_t	*a;
+	const uint64_t	*b;
+	long		nr_a;
+	long		nr_b;
+	long		*far[COST_MAX + 1];
+};
+
+static long slide(const struct search *s, long x, long k)
+{
+	while (x < s->nr_a && x - k < s->nr_b && s->a[x] == s->b[x - k])
+		x++;
+	return x;
+}
+
+/* From which diagonal the best way to diagonal @k of cost @d comes. */
+static long came_from(const struct search *s, long d, long k)
+{
+	const long *before = s->far[d - 1] + d - 1;
+
+	if (k == -d || (k != d && before[k - 1] < before[k + 1]))
+		return k + 1;
+	return k - 1;
+}
+
+/* Where the way begins to slide. */
+static long begin_of(const struct search *s, long d, long k)
+{
+	long from = came_from(s, d, k);
+
+	return s->far[d - 1][d - 1 + from] + (from < k);
+}
+
+/* The diagonal of cost @d that has reached both ends, or the furthest one. */
+static long one_more(struct search *s, long d, bool *done)
+{
+	long best = 0, most = -1;
+	long *far;
+
+	far = mem_alloc((2 * d + 1) * sizeof(*far));
+	s->far[d] = far;
+	for (long k = -d; k <= d; k += 2) {
+		long x = d ? begin_of(s, d, k) : 0;
+
+		/* A way beyond the end of @a or @b does not come back. */
+		if (x > s->nr_a || x - k > s->nr_b) {
+			far[d + k] = x;
+			continue;
+		}
+		x = slide(s, x, k);
+		far[d + k] = x;
+		if (2 * x - k > most) {
+			most = 2 * x - k;
+			best = k;
+		}
+		if (x >= s->nr_a && x - k >= s->nr_b)
+			*done = true;
+	}
+	return best;
+}
+
+/* The matches on the way to diagonal @k of cost @d, from the end on. */
+static size_t walk_back(const struct search *s, long d, long k, struct match *out)
+{
+	size_t nr = 0;
+
+	for (;;) {
+		long x = s->far[d][d + k], begin = d ? begin_of(s, d, k) : 0;
+
+		for (; x > begin; x--)
+			out[nr++] = (struct match) { x - 1, x - 1 - k };
+		if (!d)
+			break;
+		k = came_from(s, d, k);
+		d--;
+	}
+	for (size_t i = 0; i < nr / 2; i++) {
+		struct match m = out[i];
+
+		out[i] = out[nr - 1 - i];
+		out[nr - 1 - i] = m;
+	}
+	return nr;
+}
+
+/* Searches up to the end, or as far as that is cheap; *@x and *@y: how far. */
+static size_t search(struct search *s, struct match *out, long *x, long *y)
+{
+	bool done = false;
+	long d = 0, k;
+	size_t nr;
+
+	for (k = one_more(s, 0, &done); !done && d < COST_MAX; )
+		k = one_more(s, ++d, &done);
+	*x = s->far[d][d + k];
+	*y = *x - k;
+	nr = walk_back(s, d, k, out);
+	for (; d >= 0; d--)
+		free(s->far[d]);
+	return nr;
+}
+
+size_t align(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b,
+	     struct match *out)
+{
+	struct search s = {};
+	long at_a = 0, at_b = 0, x, y;
+	size_t nr = 0;
+
+	while (at_a < (long)nr_a && at_b < (long)nr_b) {
+		size_t more;
+
+		s.a = a + at_a;
+		s.b = b + at_b;
+		s.nr_a = nr_a - at_a;
+		s.nr_b = nr_b - at_b;
+		more = search(&s, out + nr, &x, &y);
+		for (size_t i = 0; i < more; i++) {
+			out[nr + i].a += at_a;
+			out[nr + i].b += at_b;
+		}
+		nr += more;
+		at_a += x;
+		at_b += y;
+		if (!x && !y)
+			break;
+	}
+	return nr;
+}

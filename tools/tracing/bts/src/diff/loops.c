@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a function does, element by element, with its loops folded.
+ *
+ *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
+ *
+ * A jump back to an instruction that the function, or the current iteration of the innermost
+ * loop around it, has executed begins a loop. The first iteration stays where it was, and so does
+ * the last one, which the loop is left from: only complete iterations in between are in the LOOP.
+ * So a loop that ran once has the same elements as the ends of one that ran often.
+ *
+ * So does a run that goes straight on to where such a loop was entered by a jump ahead: compilers
+ * enter many loops at their condition.
+ *
+ * A jump back to what was not executed, as from code that the compiler has moved to the
+ * function's end, is a branch like others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "loops.h"
+
+/* Chunks have at least so many elements, and at most; 64 more on average. */
+#define CHUNK_MIN	64
+#define CHUNK_MAX	1024
+#define CHUNK_MASK	63
+/* So far back is a loop's first instruction looked for. */
+#define SEARCH_MAX	512
+
+static void seq_push(struct seq *s, uint32_t elem)
+{
+	if (s->nr == s->room) {
+		s->room = s->room ? 2 * s->room : 8;
+		s->elems = mem_realloc(s->elems, s->room, sizeof(*s->elems));
+	}
+	s->elems[s->nr++] = elem;
+}
+
+static bool ends_chunk(const struct forest *f, const struct seq *s, uint32_t elem)
+{
+	uint32_t size = s->nr - s->cut;
+	uint64_t h;
+
+	if (size < CHUNK_MIN)
+		return false;
+	if (size >= CHUNK_MAX)
+		return true;
+	h = is_node(elem) ? node_of(f, elem)->hash : token_of(f, elem)->from.addr;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return !((h >> 40) & CHUNK_MASK);
+}
+
+void seq_add(struct forest *f, struct seq *s, uint32_t elem)
+{
+	seq_push(s, elem);
+	if (!ends_chunk(f, s, elem))
+		return;
+	s->elems[s->cut] = forest_node(f, NODE_CHUNK, 0, s->elems + s->cut, s->nr - s->cut);
+	s->nr = ++s->cut;
+}
+
+static struct level *top_level(struct body *b)
+{
+	return &b->levels[b->depth - 1];
+}
+
+static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_t addr)
+{
+	struct level *l;
+
+	if (b->depth == b->room) {
+		b->levels = mem_realloc(b->levels, b->room + 2, sizeof(*b->levels));
+		memset(b->levels + b->room, 0, 2 * sizeof(*b->levels));
+		b->room += 2;
+	}
+	l = &b->levels[b->depth++];
+	l->header = header;
+	l->object = object;
+	l->addr = addr;
+	l->low = addr;
+	l->nr_entries = 0;
+	l->list.nr = 0;
+	l->list.cut = 0;
+	l->now.nr = 0;
+	l->now.cut = 0;
+	l->times = 0;
+}
+
+/* The iterations that were equal go into the list. */
+static void end_run(struct forest *f, struct level *l)
+{
+	if (l->times)
+		seq_add(f, &l->list, l->times == 1 ? l->iter : forest_run(f, l->iter, l->times));
+	l->times = 0;
+}
+
+static bool same_iteration(const struct forest *f, const struct level *l)
+{
+	const struct node *n = node_of(f, l->iter);
+
+	return n->nr == l->now.nr && same_elems(f->elems + n->begin, l->now.elems, n->nr);
+}
+
+static void end_iteration(struct forest *f, struct level *l)
+{
+	uint32_t iter;
+
+	if (!l->times || !same_iteration(f, l)) {
+		iter = forest_node(f, NODE_ITER, l->header, l->now.elems, l->now.nr);
+		if (!l->times || iter != l->iter)
+			end_run(f, l);
+		l->iter = iter;
+	}
+	l->times++;
+	l->nr_entries = 0;
+	l->now.nr = 0;
+	l->now.cut = 0;
+}
+
+static void close_level(struct forest *f, struct body *b)
+{
+	struct level *l = top_level(b), *out = l - 1;
+
+	end_run(f, l);
+	if (l->list.nr)
+		seq_add(f, &out->now, forest_node(f, NODE_LOOP, l->header, l->list.elems,
+						  l->list.nr));
+	for (uint32_t i = 0; i < l->now.nr; i++)
+		seq_add(f, &out->now, l->now.elems[i]);
+	b->depth--;
+}
+
+static bool covers(const struct token *t, uint32_t object, uint64_t addr)
+{
+	return t->objects[0] == object && t->objects[1] == object && t->start.addr <= addr &&
+	       addr <= t->from.addr;
+}
+
+/*
+ * Has one of the last elements executed the instruction? *@low: the lowest address executed since
+ * then.
+ */
+static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
+		     uint32_t object, uint64_t addr, uint64_t *low)
+{
+	uint32_t end = nr > SEARCH_MAX ? nr - SEARCH_MAX : 0;
+
+	for (uint32_t i = nr; i > end; i--) {
+		const struct node *n;
+		const struct token *t;
+
+		if (is_node(elems[i - 1])) {
+			n = node_of(f, elems[i - 1]);
+			if (n->type != NODE_CHUNK)
+				continue;
+			return executed(f, f->elems + n->begin, n->nr, object, addr, low);
+		}
+		t = token_of(f, elems[i - 1]);
+		if (covers(t, object, addr))
+			return true;
+		if (t->objects[0] == object && t->start.addr < *low)
+			*low = t->start.addr;
+	}
+	return false;
+}
+
+/* A loop begins at this level, if its first instruction has been executed there. */
+static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
+		       const struct place *place, uint32_t object)
+{
+	const struct seq *now = &b->levels[level].now;
+	uint64_t low = place->addr;
+
+	if (!executed(f, now->elems, now->nr, object, place->addr, &low))
+		return;
+	while (b->depth - 1 > level)
+		close_level(f, b);
+	open_level(b, header, object, place->addr);
+	top_level(b)->low = low;
+}
+
+/* Ends the iteration of the loop at this level, and the loops in it. */
+static void next_iteration(struct forest *f, struct body *b, uint32_t level)
+{
+	while (b->depth - 1 > level)
+		close_level(f, b);
+	end_iteration(f, top_level(b));
+}
+
+/* The token, which is in the sequence already, leads back. */
+static void go_back(struct forest *f, struct body *b, const struct token *t)
+{
+	uint32_t level = b->depth - 1;
+
+	while (level && b->levels[level].header != t->header)
+		level--;
+	if (level) {
+		next_iteration(f, b, level);
+		return;
+	}
+	/* Code before a loop may belong to an outer one. */
+	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
+		level--;
+	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);
+}
+
+static bool passes(const struct token *t, uint32_t object, uint64_t addr)
+{
+	return t->start.addr < addr && addr <= t->from.addr && t->objects[0] == object &&
+	       t->objects[1] == object;
+}
+
+/*
+ * An iteration begins, too, if a run goes straight on to the loop's first instruction; and a loop,
+ * if it does so to where the loop was entered by a jump.
+ */
+static void fall_through(struct forest *f, struct body *b, const struct token *t)
+{
+	for (uint32_t i = 0; i < b->depth; i++) {
+		const struct level *l = &b->levels[i];
+		uint32_t nr = l->nr_entries < ENTRIES_MAX ? l->nr_entries : ENTRIES_MAX;
+
+		if (i && passes(t, l->object, l->addr)) {
+			next_iteration(f, b, i);
+			return;
+		}
+		for (uint32_t j = 0; j < nr; j++) {
+			const struct token *e = token_of(f, l->entries[j]);
+
+			if (!passes(t, e->objects[2], e->to.addr))
+				continue;
+			begin_loop(f, b, i, e->entry, &e->to, e->objects[2]);
+			return;
+		}
+	}
+}
+
+static void note_entry(struct level *l, uint32_t token)
+{
+	l->entries[l->nr_entries++ % ENTRIES_MAX] = token;
+}
+
+void body_add(struct forest *f, struct body *b, uint32_t elem)
+{
+	if (is_node(elem)) {
+		seq_add(f, &top_level(b)->now, elem);
+		return;
+	}
+	if (b->depth > 1 || b->levels[0].nr_entries)
+		fall_through(f, b, token_of(f, elem));
+	seq_add(f, &top_level(b)->now, elem);
+	if (token_of(f, elem)->header)
+		go_back(f, b, token_of(f, elem));
+	else if (token_of(f, elem)->entry)
+		note_entry(top_level(b), elem);
+}
+
+void body_end(struct forest *f, struct body *b)
+{
+	while (b->depth > 1)
+		close_level(f, b);
+}
+
+void body_reset(struct body *b)
+{
+	b->depth = 0;
+	b->silent = false;
+	b->hidden = false;
+	open_level(b, 0, 0, 0);
+}
+
+void body_free(struct body *b)
+{
+	for (uint32_t i = 0; i < b->room; i++) {
+		free(b->levels[i].list.elems);
+		free(b->levels[i].now.elems);
+	}
+	free(b->levels);
+	free(b);
+}

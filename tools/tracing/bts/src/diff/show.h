@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences, for people and for programs.
+ *
+ * Included by: diff/, cmd/diff.c.
+ */
+#ifndef BTS_DIFF_SHOW_H
+#define BTS_DIFF_SHOW_H
+
+#include "find.h"
+#include "roles.h"
+
+/* Two tasks, and what differs. */
+struct compared {
+	struct role_pair	pair;
+	struct differences	differences;
+};
+
+/**
+ * struct comparison - two runs, compared
+ * @rows:	so many differences of each pair of tasks are shown; 0: all
+ */
+struct comparison {
+	struct grown		run[2];
+	struct forest		forest;
+	struct compared		*tasks;
+	size_t			nr_tasks;
+	unsigned long		rows;
+};
+
+/* show.c */
+bool tasks_differ(const struct compared *c);
+/* "sort.c:123", or "" if that is not known. */
+void line_text(char *buffer, size_t size, const struct place *place);
+/* What the run does at the difference: "jumps to main+0x12 (main.c:4)". */
+void way_text(char *buffer, size_t size, const struct comparison *c,
+	      const struct difference *d, unsigned int side);
+void show_text(const struct comparison *c, FILE *out);
+
+/* show_json.c */
+void show_json(const struct comparison *c, FILE *out);
+
+#endif

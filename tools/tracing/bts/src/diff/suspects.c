@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which branches separate the runs that failed from those that passed.
+ *
+ * For each way that a branch can go, taken or not, the runs that went that way are counted. With
+ * f of F failed runs and p passed ones, the score is f / sqrt(F * (f + p)) (Ochiai; Abreu and
+ * others, "On the Accuracy of Spectrum-based Fault Localization", 2007). What differs among the
+ * passed runs scores lower, because some of them went the same way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/text.h"
+#include "suspects.h"
+#include "show.h"
+
+/* A run that is being read: @nr counts runs from 1 on, @ways the ways that it went so far. */
+struct reading {
+	struct suspects	*all;
+	const struct pipe *pipe;
+	unsigned int	nr;
+	bool		failed;
+	uint64_t	ways;
+};
+
+void suspects_add_path(struct suspects *s, bool failed, char *path)
+{
+	size_t nr = s->nr_paths[failed]++;
+
+	s->paths[failed] = mem_realloc(s->paths[failed], nr + 1, sizeof(*s->paths[failed]));
+	s->paths[failed][nr] = path;
+}
+
+/* The square root, by Newton's method: libm is not linked. */
+static double root(double x)
+{
+	double guess = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40; i++)
+		guess = (guess + x / guess) / 2;
+	return guess;
+}
+
+static struct suspect *suspect_of(struct suspects *s, uint32_t place)
+{
+	while (s->nr <= place) {
+		if (s->nr == s->room) {
+			s->room = 2 * s->room + 1024;
+			s->list = mem_realloc(s->list, s->room, sizeof(*s->list));
+		}
+		s->list[s->nr++] = (struct suspect) {};
+	}
+	return &s->list[place];
+}
+
+/* The run went this way. */
+static struct suspect *count(struct reading *r, uint32_t place)
+{
+	struct suspect *x = suspect_of(r->all, place);
+
+	if (x->last == r->nr)
+		return NULL;
+	x->last = r->nr;
+	r->ways++;
+	if (r->failed && !x->runs[1])
+		x->first = r->ways;
+	x->runs[r->failed]++;
+	return x;
+}
+
+struct passing {
+	struct reading		*reading;
+	const struct token	*token;
+};
+
+/* An instruction of a straight run: if it is a conditional branch, it was not taken. */
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct passing *p = ctx;
+	const struct token *t = p->token;
+	enum branch_kind kind;
+	struct suspect *x;
+
+	if (addr == t->from.addr || !branch_kind_at(sym->object, addr, &kind) ||
+	    kind != BRANCH_COND)
+		return;
+	x = count(p->reading, forest_place(&p->reading->all->forest, t->objects[1], addr));
+	if (!x)
+		return;
+	x->straight = true;
+	x->from = (struct place) { sym, addr };
+	x->to = (struct place) { sym, addr + length };
+	x->from_addr = t->from_addr - t->from.addr + addr;
+}
+
+/* Is what the function does left out? */
+static bool is_noise(struct reading *r, const struct step *s)
+{
+	struct forest *f = &r->all->forest;
+	uint32_t function;
+
+	if (!(s->flags & STEP_SHOWN) || (!f->all && is_kernel(s->from)))
+		return true;
+	function = forest_function(f, s->at_from.sym, s->at_from.sym->addr);
+	return f->functions[function].noise || f->functions[function].stub;
+}
+
+static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
+{
+	struct reading *r = ctx;
+	struct passing p = { .reading = r };
+	const struct token *t;
+	struct suspect *x;
+
+	(void)task;
+	(void)ts;
+	/* Only the first time counts. */
+	if (s->priv)
+		return 0;
+	s->priv = r;
+	if (is_noise(r, s))
+		return 0;
+	t = token_of(&r->all->forest, forest_token(&r->all->forest, s, &s->at_start, s->insns));
+	p.token = t;
+	step_each(r->pipe, s, one_insn, &p);
+	/* An interrupt is not a branch of the program, but its run has passed others. */
+	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
+	if (x) {
+		x->from = t->from;
+		x->to = t->to;
+		x->from_addr = t->from_addr;
+	}
+	return 0;
+}
+
+static int read_run(struct suspects *s, struct pipe *pipe, const char *path, bool failed,
+		    const struct options *options)
+{
+	struct reading r = { .all = s, .pipe = pipe, .nr = s->nr_pipes, .failed = failed };
+
+	pipe->consumer = (struct consumer) { .ctx = &r, .branch = branch };
+	if (!pipe_open(pipe, path, options)) {
+		s->nr_pipes--;
+		return STATUS_FAILURE;
+	}
+	return pipe_run(pipe);
+}
+
+static int by_score(const void *left, const void *right)
+{
+	const struct suspect *a = left, *b = right;
+
+	if (a->score != b->score)
+		return a->score < b->score ? 1 : -1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+static void rank(struct suspects *s)
+{
+	double failed = s->nr_paths[1];
+
+	s->ranked = mem_alloc((s->nr + 1) * sizeof(*s->ranked));
+	for (size_t i = 0; i < s->nr; i++) {
+		struct suspect *x = &s->list[i];
+		double runs = x->runs[0] + x->runs[1];
+
+		/* A branch that all runs have taken says nothing. */
+		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
+			continue;
+		x->score = x->runs[1] / root(failed * runs);
+		s->ranked[s->nr_ranked++] = *x;
+	}
+	if (s->nr_ranked)
+		qsort(s->ranked, s->nr_ranked, sizeof(*s->ranked), by_score);
+}
+
+int suspects_find(struct suspects *s, const struct options *options)
+{
+	int status = STATUS_OK;
+
+	s->pipes = mem_zalloc(s->nr_paths[0] + s->nr_paths[1], sizeof(*s->pipes));
+	for (unsigned int failed = 0; failed < 2; failed++) {
+		for (size_t i = 0; i < s->nr_paths[failed]; i++) {
+			struct pipe *pipe = &s->pipes[s->nr_pipes++];
+
+			status |= read_run(s, pipe, s->paths[failed][i], failed, options);
+			if (status)
+				return status;
+		}
+	}
+	rank(s);
+	return status;
+}
+
+static void suspect_text(const struct suspect *x, char *buffer, size_t size)
+{
+	char from[1024], to[1024], line[512];
+
+	place_text(from, sizeof(from), &x->from, x->from_addr);
+	place_text(to, sizeof(to), &x->to, x->to.addr);
+	line_text(line, sizeof(line), &x->from);
+	snprintf(buffer, size, "%s%s%s%s %s %s", from, line[0] ? " (" : "", line,
+		 line[0] ? ")" : "", x->straight ? "goes straight on to" : "->", to);
+}
+
+void suspects_show(const struct suspects *s, unsigned long rows, FILE *out)
+{
+	size_t nr = rows && rows < s->nr_ranked ? rows : s->nr_ranked;
+	char text[3072];
+
+	fprintf(out, "%zu runs passed, %zu failed\n", s->nr_paths[0], s->nr_paths[1]);
+	if (nr)
+		fputs("  score  passed  failed  branch\n", out);
+	for (size_t i = 0; i < nr; i++) {
+		const struct suspect *x = &s->ranked[i];
+
+		suspect_text(x, text, sizeof(text));
+		fprintf(out, "%7.3f %7u %7u  %s\n", x->score, x->runs[0], x->runs[1], text);
+	}
+	if (nr < s->nr_ranked)
+		fprintf(out, "# %zu more branches\n", s->nr_ranked - nr);
+}
+
+void suspects_show_json(const struct suspects *s, FILE *out)
+{
+	char from[1024], to[1024];
+	const char *file;
+	unsigned int line;
+
+	for (size_t i = 0; i < s->nr_ranked; i++) {
+		const struct suspect *x = &s->ranked[i];
+
+		place_text(from, sizeof(from), &x->from, x->from_addr);
+		place_text(to, sizeof(to), &x->to, x->to.addr);
+		fprintf(out, "{\"score\":%.6f,\"passed\":%u,\"failed\":%u,\"taken\":%s,\"from\":",
+			x->score, x->runs[0], x->runs[1], x->straight ? "false" : "true");
+		text_print_json(out, from);
+		fputs(",\"to\":", out);
+		text_print_json(out, to);
+		if (object_line(x->from.sym->object, x->from.addr, &file, &line)) {
+			fputs(",\"file\":", out);
+			text_print_json(out, file);
+			fprintf(out, ",\"line\":%u", line);
+		}
+		fputs("}\n", out);
+	}
+}
+
+int suspects_free(struct suspects *s)
+{
+	int status = STATUS_OK;
+
+	for (size_t i = 0; i < s->nr_pipes; i++)
+		status |= pipe_close(&s->pipes[i]);
+	for (unsigned int failed = 0; failed < 2; failed++)
+		free(s->paths[failed]);
+	free(s->pipes);
+	free(s->list);
+	free(s->ranked);
+	forest_free(&s->forest);
+	return status;
+}
