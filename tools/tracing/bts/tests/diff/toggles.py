@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Does bts diff find the differences that were made, and no others?
+
+    toggles.py list RUNS EQUAL PROGRAM...   which runs are to be recorded: record.sh reads the
+                                            list. EQUAL runs have the same argument
+    toggles.py judge DIR BTS PAIRS [STEPS]  compares so many pairs of the traces in DIR, and
+                                            prints KTAP. STEPS: the program steps
+
+A program's source marks with "toggle N" the line that bit N of its argument changes. For two
+runs, the lines of the differences must be those of the bits that differ. Runs of the same argument
+must not differ.
+
+The second judge is GNU diff, which compares the addresses of all instructions of the program, as
+single-stepping (steps.c) finds them. The branch of each difference must stand in a hunk or right
+before it, and each hunk must have such a branch, or lie before the place where the runs of the last
+difference meet: diff matches what both did meanwhile.
+"""
+import glob
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+SOURCES = os.path.dirname(os.path.abspath(__file__))
+SEED = 25
+# So many pairs are single-stepped: on a busy host, a run takes seconds.
+STEPPED_PAIRS = 12
+
+
+def source_of(program):
+    for ending in ('.c', '.cc', '.rs'):
+        path = os.path.join(SOURCES, program.split('-')[0] + ending)
+        if program.split('-')[1].startswith(ending[1:] + '_') and os.path.exists(path):
+            return path
+    sys.exit('%s: no source' % program)
+
+
+def toggles_of(program):
+    with open(source_of(program), encoding='utf-8') as source:
+        lines = [(int(m.group(1)), nr) for nr, line in enumerate(source, 1)
+                 for m in re.finditer(r'toggle (\d+)', line) if 'toggle N' not in line]
+    return dict(lines)
+
+
+def make_list(nr_runs, nr_equal, programs):
+    rng = random.Random(SEED)
+    for program in programs:
+        nr = len(toggles_of(program))
+        masks = [rng.getrandbits(nr) for _ in range(nr_runs - nr_equal + 1)]
+        for i, mask in enumerate([masks[0]] * (nr_equal - 1) + masks):
+            text = ''.join(str(mask >> bit & 1) for bit in range(16))
+            print('%s.%d.%s %s %s' % (program, i, text, program, text))
+
+
+def compare(bts, a, b):
+    """The differences of two traces, each with its thread's number; None: a thread too much."""
+    done = subprocess.run([bts, 'diff', '--json', a, b], stdout=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit('bts diff: status %d' % done.returncode)
+    found = []
+    tasks = [json.loads(line) for line in done.stdout.splitlines()]
+    tasks.sort(key=lambda task: (task['a'] or task['b'])['pid'])
+    for nr, task in enumerate(tasks):
+        if not task['a'] or not task['b']:
+            found.append((nr, None))
+        found += [(nr, difference) for difference in task['differences']]
+    if done.returncode != bool(found):
+        sys.exit('bts diff: status %d with %d differences' % (done.returncode, len(found)))
+    return found
+
+
+def line_of(difference):
+    if not difference:
+        return ('thread', 0)
+    at = difference['at']
+    return (os.path.basename(at.get('file', at['object'])), at.get('line', at['place']))
+
+
+class Steps:
+    """The instructions of a run's threads, single-stepped when they are first asked for."""
+
+    def __init__(self, folder, program):
+        self.folder = folder
+        self.program = program
+        self.texts = {}
+
+    def logs(self, trace):
+        program, _, text = os.path.basename(trace).split('.')[:3]
+        out = os.path.join(self.folder, 'stepped', program + '.' + text)
+        if not glob.glob(out + '.*'):
+            os.makedirs(os.path.dirname(out), exist_ok=True)
+            subprocess.run([self.program, out, os.path.join(self.folder, program), text],
+                           check=True)
+        logs = [log for log in glob.glob(out + '.*') if log.split('.')[-1].isdigit()]
+        return sorted(logs, key=lambda log: int(log.split('.')[-1]))
+
+    def text(self, program):
+        """Where the program's own code is: procedure linkage is left out, it binds lazily."""
+        if program not in self.texts:
+            said = subprocess.run(['readelf', '-SW', os.path.join(self.folder, program)],
+                                  stdout=subprocess.PIPE, text=True, check=True).stdout
+            at, size = re.search(r' \.text +PROGBITS +(\w+) \w+ (\w+)', said).groups()
+            self.texts[program] = range(int(at, 16), int(at, 16) + int(size, 16))
+        return self.texts[program]
+
+    def read(self, path, program):
+        """The program's own instructions, also as a file for diff."""
+        text = self.text(program)
+        with open(path, encoding='ascii') as log:
+            lines = [int(line, 16) for line in log]
+        lines = [line for line in lines if line in text]
+        with open(path + '.text', 'w', encoding='ascii') as log:
+            log.writelines('%x\n' % line for line in lines)
+        return lines
+
+    @staticmethod
+    def hunks(a, b):
+        """Of each hunk, the first and the last line in both files, an empty range if there is none."""
+        done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
+                              text=True, check=False)
+        for line in done.stdout.splitlines():
+            m = re.match(r'(\d+)(?:,(\d+))?([acd])(\d+)(?:,(\d+))?$', line)
+            if m:
+                a1, a2, kind, b1, b2 = m.groups()
+                yield (int(a1) + (kind == 'a'), int(a2 or a1), int(b1) + (kind == 'd'),
+                       int(b2 or b1))
+
+    @staticmethod
+    def judge_thread(a, b, hunks, differences):
+        """Each hunk begins with a difference, or lies before where the last one's runs meet."""
+        places = {int(d['at']['address'], 16): d for d in differences}
+        used = set()
+        last = []
+        last_line = 0
+        wrong = []
+        for a1, a2, b1, b2 in hunks:
+            inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
+            begun = [places[p] for p in inside if p in places]
+            used |= inside & set(places)
+            # The deeper calls of a recursion return through the place where the runs meet.
+            meets = {int(d['meet']['address'], 16) for d in last
+                     if 'meet' in d and d['kind'] != 'recursion'}
+            if not begun and (not last or meets & set(a[last_line:a1 - 1])):
+                wrong.append('no place in a hunk with %s' % ' '.join(map(hex, sorted(inside)[:4])))
+            last = begun or last
+            last_line = a2
+        return wrong + ['%#x in no hunk' % p for p in places if p not in used]
+
+    def judge(self, a, b, found):
+        """What the hunks and the differences do not have in common."""
+        program = os.path.basename(a).split('.')[0]
+        wrong = []
+        for nr, paths in enumerate(zip(self.logs(a), self.logs(b))):
+            left, right = (self.read(path, program) for path in paths)
+            hunks = self.hunks(*(path + '.text' for path in paths))
+            wrong += self.judge_thread(left, right, hunks,
+                                       [d for i, d in found
+                                        if i == nr and d and d['at']['object'] == program])
+        return wrong
+
+
+def judge_pair(bts, steps, a, b):
+    """What is wrong with the comparison of two runs."""
+    program = os.path.basename(a).split('.')[0]
+    texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
+    toggles = toggles_of(program)
+    name = os.path.basename(source_of(program))
+    wanted = {(name, line) for bit, line in toggles.items() if texts[0][bit] != texts[1][bit]}
+    found = compare(bts, a, b)
+    places = {line_of(difference) for _, difference in found}
+    wrong = ['missing %s:%s' % place for place in sorted(wanted - places)]
+    wrong += ['too much %s:%s' % place for place in sorted(places - wanted, key=str)]
+    return wrong, steps.judge(a, b, found) if steps else []
+
+
+def pairs_of(traces, nr_pairs):
+    """Pairs of equal runs, one after the other; and pairs of others, drawn at random."""
+    rng = random.Random(SEED)
+    text = lambda trace: trace.split('.')[-2]
+    first = [t for t in traces if text(t) == text(traces[0])]
+    others = [p for p in itertools.combinations(traces, 2) if text(p[0]) != text(p[1])]
+    return list(zip(first, first[1:])), rng.sample(others, min(nr_pairs, len(others)))
+
+
+def judge(folder, bts, nr_pairs, stepper=None):
+    steps = Steps(folder, stepper) if stepper else None
+    runs = {}
+    for entry in sorted(os.listdir(folder), key=lambda e: [int(x) if x.isdigit() else x
+                                                           for x in e.split('.')[:2]]):
+        if entry.endswith('.dat'):
+            runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
+    # The locks of Rust's library are in the program, and bts diff leaves them out.
+    alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
+    print('1..%d' % (3 * len(runs) - len(alone)))
+    test = failed = 0
+    for program, traces in sorted(runs.items()):
+        equal, others = pairs_of(traces, nr_pairs)
+        stepped = [] if program in alone else (equal[:1] + others)[:STEPPED_PAIRS]
+        results = {pair: judge_pair(bts, steps if pair in stepped else None, *pair)
+                   for pair in equal + others}
+        for pair, result in results.items():
+            for problem in result[0] + result[1]:
+                print('# %s %s: %s' % (*map(os.path.basename, pair), problem))
+        for what, wrong, nr in (
+                ('pairs of equal runs do not differ', [results[p][0] for p in equal], len(equal)),
+                ('pairs differ in their lines', [results[p][0] for p in others], len(others)),
+                ('pairs differ as their instructions do',
+                 [results[p][1] for p in stepped], len(stepped)))[:2 if program in alone else 3]:
+            bad = sum(map(bool, wrong))
+            test += 1
+            failed += bad > 0 or not nr
+            print('%sok %d %s: %d %s%s' % ('not ' if bad or not nr else '', test, program, nr,
+                                           what, ', but %d' % bad if bad else ''))
+    sys.exit(failed > 0)
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'list':
+        make_list(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    else:
+        judge(sys.argv[2], sys.argv[3], int(sys.argv[4]), *sys.argv[5:])
