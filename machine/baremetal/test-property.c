@@ -258,7 +258,8 @@ static void ap_across(void)
 	walk_across();
 }
 
-TEST_ALONE(dead_ap, "only-property", "CPU 1's advertised BTS stores and interrupts, unless x-bts-dead is set")
+TEST_ALONE(dead_ap, "only-property",
+	   "CPU 1's advertised BTS stores and interrupts, unless x-bts-dead is set")
 {
 	if (!have_ap)
 		return NO_AP;

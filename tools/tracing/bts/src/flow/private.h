@@ -39,7 +39,7 @@ struct comm {
 
 /**
  * struct pipe_private - the pipeline's own
- * @seen_kernel:	the trace says, or a branch within the kernel says, that the kernel is recorded
+ * @seen_kernel:	the kernel is recorded: the trace says so, or there was a branch within it
  * @seen_user:		the same of user space
  * @loss_seq:		losses so far whose tasks are not known
  * @cpu_lost:		of each CPU, @loss_seq of the last

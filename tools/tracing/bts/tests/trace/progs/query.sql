@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-2.0-only
 create table squares(n, square);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 50)
 	insert into squares select x, x * x from c;
