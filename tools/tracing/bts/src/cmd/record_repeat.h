@@ -2,7 +2,7 @@
 /*
  * bts record --repeat: the same command, again and again.
  *
- * Included by: cmd/record*.c.
+ * Included by: cmd/record*.
  */
 #ifndef BTS_RECORD_REPEAT_H
 #define BTS_RECORD_REPEAT_H

@@ -119,7 +119,7 @@ class Steps:
 
     @staticmethod
     def hunks(a, b):
-        """Of each hunk, the first and the last line in both files, an empty range if there is none."""
+        """Of each hunk, the first and last line in both files; an empty range if there is none."""
         done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
                               text=True, check=False)
         for line in done.stdout.splitlines():
@@ -180,7 +180,10 @@ def judge_pair(bts, steps, a, b):
 def pairs_of(traces, nr_pairs):
     """Pairs of equal runs, one after the other; and pairs of others, drawn at random."""
     rng = random.Random(SEED)
-    text = lambda trace: trace.split('.')[-2]
+
+    def text(trace):
+        return trace.split('.')[-2]
+
     first = [t for t in traces if text(t) == text(traces[0])]
     others = [p for p in itertools.combinations(traces, 2) if text(p[0]) != text(p[1])]
     return list(zip(first, first[1:])), rng.sample(others, min(nr_pairs, len(others)))
