@@ -124,6 +124,24 @@ static int parse_cpus(struct record_options *options, const char *text)
 	return STATUS_OK;
 }
 
+int record_next_cpus(const char **list, long *from, long *to)
+{
+	char *end;
+
+	if (!**list)
+		return 0;
+	*from = strtol(*list, &end, 10);
+	*to = *from;
+	if (end != *list && *end == '-') {
+		*list = end + 1;
+		*to = strtol(*list, &end, 10);
+	}
+	if (end == *list || *from < 0 || *from > *to || (*end && *end != ','))
+		return -1;
+	*list = end + (*end == ',');
+	return 1;
+}
+
 static void add_event(struct record_options *options, const char *event)
 {
 	size_t nr = 0;

@@ -116,21 +116,12 @@ static int report(const char *what, int error)
 static int cpu_in_list(const char *list, int cpu)
 {
 	bool found = false;
+	long from, to;
+	int range;
 
-	while (*list) {
-		char *end;
-		long from = strtol(list, &end, 10), to = from;
-
-		if (end != list && *end == '-') {
-			list = end + 1;
-			to = strtol(list, &end, 10);
-		}
-		if (end == list || from < 0 || from > to || (*end && *end != ','))
-			return -1;
+	while ((range = record_next_cpus(&list, &from, &to)) > 0)
 		found |= cpu >= from && cpu <= to;
-		list = end + (*end == ',');
-	}
-	return found;
+	return range < 0 ? range : found;
 }
 
 static void add_fd(struct perf_events *events, int fd)

@@ -103,22 +103,15 @@ static char *cpumask(const char *list)
 {
 	uint32_t words[MAX_CPUS / 32] = {};
 	struct bytes mask = {};
-	int top = 0;
+	int top = 0, found;
+	long from, to;
 
-	while (*list) {
-		char *end;
-		long from = strtol(list, &end, 10), to = from;
-
-		if (end != list && *end == '-') {
-			list = end + 1;
-			to = strtol(list, &end, 10);
-		}
-		if (end == list || from < 0 || from > to || to >= MAX_CPUS || (*end && *end != ','))
+	while ((found = record_next_cpus(&list, &from, &to))) {
+		if (found < 0 || to >= MAX_CPUS)
 			return NULL;
 		for (long cpu = from; cpu <= to; cpu++)
 			words[cpu / 32] |= 1U << cpu % 32;
 		top = to / 32 > top ? to / 32 : top;
-		list = end + (*end == ',');
 	}
 	for (int i = top; i >= 0; i--) {
 		char word[16];
