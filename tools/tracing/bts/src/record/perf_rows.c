@@ -80,6 +80,17 @@ static bool read_branch(const struct perf_event_header *h, uint64_t type, struct
 	return true;
 }
 
+/* The fields that samples and other records have last. */
+static void take_ids_and_cpu(struct fields *f, uint64_t type, struct perf_id *id)
+{
+	if (type & PERF_SAMPLE_ID)
+		next_field(f);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		next_field(f);
+	if (type & PERF_SAMPLE_CPU)
+		id->cpu = (uint32_t)next_field(f);
+}
+
 static void read_sample(const struct perf_event_header *h, uint64_t type, struct perf_id *id,
 			uint64_t *ip, uint64_t *addr)
 {
@@ -97,12 +108,7 @@ static void read_sample(const struct perf_event_header *h, uint64_t type, struct
 		id->time = next_field(&f);
 	if (type & PERF_SAMPLE_ADDR)
 		*addr = next_field(&f);
-	if (type & PERF_SAMPLE_ID)
-		next_field(&f);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		next_field(&f);
-	if (type & PERF_SAMPLE_CPU)
-		id->cpu = (uint32_t)next_field(&f);
+	take_ids_and_cpu(&f, type, id);
 }
 
 static void read_sample_id(const struct perf_event_header *h, uint64_t type, struct perf_id *id)
@@ -116,12 +122,7 @@ static void read_sample_id(const struct perf_event_header *h, uint64_t type, str
 		take_tid(&f, id);
 	if (type & PERF_SAMPLE_TIME)
 		id->time = next_field(&f);
-	if (type & PERF_SAMPLE_ID)
-		next_field(&f);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		next_field(&f);
-	if (type & PERF_SAMPLE_CPU)
-		id->cpu = (uint32_t)next_field(&f);
+	take_ids_and_cpu(&f, type, id);
 }
 
 void perf_id_read(const struct perf_event_header *h, const struct perf_format *format,
