@@ -53,18 +53,22 @@ class FrameKind(enum.IntEnum):
 GAP, NO_CODE, HEAD, END = 1, 2, 4, 8
 
 
-class Sym:
-    """A function. Two of the same function are equal."""
+class _Handle:
+    """What the library knows by a pointer: two with the same pointer are equal."""
 
     def __init__(self, pointer):
         self._as_parameter_ = c_void_p(pointer)
         self._pointer = pointer
 
     def __eq__(self, other):
-        return isinstance(other, Sym) and self._pointer == other._pointer
+        return type(other) is type(self) and self._pointer == other._pointer
 
     def __hash__(self):
         return hash(self._pointer)
+
+
+class Sym(_Handle):
+    """A function. Two of the same function are equal."""
 
     def __repr__(self):
         return f"<{self.name} of {self.object}>"
@@ -163,19 +167,12 @@ class Totals(ctypes.Structure):
         "branches", "tasks", "switches", "lost", "losses", "gaps", "no_code", "guessed")]
 
 
-class Task:
+class Task(_Handle):
     """A task of a trace."""
 
     def __init__(self, trace, pointer):
+        super().__init__(pointer)
         self.trace = trace
-        self._as_parameter_ = c_void_p(pointer)
-        self._pointer = pointer
-
-    def __eq__(self, other):
-        return isinstance(other, Task) and self._pointer == other._pointer
-
-    def __hash__(self):
-        return hash(self._pointer)
 
     def __repr__(self):
         return f"<{self.comm}-{self.pid}>"
