@@ -24,6 +24,8 @@ dir=$2
 bts=$3
 trace=$(cd -P -- "$(dirname -- "$0")" && pwd)
 progs=$trace/progs
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$trace/../ktap.sh"
 cc1=$(gcc -print-prog-name=cc1)
 
 compilers='gcc clang'
@@ -148,16 +150,6 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		echo "not ok $n $2"
-		failed=1
-	fi
-}
-
 # same_calls OBJECT PERCENT COMMAND...: "N of M" calls within the object are callgrind's.
 same_calls() {
 	object=$1
@@ -205,8 +197,6 @@ judge_tree() {
 }
 
 judge() {
-	n=0
-	failed=0
 	echo "TAP version 13"
 	list >table
 	while read -r line; do
