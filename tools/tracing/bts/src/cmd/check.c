@@ -277,7 +277,7 @@ static void check_lockdown(struct check *check)
 static void check_perf(struct check *check)
 {
 	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
-	int error = perf_events_try();
+	int error = perf_events_try(BACKEND_PERF);
 	char *why = perf_events_why(error);
 
 	check->perf = !error;
@@ -287,8 +287,8 @@ static void check_perf(struct check *check)
 		good("perf", "records branches in user space (branches:u; "
 		     "kernel.perf_event_paranoid is %lld)", paranoid);
 	free(why);
-	if (!access("/sys/bus/event_source/devices/intel_bts", F_OK))
-		note("perf", "has intel_bts, too");
+	if (!perf_events_try(BACKEND_INTEL_BTS))
+		good("perf", "records both sides, for this user (--backend intel_bts)");
 }
 
 /* Which instances trace already: they and we do not disturb each other. */

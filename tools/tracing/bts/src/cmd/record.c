@@ -482,8 +482,9 @@ static int choose_backend(struct record_options *options)
 
 	if (options->backend != BACKEND_ANY)
 		return 0;
-	options->backend = record_has_tracer() ? BACKEND_TRACER : BACKEND_PERF;
-	error = options->backend == BACKEND_PERF ? perf_events_try() : 0;
+	options->backend = record_has_tracer() ? BACKEND_TRACER :
+			   options->user ? BACKEND_PERF : BACKEND_INTEL_BTS;
+	error = options->backend == BACKEND_TRACER ? 0 : perf_events_try(options->backend);
 	if (!error)
 		return 0;
 	why = perf_events_why(error);

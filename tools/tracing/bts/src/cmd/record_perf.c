@@ -32,11 +32,9 @@
 #include "record/perf_follow.h"
 #include "record/writer.h"
 #include "symbols/archive.h"
+#include "symbols/kernel_code.h"
 #include "cmd.h"
 #include "recording.h"
-
-/* Also what bts info prints. */
-#define CANNOT	"the user side only, switches without addresses; branches may be lost"
 
 enum { RING_POLL_MS = 10 };
 
@@ -48,6 +46,7 @@ struct perf_recording {
 	struct perf_rows		rows;
 	struct writer			*writer;
 	char				*about;
+	struct kernel_code		*code;		/* before the command went on */
 	struct timespec			start;
 	int				signals;
 	bool				begun;		/* the command's exec() has worked */
@@ -60,9 +59,7 @@ static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot";
 
-	if (!o->user)
-		what = "-k", why = "perf records no kernel branches this way";
-	else if (o->all)
+	if (o->all)
 		what = "-a", why = "perf would take tasks' branches for other tasks'";
 	else if (o->flight)
 		what = "--flight";
@@ -74,6 +71,19 @@ static int judge(const struct record_options *o)
 		return 0;
 	msg_error("record", what, "%s: this wants the tracer, see bts check", why);
 	return -1;
+}
+
+static bool has_kernel_side(const struct perf_recording *rec)
+{
+	return rec->options->backend == BACKEND_INTEL_BTS && rec->options->kernel;
+}
+
+/* Also what bts info prints. */
+static const char *way(const struct perf_recording *rec)
+{
+	if (rec->options->backend == BACKEND_INTEL_BTS)
+		return "intel_bts (switches without addresses; branches may be lost)";
+	return "branches:u (the user side only, switches without addresses; branches may be lost)";
 }
 
 /* --- Prepare -------------------------------------------------------------------------- */
@@ -126,7 +136,7 @@ static int add_command(struct perf_recording *rec)
 static int open_file(struct perf_recording *rec)
 {
 	rec->writer = writer_create(rec->options->output, MADE_PAGE);
-	return rec->writer && !made_formats_write(rec->writer, false) &&
+	return rec->writer && !made_formats_write(rec->writer, has_kernel_side(rec)) &&
 	       !perf_events_write_to(&rec->events, rec->writer) ? 0 : -1;
 }
 
@@ -150,6 +160,8 @@ static int prepare(struct perf_recording *rec)
 	for (size_t i = 0; i < o->nr_pids && !ret; i++)
 		ret = add_threads(rec, o->pids[i]);
 	rec->about = record_describe(NULL, o);
+	if (has_kernel_side(rec))
+		rec->code = kernel_code_take();
 	return ret ? ret : open_file(rec);
 }
 
@@ -164,7 +176,7 @@ static int start(struct perf_recording *rec)
 {
 	const struct record_options *o = rec->options;
 
-	fprintf(stderr, "bts: recording with perf: " CANNOT "\n");
+	fprintf(stderr, "bts: recording with perf, %s\n", way(rec));
 	for (size_t i = 0; i < o->nr_pids; i++)
 		perf_rows_process(&rec->rows, perf_events_first_out(&rec->events), o->pids[i],
 				  start_time(rec));
@@ -282,10 +294,10 @@ static char *info_text(const struct perf_recording *rec)
 	char *lines;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	lines = mem_format("%sbackend: perf, branches:u (" CANNOT ")\nkernel_ends: absent\n"
-			   "buffer_size_kb: %zu\nseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
+	lines = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\nseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
 			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
-			   rec->about, rec->events.size / 1024,
+			   rec->about, way(rec), rec->events.aux_size ? "present" : "absent",
+			   (rec->events.aux_size ?: rec->events.size) / 1024,
 			   now.tv_sec - rec->start.tv_sec +
 			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,
 			   (unsigned long long)rows->branches, rows->names.nr,
@@ -317,6 +329,8 @@ static int write_file(struct perf_recording *rec)
 			     sysconf(_SC_NPROCESSORS_CONF), info);
 	if (!ret) {
 		archive_clear(rec->options->output);
+		if (rec->code)
+			kernel_code_save(rec->options->output, rec->code);
 		archive_tasks(rec->options->output, &rec->rows.names);
 		bill.data_bytes = writer_data_size(rec->writer);
 		bill.file_bytes = writer_size(rec->writer);
@@ -337,6 +351,7 @@ static void clean_up(struct perf_recording *rec)
 	perf_rows_free(&rec->rows);
 	if (rec->writer)
 		writer_free(rec->writer);
+	kernel_code_free(rec->code);
 	free(rec->about);
 }
 

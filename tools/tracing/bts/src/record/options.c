@@ -32,8 +32,10 @@ static const char usage[] =
 "      --repeat N       record N runs of COMMAND: FILE.passed.N and FILE.failed.N\n"
 "      --until-fail K   with --repeat: stop when K of them have failed\n"
 "      --no-block       do not hold tasks until there is room: lose branches, counted\n"
-"      --backend NAME   tracer or perf; default: the tracer if there is one, else perf, which\n"
-"                       records the user side of a command or of PIDs, and may lose branches\n"
+"      --backend NAME   tracer, perf or intel_bts; default: the tracer if there is one, else\n"
+"                       perf, which records the user side of a command or of PIDs, and may\n"
+"                       lose branches. intel_bts is perf, too: both sides, for root, without\n"
+"                       page table isolation\n"
 "\n"
 "Flight recorder:\n"
 "      --flight[=SIZE]  keep the latest branches only: those that the hardware holds, or\n"
@@ -174,8 +176,10 @@ static int parse_backend(struct record_options *options, const char *text)
 		options->backend = BACKEND_TRACER;
 	else if (!strcmp(text, "perf"))
 		options->backend = BACKEND_PERF;
+	else if (!strcmp(text, "intel_bts"))
+		options->backend = BACKEND_INTEL_BTS;
 	else
-		return msg_misuse("record", "--backend %s: neither tracer nor perf", text);
+		return msg_misuse("record", "--backend %s: not tracer, perf or intel_bts", text);
 	return STATUS_OK;
 }
 
@@ -280,5 +284,8 @@ int record_parse(struct record_options *options, int argc, char **argv)
 		options->user = true;
 		options->kernel = true;
 	}
+	/* perf has two ways, and only one knows the kernel's side. */
+	if (options->backend == BACKEND_PERF && !options->user)
+		options->backend = BACKEND_INTEL_BTS;
 	return judge(options);
 }

@@ -15,21 +15,25 @@
 
 enum { BLOCK = 1024 };
 
-/* As the hardware stores it. */
-struct bts_record {
-	uint64_t	from, to, flags;
-};
-
 struct record_auxtrace {
 	struct perf_event_header	header;
 	uint64_t			size, offset, reference;
 	uint32_t			idx, tid, cpu, reserved;
 };
 
-struct record_aux {
-	struct perf_event_header	header;
-	uint64_t			offset, size, flags;
-};
+void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
+		       const struct bts_record *branches, size_t nr)
+{
+	/* Where the kernel goes on at another page, it leaves one out. */
+	for (size_t i = 0; i < nr; i++)
+		if (branches[i].from || branches[i].to)
+			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
+}
+
+bool perf_aux_is_cut(const struct record_aux *r)
+{
+	return r->flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL);
+}
 
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at)
 {
@@ -92,12 +96,9 @@ void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,
 	for (offset = r->offset; nr && end - offset >= sizeof(*branches);
 	     offset += nr * sizeof(*branches)) {
 		nr = read_branches(aux, file, id->tid, offset, end, branches);
-		/* Where the kernel goes on at another page, it leaves one out. */
-		for (size_t i = 0; i < nr; i++)
-			if (branches[i].from || branches[i].to)
-				perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
+		perf_aux_branches(rows, out, id, branches, nr);
 	}
-	if (!nr || (r->flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL)))
+	if (!nr || perf_aux_is_cut(r))
 		perf_rows_lost(rows, out, id);
 }
 

@@ -7,11 +7,28 @@
 #ifndef BTS_PERF_AUX_H
 #define BTS_PERF_AUX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "perf_rows.h"
+
+/* As the hardware stores a branch. */
+struct bts_record {
+	uint64_t	from, to, flags;
+};
+
+struct record_aux {
+	struct perf_event_header	header;
+	uint64_t			offset, size, flags;
+};
+
+/* The rows of so many branches of the task. */
+void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
+		       const struct bts_record *branches, size_t nr);
+/* Is something missing after what the record tells of? */
+bool perf_aux_is_cut(const struct record_aux *r);
 
 /* A part of perf.data with the bytes of a task's AUX area from @offset on. */
 struct perf_aux_part {

@@ -4,6 +4,9 @@
  *
  *	branches:u -c 1		the kernel stores each branch with BTS, and copies those with
  *				both ends in user space into the ring buffer
+ *	intel_bts		the kernel stores each branch with BTS in an AUX area beside the ring
+ *				buffer, where it stays until we have read it. A record AUX in the
+ *				ring buffer tells of each part
  *
  * An event belongs to a task and a CPU, so that the task's children are recorded too: perf
  * gives no ring buffer to an inherited event that is not bound to a CPU. Events of other tasks
@@ -27,20 +30,24 @@
 #include "lib/msg.h"
 #include "lib/path.h"
 #include "pages.h"
+#include "perf_aux.h"
 #include "perf_events.h"
-#include "record.h"
 
 enum {
 	MOST_BYTES	= 8 << 20,	/* of a ring buffer, if the user does not say */
 	LEAST_BYTES	= 128 << 10,
+	AUX_RING_BYTES	= 512 << 10,	/* with intel_bts */
 	RECORD_MAX	= 1 << 16,
 };
+
+#define INTEL_BTS	"/sys/bus/event_source/devices/intel_bts/type"
 
 /* A CPU's ring buffer. It belongs to the event @fd. */
 struct perf_ring {
 	int				cpu, fd;
 	struct perf_event_mmap_page	*head;
-	char				*data;
+	char				*data, *aux;
+	bool				stopped;	/* the AUX area was full */
 	uint64_t			at, end, time;	/* of the next record, while reading */
 	char				*copy;		/* of a record that goes round the end */
 	struct perf_out			out;
@@ -54,7 +61,7 @@ static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring
 	return syscall(SYS_perf_event_open, attr, tid, cpu, ring, flags);
 }
 
-static struct perf_event_attr branches_attr(void)
+static struct perf_event_attr branches_attr(enum record_backend backend)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
@@ -66,16 +73,24 @@ static struct perf_event_attr branches_attr(void)
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 	};
 
+	if (backend == BACKEND_INTEL_BTS) {
+		attr.type = path_read_number(INTEL_BTS);
+		attr.config = 0;
+		attr.exclude_kernel = 0;
+	}
 	return attr;
 }
 
 /* --- What this machine allows --------------------------------------------------------- */
 
-int perf_events_try(void)
+int perf_events_try(enum record_backend backend)
 {
-	struct perf_event_attr attr = branches_attr();
-	int fd = event_open(&attr, 0, -1, -1);
+	struct perf_event_attr attr = branches_attr(backend);
+	int fd;
 
+	if (backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK))
+		return ENXIO;
+	fd = event_open(&attr, 0, -1, -1);
 	if (fd < 0)
 		return errno;
 	close(fd);
@@ -93,6 +108,9 @@ char *perf_events_why(int error)
 				  "sysctl kernel.perf_event_paranoid=2", paranoid);
 	case EBUSY:
 		return mem_strdup("something else uses BTS or LBR");
+	case ENXIO:
+		return mem_strdup("it has no intel_bts: with page table isolation (pti=off ends it), "
+				  "or on this CPU");
 	case ENOENT:
 	case EOPNOTSUPP:
 		return mem_strdup("perf has no BTS on this CPU");
@@ -151,6 +169,25 @@ static int map_ring(struct perf_events *events, struct perf_ring *ring)
 	return -1;
 }
 
+/* Where intel_bts stores. Its size is not that of the ring buffer, which has few records then. */
+static int map_aux(struct perf_events *events, struct perf_ring *ring)
+{
+	void *at = MAP_FAILED;
+
+	ring->head->aux_offset = sysconf(_SC_PAGESIZE) + events->size;
+	for (; events->aux_size >= LEAST_BYTES; events->aux_size /= 2) {
+		ring->head->aux_size = events->aux_size;
+		at = mmap(NULL, events->aux_size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+			  ring->head->aux_offset);
+		if (at != MAP_FAILED || (errno != EPERM && errno != ENOMEM))
+			break;
+	}
+	if (at == MAP_FAILED)
+		return msg_errno("map the AUX area of", "intel_bts");
+	ring->aux = at;
+	return 0;
+}
+
 static int add_ring(struct perf_events *events, int cpu, int fd)
 {
 	struct perf_ring *ring;
@@ -158,7 +195,9 @@ static int add_ring(struct perf_events *events, int cpu, int fd)
 	events->rings = mem_realloc(events->rings, events->nr_rings + 1, sizeof(*ring));
 	ring = &events->rings[events->nr_rings++];
 	*ring = (struct perf_ring) { .cpu = cpu, .fd = fd, .copy = mem_alloc(RECORD_MAX) };
-	return map_ring(events, ring);
+	if (map_ring(events, ring))
+		return -1;
+	return events->aux_size ? map_aux(events, ring) : 0;
 }
 
 static int ring_of(const struct perf_events *events, int cpu)
@@ -198,28 +237,38 @@ static void more_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static size_t ring_size(const struct record_options *options)
+/* The branches are in the ring buffer or in the AUX area. */
+static void choose_sizes(struct perf_events *events, const struct record_options *options)
 {
 	size_t size = LEAST_BYTES;
 
 	while (options->buffer_kb ? size / 1024 < options->buffer_kb : size < MOST_BYTES)
 		size *= 2;
-	return size;
+	events->size = size;
+	if (options->backend != BACKEND_INTEL_BTS)
+		return;
+	events->size = AUX_RING_BYTES;
+	events->aux_size = size;
 }
 
 int perf_events_open(struct perf_events *events, const struct record_options *options, pid_t tid,
 		     bool at_exec)
 {
-	struct perf_event_attr attr = branches_attr();
+	struct perf_event_attr attr = branches_attr(options->backend);
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (!events->nr_rings) {
 		more_descriptors();
-		events->size = ring_size(options);
+		choose_sizes(events, options);
 	}
 	events->format = (struct perf_format) {
-		.sample_type = attr.sample_type, .sample_id_all = true, .branches = true,
+		.sample_type = attr.sample_type, .sample_id_all = true,
+		.branches = !events->aux_size,
 	};
+	if (events->aux_size) {
+		attr.exclude_kernel = !options->kernel;
+		attr.exclude_user = !options->user;
+	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
 	/* The ring may become smaller than what was wanted. */
@@ -339,6 +388,50 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
+/* The branches of which a record AUX tells: the AUX area goes round. */
+static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
+		     const struct record_aux *r)
+{
+	uint64_t begin = r->offset & (events->aux_size - 1);
+	const void *branches = ring->aux + begin;
+	struct perf_id id;
+
+	perf_id_read(&r->header, &events->format, &id);
+	/* The kernel leaves out the end of the area, where a whole branch has no room. */
+	if (r->size <= events->aux_size - begin)
+		perf_aux_branches(rows, &ring->out, &id, branches,
+				  r->size / sizeof(struct bts_record));
+	if (perf_aux_is_cut(r)) {
+		perf_rows_lost(rows, &ring->out, &id);
+		ring->stopped = true;
+	}
+	__atomic_store_n(&ring->head->aux_tail, r->offset + r->size, __ATOMIC_RELEASE);
+}
+
+static void read_record(struct perf_events *events, struct perf_ring *ring,
+			struct perf_rows *rows, const struct perf_event_header *h)
+{
+	if (h->type == PERF_RECORD_AUX && events->aux_size)
+		read_aux(events, ring, rows, (const void *)h);
+	else
+		perf_rows_record(rows, &ring->out, h, &events->format);
+}
+
+/* An event whose AUX area was full does not go on by itself, although perf may call it enabled. */
+static void go_on(struct perf_events *events)
+{
+	bool stopped = false;
+
+	for (size_t i = 0; i < events->nr_rings; i++) {
+		stopped |= events->rings[i].stopped;
+		events->rings[i].stopped = false;
+	}
+	for (size_t i = 0; stopped && i < events->nr_fds; i++) {
+		ioctl(events->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	}
+}
+
 /*
  * By time, because what is known of a task changes with its records, wherever it runs. A task's
  * records on one CPU are complete before there are any on another one, so those up to the
@@ -358,7 +451,7 @@ static void read_until(struct perf_events *events, struct perf_rows *rows, uint6
 		const struct perf_event_header *h;
 
 		while ((h = next_record(events, ring, limit))) {
-			perf_rows_record(rows, &ring->out, h, &events->format);
+			read_record(events, ring, rows, h);
 			ring->at += h->size;
 		}
 		__atomic_store_n(&ring->head->data_tail, ring->at, __ATOMIC_RELEASE);
@@ -372,6 +465,7 @@ void perf_events_read(struct perf_events *events, struct perf_rows *rows)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	read_until(events, rows, now.tv_sec * 1000000000ULL + now.tv_nsec);
+	go_on(events);
 }
 
 int perf_events_end(struct perf_events *events, struct perf_rows *rows)
@@ -398,6 +492,8 @@ void perf_events_free(struct perf_events *events)
 	long page = sysconf(_SC_PAGESIZE);
 
 	for (size_t i = 0; i < events->nr_rings; i++) {
+		if (events->rings[i].aux)
+			munmap(events->rings[i].aux, events->aux_size);
 		if (events->rings[i].head)
 			munmap(events->rings[i].head, page + events->size);
 		free(events->rings[i].copy);

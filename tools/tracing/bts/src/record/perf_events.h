@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 #include "perf_rows.h"
+#include "record.h"
 
-struct record_options;
 struct perf_ring;
 struct writer;
 
@@ -22,13 +22,14 @@ struct writer;
  * struct perf_events - the events of all targets
  * @format:	of their records
  * @size:	of each ring buffer's data, in bytes
+ * @aux_size:	of each ring buffer's AUX area, where intel_bts has the branches; 0: no intel_bts
  * @fds:	all events
  */
 struct perf_events {
 	struct perf_format	format;
 	struct perf_ring	*rings;
 	size_t			nr_rings;
-	size_t			size;
+	size_t			size, aux_size;
 	int			*fds;
 	size_t			nr_fds;
 };
@@ -55,8 +56,8 @@ void perf_events_free(struct perf_events *events);
 /* An event that records nothing: see perf_follow.c. -1 if there is none. */
 int perf_events_guard(pid_t tid);
 
-/* Can this user record branches with perf? 0, or errno. */
-int perf_events_try(void);
+/* Can this user record branches with perf, in that way? 0, or errno. */
+int perf_events_try(enum record_backend backend);
 /* What that errno means here, to be freed. */
 char *perf_events_why(int error);
 

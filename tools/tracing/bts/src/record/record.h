@@ -14,8 +14,8 @@
 
 #include "instance.h"
 
-/* What records: our tracer, or perf where the kernel does not have it. */
-enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF };
+/* What records: our tracer, or perf where the kernel does not have it, in one of two ways. */
+enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS };
 
 /* What was asked for, in options.c. */
 struct record_options {

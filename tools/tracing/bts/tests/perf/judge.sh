@@ -76,6 +76,25 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
+# Live: the same branches, also of children.
+live_both() { # PROGRAM
+	rows "$1-live.dat" >branches &&
+		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
+}
+for program in bts_jumps bts_fault bts_signal bts_fork bts_threads bts_hop; do
+	check "intel_bts: $program, each branch of user space" live_both $program
+	check "intel_bts -u: $program" judge $program-live-u.dat "$progs/$program.expect"
+done
+live_kernel() {
+	rows jumps-k.dat >branches && [ -s branches ] && not grep -v 'ffffffff' branches &&
+		says 'ksys\|do_syscall_64' bts top jumps-k.dat
+}
+check "intel_bts -k: nothing of user space alone, and names of the kernel" live_kernel
+# After a loss, the PMU has to be started again.
+live_lost() {
+	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
+}
+check "intel_bts: recording goes on after a loss" live_lost
 intel_kernel() {
 	bts import -o import.dat bts_jumps-intelk.data && rows import.dat >branches && [ -s branches ] &&
 		not grep -v 'ffffffff' branches

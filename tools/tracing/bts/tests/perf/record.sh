@@ -20,7 +20,7 @@ bts_perf() {
 	bts record --backend perf "$@"
 }
 
-# --- With intel_bts, where page table isolation is off: for the import ----------------
+# --- With intel_bts, where page table isolation is off: live, and for the import -------
 
 intel_bts() { # PROGRAM
 	for side in u k ''; do
@@ -28,7 +28,18 @@ intel_bts() { # PROGRAM
 			"$progs/$1" || return
 	done
 }
+intel_live() { # PROGRAM [OPTION]
+	says 'nothing lost' bts record --backend intel_bts $2 -o "$1-live$2.dat" -- "$progs/$1"
+}
 if [ -e /sys/bus/event_source/devices/intel_bts ]; then
+	for program in bts_jumps bts_fault bts_signal bts_fork bts_threads bts_hop; do
+		check "record --backend intel_bts $program" intel_live $program ''
+		check "record --backend intel_bts -u $program" intel_live $program -u
+	done
+	check "record --backend perf -k, which is intel_bts" \
+		says 'nothing lost' bts_perf -k -o jumps-k.dat -- "$progs/bts_jumps"
+	check "record --backend intel_bts with a small area" says 'lost' \
+		bts record --backend intel_bts -u -m 128k -o lost-live.dat -- "$progs/bts_million"
 	for program in bts_jumps bts_fault bts_signal; do
 		check "perf record -e intel_bts// $program" intel_bts $program
 	done
@@ -136,10 +147,12 @@ check "a user who is not root" unprivileged
 check "info says what is missing" says '^backend .*user side only' bts info bts_loop.dat
 
 refusals() {
-	for words in '-k' '-a' '--flight' '-e sched:sched_switch' '--fork'; do
+	for words in '-a' '--flight' '-e sched:sched_switch' '--fork'; do
 		# shellcheck disable=SC2086 # an option and its argument
 		status 1 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
 	done
+	status 1 says 'it has no intel_bts: with page table isolation' \
+		bts_perf -k -o n.dat -- true &&
 	status 2 bts record --backend none -- true && [ ! -e n.dat ] &&
 		status 1 says 'bts: execute: /no/such: No such file' bts_perf -o n.dat -- /no/such &&
 		[ ! -e n.dat ]
