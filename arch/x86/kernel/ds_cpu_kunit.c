@@ -111,11 +111,12 @@ static void ds_test_exit(struct kunit *test)
 	unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
 }
 
-/* Take at least @nr branches. */
-static void ds_test_branches(unsigned int nr)
+/* Take at least @nr branches. A compiler may unroll a loop in C. */
+static noinline void ds_test_branches(unsigned long nr)
 {
-	while (nr--)
-		barrier();
+	asm volatile("1: dec %0\n\t"
+		     "jnz 1b"
+		     : "+r" (nr) : : "cc");
 }
 
 /* A PMI is expected after its records are drained, unless the PMI came before. */
