@@ -14,6 +14,7 @@
 #include <asm/ds.h>
 
 #include "../trace.h"
+#include "event.h"
 
 /*
  * Causes of losses: why branches or rows are missing from the trace. A bts_lost entry
@@ -367,10 +368,6 @@ int bts_alloc_packers(struct bts_instance *b);
 void bts_free_packers(struct bts_instance *b);
 bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 		     struct task_struct *task, void *row, unsigned int size);
-
-/* event.c */
-int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
-		  int (*update)(void));
 
 /* sched.c */
 void bts_sched_leave(bool preempt, unsigned int prev_state);

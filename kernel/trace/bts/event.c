@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: events that are recorded by probes of other tracepoints
+ * Events that are recorded by probes of other tracepoints
  *
  * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes of
  * sched_switch and mmap_exec_tp. A probe is registered while its event is on, in any
@@ -10,9 +10,7 @@
  * while something else keeps the event on.
  */
 
-#include <linux/trace_events.h>
-
-#include "bts.h"
+#include "event.h"
 
 /**
  * bts_event_reg - switch an event on or off

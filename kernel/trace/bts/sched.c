@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
+ * Branch tracer: the rows of the option bts-sched
  *
- * They are ordinary trace events, for each task of the system, including kernel threads and
- * idle tasks, and need neither the bts tracer nor its hardware. set_event_pid, filters,
- * triggers and histograms select among them. With its option bts-sched the tracer itself
- * writes the same entries for the tasks that it traces, at their places among the branches:
- * while the hardware records nothing, after the branches of the leaving task are drained,
- * and before those of the next task.
+ * The tracer writes the entries of bts_departs and bts_arrives for the tasks that it traces,
+ * at their places among the branches: while the hardware records nothing, after the branches
+ * of the leaving task are drained, and before those of the next task. The events of that
+ * name are in departs.c.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -16,283 +14,12 @@
  *	    bts_turn()
  *	      bts_sched_rows()		bts_departs of prev, bts_arrives of next
  *	  ...				branches of next
- *
- * Both events are recorded by probes of sched_switch, where current is still the leaving
- * task. ftrace has two probes there for set_event_pid. Before the first probe, this CPU's
- * verdict is on the leaving task; after the last probe, on the next task; in between, an
- * event passes if set_event_pid has either task. Hence the priorities of the probes:
- *
- *	trace_sched_switch(prev, next)
- *	  INT_MAX	bts_probe_departs()	verdict on prev
- *	  INT_MAX - 1	set_event_pid		verdict on both
- *	  ...		other probes, including the tracer's
- *	  0		set_event_pid		verdict on next
- *	  -1		bts_probe_arrives()
- *
- * A probe is registered while its event is on: see event.c.
- *
- * No state is kept per task. Two rows tell how long a task was away, and its CPU before:
- * see the histogram in Documentation/trace/bts-internals.rst.
  */
 
-#include <linux/entry-common.h>
-#include <linux/init.h>
-#include <linux/kallsyms.h>
-#include <linux/limits.h>
-#include <linux/mutex.h>
-#include <linux/preempt.h>
-#include <linux/ptrace.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/sched/debug.h>
-#include <linux/sched/task_stack.h>
-#include <linux/stacktrace.h>
-
-#include <asm/sections.h>
-
-#include <trace/events/sched.h>
-
-#define CREATE_TRACE_POINTS
-#include <trace/events/bts.h>
 
 #include "bts.h"
-
-static unsigned long bts_user_ip(struct task_struct *p)
-{
-	struct pt_regs *regs;
-
-	if (p->flags & (PF_KTHREAD | PF_USER_WORKER))
-		return 0;
-	regs = task_pt_regs(p);
-	return user_mode(regs) ? instruction_pointer(regs) : 0;
-}
-
-#ifdef CONFIG_ARCH_STACKWALK
-
-struct bts_walk {
-	unsigned long	ip;
-	bool		in_sched;
-};
-
-/*
- * Functions between preempted code and the scheduler that only call the scheduler.
- * preempt_enable() calls it through the thunks, the end of an interrupt through the first
- * function. in_sched_functions() does not know these functions.
- */
-static struct bts_helper {
-	void		(*function)(void);
-	unsigned long	size;
-} bts_helpers[] __ro_after_init = {
-#ifdef CONFIG_PREEMPTION
-	{ .function = raw_irqentry_exit_cond_resched },
-	{ .function = preempt_schedule_thunk },
-	{ .function = preempt_schedule_notrace_thunk },
-#endif
-};
-
-static void __init bts_find_helpers(void)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++)
-		kallsyms_lookup_size_offset((unsigned long)bts_helpers[i].function,
-					    &bts_helpers[i].size, NULL);
-}
-
-static bool bts_is_helper(unsigned long addr)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++) {
-		if (addr - (unsigned long)bts_helpers[i].function < bts_helpers[i].size)
-			return true;
-	}
-	return false;
-}
-
-static bool bts_is_entry(unsigned long addr)
-{
-	return (addr >= (unsigned long)__entry_text_start &&
-		addr < (unsigned long)__entry_text_end) ||
-	       (addr >= (unsigned long)__noinstr_text_start &&
-		addr < (unsigned long)__noinstr_text_end);
-}
-
-/* Skip the tracer, the scheduler, and the code between an interrupt and the scheduler. */
-static bool bts_walk_one(void *cookie, unsigned long addr)
-{
-	struct bts_walk *walk = cookie;
-
-	if (in_sched_functions(addr)) {
-		walk->in_sched = true;
-		return true;
-	}
-	if (!walk->in_sched || bts_is_entry(addr) || bts_is_helper(addr))
-		return true;
-	walk->ip = addr;
-	return false;
-}
-
-/* The walk ends at the first other address, in most cases after a few frames. */
-static unsigned long bts_kernel_ip(void)
-{
-	struct bts_walk walk = { };
-
-	arch_stack_walk(bts_walk_one, &walk, current, NULL);
-	return walk.ip;
-}
-
-#else
-
-static void __init bts_find_helpers(void)
-{
-}
-
-static unsigned long bts_kernel_ip(void)
-{
-	return 0;
-}
-
-#endif /* CONFIG_ARCH_STACKWALK */
-
-/* The same value as in sched_switch. */
-static unsigned int bts_task_state(bool preempt, struct task_struct *p,
-				   unsigned int state)
-{
-	unsigned int index;
-
-	if (preempt)
-		return TASK_REPORT_MAX;
-	index = __task_state_index(state, p->exit_state);
-	return index ? 1U << (index - 1) : 0;
-}
-
-/* Describe how the current task departs. Context: in the scheduler, interrupts off. */
-static void bts_departs_of(struct bts_departs *d, bool preempt,
-			   struct task_struct *prev, unsigned int prev_state)
-{
-	d->user_ip = bts_user_ip(prev);
-	d->kernel_ip = bts_kernel_ip();
-	d->state = bts_task_state(preempt, prev, prev_state);
-	d->voluntary = !preempt && prev_state != TASK_RUNNING;
-}
-
-/* Context: sched_switch, with the runqueue locked and interrupts off. */
-static void bts_probe_departs(void *data, bool preempt, struct task_struct *prev,
-			      struct task_struct *next, unsigned int prev_state)
-{
-	struct bts_departs d;
-
-	bts_departs_of(&d, preempt, prev, prev_state);
-	trace_bts_departs(prev, &d);
-}
-
-/* Context: as bts_probe_departs(). */
-static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev,
-			      struct task_struct *next, unsigned int prev_state)
-{
-	trace_bts_arrives(next, bts_user_ip(next));
-}
-
-/**
- * struct bts_probe - a probe that records an event of a task switch
- * @function:	the probe
- * @prio:	its priority among the probes of sched_switch
- * @on:		the probe is registered; protected by event_mutex
- */
-struct bts_probe {
-	void	(*function)(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state);
-	int	prio;
-	bool	on;
-};
-
-static int bts_set_probe(struct bts_probe *probe, bool on)
-{
-	int ret;
-
-	if (probe->on == on)
-		return 0;
-	if (on)
-		ret = register_trace_prio_sched_switch(probe->function, NULL,
-						       probe->prio);
-	else
-		ret = unregister_trace_sched_switch(probe->function, NULL);
-	if (!ret)
-		probe->on = on;
-	return ret;
-}
-
-/* Register exactly the probes that the events need now. */
-static int bts_update_probes(void)
-{
-	static struct bts_probe departs = {
-		.function	= bts_probe_departs,
-		.prio		= INT_MAX,
-	};
-	static struct bts_probe arrives = {
-		.function	= bts_probe_arrives,
-		.prio		= -1,
-	};
-	int ret;
-
-	lockdep_assert_held(&event_mutex);
-
-	ret = bts_set_probe(&departs, trace_bts_departs_enabled());
-	if (ret)
-		return ret;
-	return bts_set_probe(&arrives, trace_bts_arrives_enabled());
-}
-
-static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg type,
-			       void *data)
-{
-	return bts_event_reg(call, type, data, bts_update_probes);
-}
-
-/* Events on the kernel's command line are already on. */
-static int __init bts_sched_init(void)
-{
-	guard(mutex)(&event_mutex);
-
-	bts_find_helpers();
-	event_class_bts_departs.reg = bts_sched_event_reg;
-	event_class_bts_arrives.reg = bts_sched_event_reg;
-	return bts_update_probes();
-}
-core_initcall(bts_sched_init);
-
-/* The rows of bts-sched. */
-
-static void bts_deliver_departs(struct bts_instance *b, struct bts_cpu *c,
-				struct task_struct *p, const struct bts_departs *d)
-{
-	struct trace_event_raw_bts_departs row = {
-		.ent.type	= event_bts_departs.event.type,
-		.pid		= p->pid,
-		.tgid		= p->tgid,
-		.user_ip	= d->user_ip,
-		.kernel_ip	= d->kernel_ip,
-		.state		= d->state,
-		.voluntary	= d->voluntary,
-	};
-
-	memcpy(row.comm, p->comm, TASK_COMM_LEN);
-	bts_deliver_row(b, c, p, &row, sizeof(row));
-}
-
-static void bts_deliver_arrives(struct bts_instance *b, struct bts_cpu *c,
-				struct task_struct *p)
-{
-	struct trace_event_raw_bts_arrives row = {
-		.ent.type	= event_bts_arrives.event.type,
-		.pid		= p->pid,
-		.tgid		= p->tgid,
-		.user_ip	= bts_user_ip(p),
-	};
-
-	memcpy(row.comm, p->comm, TASK_COMM_LEN);
-	bts_deliver_row(b, c, p, &row, sizeof(row));
-}
 
 /**
  * struct bts_leaving - a CPU's current task switch
@@ -348,8 +75,15 @@ static const struct bts_departs *bts_departure(void)
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)
 {
-	if (bts_has(c->mode, BTS_OPT_SCHED))
-		bts_deliver_departs(b, c, current, bts_departure());
-	if (bts_has(mode, BTS_OPT_SCHED))
-		bts_deliver_arrives(b, c, next);
+	struct bts_sched_row row;
+	unsigned int size;
+
+	if (bts_has(c->mode, BTS_OPT_SCHED)) {
+		size = bts_departs_row(&row, current, bts_departure());
+		bts_deliver_row(b, c, current, &row, size);
+	}
+	if (bts_has(mode, BTS_OPT_SCHED)) {
+		size = bts_arrives_row(&row, next);
+		bts_deliver_row(b, c, next, &row, size);
+	}
 }

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
+ *
+ * They are ordinary trace events, for each task of the system, including kernel threads and
+ * idle tasks, and need neither the bts tracer nor its hardware: CONFIG_BTS_SCHED_EVENTS
+ * builds them on any architecture. set_event_pid, filters, triggers and histograms select
+ * among them.
+ *
+ * Both events are recorded by probes of sched_switch, where current is still the leaving
+ * task. ftrace has two probes there for set_event_pid. Before the first probe, this CPU's
+ * verdict is on the leaving task; after the last probe, on the next task; in between, an
+ * event passes if set_event_pid has either task. Hence the priorities of the probes:
+ *
+ *	trace_sched_switch(prev, next)
+ *	  INT_MAX	bts_probe_departs()	verdict on prev
+ *	  INT_MAX - 1	set_event_pid		verdict on both
+ *	  ...		other probes, including the tracer's
+ *	  0		set_event_pid		verdict on next
+ *	  -1		bts_probe_arrives()
+ *
+ * A probe is registered while its event is on: see event.c.
+ *
+ * No state is kept per task. Two rows tell how long a task was away, and its CPU before:
+ * see the histogram in Documentation/trace/bts-internals.rst.
+ */
+
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/limits.h>
+#include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/debug.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
+#include <linux/trace_events.h>
+
+#include <asm/sections.h>
+
+#ifdef CONFIG_X86
+#include <linux/entry-common.h>
+#endif
+
+#include <trace/events/sched.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/bts.h>
+
+#include "../trace.h"
+#include "event.h"
+
+/* The task's address in user space, or 0. Context: in the scheduler. */
+static unsigned long bts_user_ip(struct task_struct *p)
+{
+	struct pt_regs *regs;
+
+	if (p->flags & (PF_KTHREAD | PF_USER_WORKER))
+		return 0;
+	regs = task_pt_regs(p);
+	return user_mode(regs) ? instruction_pointer(regs) : 0;
+}
+
+#ifdef CONFIG_ARCH_STACKWALK
+
+struct bts_walk {
+	unsigned long	ip;
+	bool		in_sched;
+};
+
+/*
+ * Functions between preempted code and the scheduler that only call the scheduler.
+ * preempt_enable() calls it through the thunks, the end of an interrupt through the first
+ * function. in_sched_functions() does not know these functions. Other architectures have
+ * them in the scheduler's text.
+ */
+static struct bts_helper {
+	void		(*function)(void);
+	unsigned long	size;
+} bts_helpers[] __ro_after_init = {
+#if defined(CONFIG_X86) && defined(CONFIG_PREEMPTION)
+	{ .function = raw_irqentry_exit_cond_resched },
+	{ .function = preempt_schedule_thunk },
+	{ .function = preempt_schedule_notrace_thunk },
+#endif
+};
+
+static void __init bts_find_helpers(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++)
+		kallsyms_lookup_size_offset((unsigned long)bts_helpers[i].function,
+					    &bts_helpers[i].size, NULL);
+}
+
+static bool bts_is_helper(unsigned long addr)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++) {
+		if (addr - (unsigned long)bts_helpers[i].function < bts_helpers[i].size)
+			return true;
+	}
+	return false;
+}
+
+static bool bts_is_entry(unsigned long addr)
+{
+	return (addr >= (unsigned long)__entry_text_start &&
+		addr < (unsigned long)__entry_text_end) ||
+	       (addr >= (unsigned long)__noinstr_text_start &&
+		addr < (unsigned long)__noinstr_text_end);
+}
+
+/* Skip the tracer, the scheduler, and the code between an interrupt and the scheduler. */
+static bool bts_walk_one(void *cookie, unsigned long addr)
+{
+	struct bts_walk *walk = cookie;
+
+	if (in_sched_functions(addr)) {
+		walk->in_sched = true;
+		return true;
+	}
+	if (!walk->in_sched || bts_is_entry(addr) || bts_is_helper(addr))
+		return true;
+	walk->ip = addr;
+	return false;
+}
+
+/* The walk ends at the first other address, in most cases after a few frames. */
+static unsigned long bts_kernel_ip(void)
+{
+	struct bts_walk walk = { };
+
+	arch_stack_walk(bts_walk_one, &walk, current, NULL);
+	return walk.ip;
+}
+
+#else
+
+static void __init bts_find_helpers(void)
+{
+}
+
+static unsigned long bts_kernel_ip(void)
+{
+	return 0;
+}
+
+#endif /* CONFIG_ARCH_STACKWALK */
+
+/* The same value as in sched_switch. */
+static unsigned int bts_task_state(bool preempt, struct task_struct *p,
+				   unsigned int state)
+{
+	unsigned int index;
+
+	if (preempt)
+		return TASK_REPORT_MAX;
+	index = __task_state_index(state, p->exit_state);
+	return index ? 1U << (index - 1) : 0;
+}
+
+/**
+ * bts_departs_of - describe how the current task departs
+ * @d:		the description
+ * @preempt:	the argument of sched_switch
+ * @prev:	the current task
+ * @prev_state:	the argument of sched_switch
+ *
+ * Context: in the scheduler, interrupts off.
+ */
+void bts_departs_of(struct bts_departs *d, bool preempt, struct task_struct *prev,
+		    unsigned int prev_state)
+{
+	d->user_ip = bts_user_ip(prev);
+	d->kernel_ip = bts_kernel_ip();
+	d->state = bts_task_state(preempt, prev, prev_state);
+	d->voluntary = !preempt && prev_state != TASK_RUNNING;
+}
+
+/* Context: sched_switch, with the runqueue locked and interrupts off. */
+static void bts_probe_departs(void *data, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	struct bts_departs d;
+
+	bts_departs_of(&d, preempt, prev, prev_state);
+	trace_bts_departs(prev, &d);
+}
+
+/* Context: as bts_probe_departs(). */
+static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	trace_bts_arrives(next, bts_user_ip(next));
+}
+
+/**
+ * struct bts_probe - a probe that records an event of a task switch
+ * @function:	the probe
+ * @prio:	its priority among the probes of sched_switch
+ * @on:		the probe is registered; protected by event_mutex
+ */
+struct bts_probe {
+	void	(*function)(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state);
+	int	prio;
+	bool	on;
+};
+
+static int bts_set_probe(struct bts_probe *probe, bool on)
+{
+	int ret;
+
+	if (probe->on == on)
+		return 0;
+	if (on)
+		ret = register_trace_prio_sched_switch(probe->function, NULL,
+						       probe->prio);
+	else
+		ret = unregister_trace_sched_switch(probe->function, NULL);
+	if (!ret)
+		probe->on = on;
+	return ret;
+}
+
+/* Register exactly the probes that the events need now. */
+static int bts_update_probes(void)
+{
+	static struct bts_probe departs = {
+		.function	= bts_probe_departs,
+		.prio		= INT_MAX,
+	};
+	static struct bts_probe arrives = {
+		.function	= bts_probe_arrives,
+		.prio		= -1,
+	};
+	int ret;
+
+	lockdep_assert_held(&event_mutex);
+
+	ret = bts_set_probe(&departs, trace_bts_departs_enabled());
+	if (ret)
+		return ret;
+	return bts_set_probe(&arrives, trace_bts_arrives_enabled());
+}
+
+static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg type,
+			       void *data)
+{
+	return bts_event_reg(call, type, data, bts_update_probes);
+}
+
+/* Events on the kernel's command line are already on. */
+static int __init bts_sched_init(void)
+{
+	guard(mutex)(&event_mutex);
+
+	bts_find_helpers();
+	event_class_bts_departs.reg = bts_sched_event_reg;
+	event_class_bts_arrives.reg = bts_sched_event_reg;
+	return bts_update_probes();
+}
+core_initcall(bts_sched_init);
+
+/**
+ * bts_departs_row - make the entry of bts_departs
+ * @row:	the entry, without its header
+ * @p:		the task
+ * @d:		how it departs
+ *
+ * Context: any.
+ * Return: the size of the entry, at most that of struct bts_sched_row.
+ */
+unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
+			     const struct bts_departs *d)
+{
+	struct trace_event_raw_bts_departs *departs = (void *)row;
+
+	BUILD_BUG_ON(sizeof(*departs) > sizeof(*row));
+	*departs = (struct trace_event_raw_bts_departs) {
+		.ent.type	= event_bts_departs.event.type,
+		.pid		= p->pid,
+		.tgid		= p->tgid,
+		.user_ip	= d->user_ip,
+		.kernel_ip	= d->kernel_ip,
+		.state		= d->state,
+		.voluntary	= d->voluntary,
+	};
+	memcpy(departs->comm, p->comm, TASK_COMM_LEN);
+	return sizeof(*departs);
+}
+
+/**
+ * bts_arrives_row - make the entry of bts_arrives
+ * @row:	the entry, without its header
+ * @p:		the task
+ *
+ * Context: any in which the task stands still.
+ * Return: the size of the entry, at most that of struct bts_sched_row.
+ */
+unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)
+{
+	struct trace_event_raw_bts_arrives *arrives = (void *)row;
+
+	BUILD_BUG_ON(sizeof(*arrives) > sizeof(*row));
+	*arrives = (struct trace_event_raw_bts_arrives) {
+		.ent.type	= event_bts_arrives.event.type,
+		.pid		= p->pid,
+		.tgid		= p->tgid,
+		.user_ip	= bts_user_ip(p),
+	};
+	memcpy(arrives->comm, p->comm, TASK_COMM_LEN);
+	return sizeof(*arrives);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_KERNEL_TRACE_BTS_EVENT_H
+#define _LINUX_KERNEL_TRACE_BTS_EVENT_H
+
+/* The trace events that probes of other tracepoints record. They do not need the tracer. */
+
+#include <linux/bts_events.h>
+#include <linux/trace_events.h>
+
+/**
+ * struct bts_sched_row - room for an entry of bts_departs or bts_arrives
+ * @ent:	its header
+ * @data:	the rest
+ */
+struct bts_sched_row {
+	struct trace_entry	ent;
+	u64			data[7];
+};
+
+/* departs.c */
+void bts_departs_of(struct bts_departs *d, bool preempt, struct task_struct *prev,
+		    unsigned int prev_state);
+unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
+			     const struct bts_departs *d);
+unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p);
+
+/* event.c */
+int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
+		  int (*update)(void));
+
+#endif /* _LINUX_KERNEL_TRACE_BTS_EVENT_H */
