@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "file/trace_dat.h"
@@ -148,6 +149,19 @@ static void say_position(const struct gdb_session *g)
 	msg_warn("control flow only: registers but the PC, and data, are unavailable");
 }
 
+/*
+ * Newer gdbs print our messages only if the connection ends. It would be reset if we left packets
+ * unread, and broken if gdb sent a packet later. So wait until gdb closes it.
+ */
+static void end_connection(void)
+{
+	char packet[256];
+
+	if (!shutdown(STDOUT_FILENO, SHUT_WR))
+		while (read(STDIN_FILENO, packet, sizeof(packet)) > 0)
+			;
+}
+
 static int serve(struct gdb_command *c)
 {
 	struct gdb_session *g = &c->session;
@@ -164,6 +178,8 @@ static int serve(struct gdb_command *c)
 			gdb_serve(g, STDIN_FILENO, STDOUT_FILENO);
 		if (c->stdio)
 			status = STATUS_OK;
+	} else if (c->stdio) {
+		end_connection();
 	}
 	gdb_free_run(g);
 	return status;
