@@ -126,6 +126,9 @@ judge_pie() {
 	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
 }
 
+# gdb has worded this in two ways.
+end_of_history='No more reverse-execution history\|Reached end of recorded history'
+
 # The mistake is that list_drop() does not drop the first word.
 judge_crash() {
 	in_gdb crash.dat -- 'info sharedlibrary' bt reverse-finish 'tbreak list_drop' reverse-continue \
@@ -135,7 +138,7 @@ judge_crash() {
 		'^#0 .*has_letter .*list.c:36' '^#1 .*list_count .*list.c:47' '^#[23] .*main .*words.c:16' \
 		' list_count .*list.c:47' \
 		'^Temporary breakpoint .*list_drop' '^#0 *list_drop ' '^#[12] .*main .*words.c:12' \
-		'^main .*words.c:12' '= <unavailable>' 'No more reverse-execution history' \
+		'^main .*words.c:12' '= <unavailable>' "$end_of_history" \
 		'has_letter .*list.c:36'
 }
 
