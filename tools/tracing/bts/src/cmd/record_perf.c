@@ -154,6 +154,8 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
+	/* intel_bts has the ways into the kernel anyway, but not the ways out of it. */
+	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
 		ret = add_command(rec);
@@ -296,7 +298,7 @@ static char *info_text(const struct perf_recording *rec)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	lines = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\nseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
 			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
-			   rec->about, way(rec), rec->events.aux_size ? "present" : "absent",
+			   rec->about, way(rec), has_kernel_side(rec) ? "present" : "absent",
 			   (rec->events.aux_size ?: rec->events.size) / 1024,
 			   now.tv_sec - rec->start.tv_sec +
 			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,

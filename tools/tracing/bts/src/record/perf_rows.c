@@ -182,6 +182,8 @@ static void arrives(struct perf_rows *rows, struct perf_out *out, const struct p
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to)
 {
+	if (rows->user_only && ((int64_t)from < 0 || (int64_t)to < 0))
+		return;
 	if (out->departing && out->departs.pid != id->tid)
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)

@@ -46,12 +46,14 @@ struct perf_out {
  * struct perf_rows - what is known of the tasks
  * @names:	of the tasks that have rows
  * @losses:	how often records were lost
+ * @user_only:	leave out branches with an end in the kernel
  * @last:	the task of the last branch, or NULL
  */
 struct perf_rows {
 	struct names	names;
 	uint64_t	branches, switches, losses;
 	struct perf_task **buckets, *last;
+	bool		user_only;
 };
 
 void perf_rows_init(struct perf_rows *rows);

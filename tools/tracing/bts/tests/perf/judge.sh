@@ -87,7 +87,7 @@ for program in bts_jumps bts_fault bts_signal bts_fork bts_threads bts_hop; do
 done
 live_kernel() {
 	rows jumps-k.dat >branches && [ -s branches ] && not grep -v 'ffffffff' branches &&
-		says 'ksys\|do_syscall_64' bts top jumps-k.dat
+		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
 check "intel_bts -k: nothing of user space alone, and names of the kernel" live_kernel
 # After a loss, the PMU has to be started again.
