@@ -29,6 +29,7 @@ intel_bts() { # PROGRAM
 	done
 }
 intel_live() { # PROGRAM [OPTION]
+	# shellcheck disable=SC2086 # an option or none
 	says 'nothing lost' bts record --backend intel_bts $2 -o "$1-live$2.dat" -- "$progs/$1"
 }
 if [ -e /sys/bus/event_source/devices/intel_bts ]; then
