@@ -296,7 +296,8 @@ static char *info_text(const struct perf_recording *rec)
 	char *lines;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	lines = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\nseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
+	lines = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n"
+			   "seconds: %.3f\nbranches: %llu\ntasks: %zu\n"
 			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
 			   rec->about, way(rec), has_kernel_side(rec) ? "present" : "absent",
 			   (rec->events.aux_size ?: rec->events.size) / 1024,
