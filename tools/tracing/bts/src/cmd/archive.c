@@ -7,6 +7,7 @@
  * each in memory, of the right build ID. What bts record could not know, and what it has
  * put there already, is in archive.h.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,16 +61,11 @@ static char *id_name(const struct object *object, const char *suffix)
 static void put(struct archived *all, const char *name, const void *data, size_t size,
 		const char *path)
 {
-	char *there = archive_file(all->trace, name);
-
 	/* By its build ID it is the same one. */
-	if (there && access(there, F_OK) && archive_put(all->trace, name, data, size))
-		all->status = STATUS_FAILURE;
-	if (!there)
+	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
 	if (all->verbose)
 		printf("%s: %s\n", path, name);
-	free(there);
 	all->files++;
 	all->bytes += size;
 }
@@ -77,16 +73,14 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 static void put_debug(struct archived *all, const struct object *object)
 {
 	char *name = id_name(object, ".debug");
-	char *there = archive_file(all->trace, name);
 
-	if (there && access(there, F_OK)) {
-		if (archive_copy(all->trace, name, object->debug_path))
+	if (!archive_has(all->trace, name)) {
+		if (archive_copy(all->trace, name, object->debug_path, 0))
 			all->status = STATUS_FAILURE;
 		if (all->verbose)
 			printf("%s\n", object->debug_path);
 		all->files++;
 	}
-	free(there);
 	free(name);
 }
 
@@ -99,7 +93,7 @@ static void put_dump(struct archived *all, const struct object *object)
 	if (lstat(object->path, &st) || !S_ISREG(st.st_mode)) {
 		msg_warn("%s: it cannot be read: not archived", object->path);
 		all->missing++;
-	} else if (archive_copy(all->trace, name, object->path)) {
+	} else if (archive_copy(all->trace, name, object->path, O_NOFOLLOW)) {
 		all->status = STATUS_FAILURE;
 	} else {
 		all->files++;
@@ -140,30 +134,26 @@ static void put_object(struct archived *all, const struct object *object)
 /* The kernel's code can still be had if it is the same kernel, though not as it was. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
-	char *there = mem_format("%s.archive/kcore", all->trace);
 	struct utsname uts;
 
 	uname(&uts);
-	if (access(there, F_OK) && !geteuid() && pipe->objects.uname &&
+	if (!archive_has(all->trace, "kcore") && !geteuid() && pipe->objects.uname &&
 	    strstr(pipe->objects.uname, uts.release))
 		kernel_code_save(all->trace, NULL);
-	free(there);
 }
 
 static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
-	char *there = mem_format("%s.archive/vdso.so", all->trace);
 	struct names names = {};
 
 	/* Else it is another machine's. */
-	if (access(there, F_OK)) {
+	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
 				names_get(&names, task->tgid);
 		archive_tasks(all->trace, &names);
 	}
 	names_free(&names);
-	free(there);
 }
 
 static int run(const char *trace, bool verbose)
@@ -171,19 +161,11 @@ static int run(const char *trace, bool verbose)
 	struct archived all = { .trace = trace, .verbose = verbose };
 	struct options options = { .path = (char *)trace };
 	struct pipe pipe = {};
-	bool writable = false;
-	char *directory;
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
 	/* One message if nothing can be put there, not one for each file. */
-	directory = archive_file(trace, "");
-	if (directory && access(directory, W_OK))
-		msg_errno("write", directory);
-	else if (directory)
-		writable = true;
-	free(directory);
-	if (!writable) {
+	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;
 	}

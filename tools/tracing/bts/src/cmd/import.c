@@ -66,7 +66,7 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 			 "record does: some of %zu tasks may have branches of others",
 			 rows->names.nr);
 	if (!ret) {
-		archive_clear(output);
+		recording_leave_archive(w, output);
 		bill.file_bytes = writer_size(w);
 		bill_print(stderr, output, &bill);
 	}

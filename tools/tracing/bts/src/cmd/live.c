@@ -114,21 +114,26 @@ static int record(const struct live *l, const char *trace, const char *log)
 	return STATUS_FAILURE;
 }
 
-static void remove_all(const char *directory, const char *trace, const char *log)
+static void remove_trace(const char *trace)
 {
-	char *archive = archive_path(trace);
-
-	archive_clear(trace);
-	rmdir(archive);
+	archive_remove(trace);
 	unlink(trace);
-	unlink(log);
-	rmdir(directory);
-	free(archive);
+}
+
+/* Whatever ends bts, the directory goes. nohup ignores SIGHUP. */
+static void stop_on_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
+	struct sigaction action = { .sa_handler = stop }, old;
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
+		    old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
 }
 
 int live_run(struct live *l)
 {
-	struct sigaction action = { .sa_handler = stop };
 	char directory[] = "/tmp/bts-live-XXXXXX";
 	int status = STATUS_OK, ended = 0;
 	char *trace, *log;
@@ -137,15 +142,16 @@ int live_run(struct live *l)
 		return msg_errno("record", directory);
 	trace = mem_format("%s/trace.dat", directory);
 	log = mem_format("%s/log", directory);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	stop_on_signals();
 	for (unsigned long i = 0; !stopped && !status && !ended && (!l->count || i < l->count);
 	     i++) {
 		status = record(l, trace, log);
 		if (!status)
 			ended = l->show(l->ctx, trace);
+		remove_trace(trace);
 	}
-	remove_all(directory, trace, log);
+	unlink(log);
+	rmdir(directory);
 	free(trace);
 	free(log);
 	return status;

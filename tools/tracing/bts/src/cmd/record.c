@@ -257,6 +257,17 @@ static int stop_tracing(const struct record *rec)
 	return instance_write(rec->inst, "tracing_on", "0");
 }
 
+void recording_leave_archive(const struct writer *w, const char *path)
+{
+	char *old = writer_old_path(path);
+
+	if (writer_kept_old(w))
+		archive_keep(path, old);
+	else
+		archive_remove(path);
+	free(old);
+}
+
 char *recording_cmdlines(const struct names *names)
 {
 	struct bytes text = {};
@@ -351,7 +362,7 @@ static int finish_file(struct record *rec, const struct collector_counts *counts
 
 	ret = writer_finish(rec->writer, names, clock ? clock : "", cpus, nr_cpus, info);
 	if (!ret)
-		archive_clear(rec->path);
+		recording_leave_archive(rec->writer, rec->path);
 	if (!ret && rec->code)
 		kernel_code_save(rec->path, rec->code);
 	if (!ret)

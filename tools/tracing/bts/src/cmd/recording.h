@@ -11,6 +11,7 @@
 
 #include "lib/names.h"
 #include "record/record.h"
+#include "record/writer.h"
 #include "record_repeat.h"
 
 /* record_perf.c: bts record --backend perf. */
@@ -21,6 +22,8 @@ struct record_result record_with_perf(const struct record_options *options);
  * message.
  */
 int recording_signals(bool children);
+/* The archive beside @path is that of an older trace. */
+void recording_leave_archive(const struct writer *w, const char *path);
 /* "PID NAME" lines, to be freed. */
 char *recording_cmdlines(const struct names *names);
 /* How the command has ended, if not well. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -67,6 +68,41 @@ long long path_read_number(const char *path)
 	}
 	free(text);
 	return number;
+}
+
+int path_open(const char *path, int flags, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+int path_create_at(int dir, const char *path)
+{
+	/* If this fails, so does openat(), which says why. */
+	unlinkat(dir, path, 0);
+	return openat(dir, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int path_write_all(int fd, const void *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data = (const char *)data + n;
+		size -= n;
+	}
+	return 0;
 }
 
 /* One write(): tracefs takes each as a whole. */

@@ -5,13 +5,20 @@
  * Whatever the tool sets lies in an instance instances/bts-PID, so that two recordings do
  * not meet, and only the instance is to be removed, and the probes of on.c, which are global.
  * undo.c sees to that.
+ *
+ * A PID says little about a recording in another PID namespace, so a lock (flock) tells whether
+ * an instance is in use. Its process holds the lock as long as it lives:
+ *
+ *	instances		locked by who makes, locks or removes a stale one
+ *	instances/bts-PID	locked by the process that records there
  */
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,30 +56,93 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* Instances bts-PID of processes that have ended, and whose guards (undo.c) have too. */
+/* The descriptor holds the lock. @how: LOCK_NB too. -1 with errno. */
+static int lock_directory(const char *path, int how)
+{
+	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || !flock(fd, LOCK_EX | how))
+		return fd;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* The instance of a process that has ended, and whose guard (undo.c) has too. */
+static void remove_if_stale(const char *path)
+{
+	int fd = lock_directory(path, LOCK_NB);
+	char *tracer;
+
+	if (fd < 0)
+		return;
+	tracer = mem_format("%s/current_tracer", path);
+	path_write(tracer, "nop");
+	rmdir(path);
+	free(tracer);
+	close(fd);
+}
+
 static void remove_stale(const char *dir)
 {
 	struct dirent *entry;
 	DIR *stream = opendir(dir);
 
-	if (!stream)
-		return;
-	while ((entry = readdir(stream))) {
-		char *end, *path;
-		long pid;
+	while (stream && (entry = readdir(stream))) {
+		const char *pid = entry->d_name + strlen(PREFIX);
+		char *path;
 
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) || !*pid ||
+		    pid[strspn(pid, "0123456789.")])
 			continue;
-		pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
-		if (*end || pid <= 0 || !kill(pid, 0) || errno != ESRCH)
-			continue;
-		path = mem_format("%s/%s/current_tracer", dir, entry->d_name);
-		path_write(path, "nop");
-		*strrchr(path, '/') = 0;
-		rmdir(path);
+		path = mem_format("%s/%s", dir, entry->d_name);
+		remove_if_stale(path);
 		free(path);
 	}
-	closedir(stream);
+	if (stream)
+		closedir(stream);
+}
+
+/* A process of another PID namespace may have our name: then there is a number after it. */
+static int make_directory(struct instance *inst, const char *dir)
+{
+	for (int i = 0;; i++) {
+		inst->name = i ? mem_format(PREFIX "%d.%d", getpid(), i) :
+				 mem_format(PREFIX "%d", getpid());
+		inst->path = mem_format("%s/%s", dir, inst->name);
+		if (!mkdir(inst->path, 0700))
+			return 0;
+		if (errno != EEXIST)
+			return -1;
+		free(inst->path);
+		free(inst->name);
+	}
+}
+
+static int make_locked(struct instance *inst, const char *dir)
+{
+	int all = lock_directory(dir, 0), ret = -1;
+
+	remove_stale(dir);
+	if (!make_directory(inst, dir)) {
+		inst->lock = lock_directory(inst->path, 0);
+		ret = 0;
+	}
+	if (ret)
+		msg_errno("make an instance", inst->path);
+	if (all >= 0)
+		close(all);
+	return ret;
+}
+
+static void free_instance(struct instance *inst)
+{
+	if (inst->lock >= 0)
+		close(inst->lock);
+	free(inst->path);
+	free(inst->name);
+	free(inst);
 }
 
 struct instance *instance_create(void)
@@ -80,21 +150,17 @@ struct instance *instance_create(void)
 	const char *root = instance_tracefs();
 	struct instance *inst;
 	char *path;
+	int failed;
 
 	if (!root)
 		return NULL;
 	inst = mem_zalloc(1, sizeof(*inst));
+	inst->lock = -1;
 	path = mem_format("%s/instances", root);
-	remove_stale(path);
-	inst->name = mem_format(PREFIX "%d", getpid());
-	inst->path = mem_format("%s/%s", path, inst->name);
+	failed = make_locked(inst, path);
 	free(path);
-	rmdir(inst->path);
-	if (mkdir(inst->path, 0700)) {
-		msg_errno("make an instance", inst->path);
-		free(inst->path);
-		free(inst->name);
-		free(inst);
+	if (failed) {
+		free_instance(inst);
 		return NULL;
 	}
 	undo_rmdir(inst->path);
@@ -107,9 +173,7 @@ struct instance *instance_create(void)
 void instance_remove(struct instance *inst)
 {
 	undo_all();
-	free(inst->path);
-	free(inst->name);
-	free(inst);
+	free_instance(inst);
 }
 
 char *instance_file(const struct instance *inst, const char *file)

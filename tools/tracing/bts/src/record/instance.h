@@ -17,6 +17,7 @@ const char *instance_tracefs(void);
 struct instance {
 	char	*name;
 	char	*path;
+	int	lock;		/* says that it is in use */
 };
 
 /* Makes instances/bts-PID, and has it removed on each way out. NULL after a message. */

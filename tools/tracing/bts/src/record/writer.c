@@ -47,6 +47,7 @@ enum {
 struct writer {
 	char			*path;
 	char			*temporary;	/* its name until it is whole; NULL: the same */
+	bool			kept_old;
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
@@ -72,21 +73,6 @@ struct writer_cpu {
 
 /* --- Files -------------------------------------------------------------------------- */
 
-static int write_all(int fd, const void *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data = (const char *)data + n;
-		size -= n;
-	}
-	return 0;
-}
-
 /* A file with no name beside the trace. Some file systems want it to have had one. */
 static int nameless(const char *path)
 {
@@ -108,7 +94,7 @@ static int nameless(const char *path)
 
 static int writer_put(struct writer *w, const void *data, size_t size)
 {
-	if (write_all(w->fd, data, size)) {
+	if (path_write_all(w->fd, data, size)) {
 		msg_errno("write", w->path);
 		return -1;
 	}
@@ -184,12 +170,26 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 
 /* --- The start of the file ---------------------------------------------------------- */
 
-/* A device, /dev/null for instance, is written to, not replaced. */
-static bool is_replaced(const char *path)
+/*
+ * A device, /dev/null for instance, is written to, not replaced. A link to a file is neither
+ * followed nor replaced: others may have put it there, or rely on it.
+ */
+static int open_output(struct writer *w)
 {
-	struct stat stat;
+	struct stat st;
+	int fd;
 
-	return lstat(path, &stat) || S_ISREG(stat.st_mode);
+	if (lstat(w->path, &st) || S_ISREG(st.st_mode)) {
+		w->temporary = mem_format("%s.new", w->path);
+		return path_create_at(AT_FDCWD, w->temporary);
+	}
+	fd = open(w->path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &st) || S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = ELOOP;
+		return -1;
+	}
+	return fd;
 }
 
 struct writer *writer_create(const char *path, unsigned int page_size)
@@ -202,10 +202,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	w->path = mem_strdup(path);
 	w->page_size = page_size;
 	w->reserve = -1;
-	if (is_replaced(path))
-		w->temporary = mem_format("%s.new", path);
-	w->fd = open(w->temporary ? w->temporary : path,
-		     O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	w->fd = open_output(w);
 	if (w->fd < 0) {
 		free(w->temporary);
 		w->temporary = NULL;
@@ -385,7 +382,7 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
 	sizes[0] = packed;
 	sizes[1] = size;
 	memcpy(cpu->room, sizes, head);
-	if (write_all(cpu->fd, cpu->room, packed + head)) {
+	if (path_write_all(cpu->fd, cpu->room, packed + head)) {
 		msg_errno("write", cpu->w->path);
 		/* Half a chunk is none. */
 		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
@@ -563,6 +560,34 @@ static int put_text(struct writer *w, int id, const char *name, const char *text
 	return ret;
 }
 
+char *writer_old_path(const char *path)
+{
+	return mem_format("%s.old", path);
+}
+
+bool writer_kept_old(const struct writer *w)
+{
+	return w->kept_old;
+}
+
+/* From the temporary name to the final one. A trace of this name is kept. */
+static int rename_file(struct writer *w)
+{
+	char *old = writer_old_path(w->path);
+	int ret = 0;
+
+	w->kept_old = !rename(w->path, old);
+	if ((!w->kept_old && errno != ENOENT) || rename(w->temporary, w->path)) {
+		msg_error("rename", w->path, "%s; the trace is in %s", strerror(errno),
+			  w->temporary);
+		ret = -1;
+	}
+	free(w->temporary);
+	w->temporary = NULL;
+	free(old);
+	return ret;
+}
+
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info)
 {
@@ -580,15 +605,12 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
 	if (ret)
 		return -1;
-	if (close(w->fd) || (w->temporary && rename(w->temporary, w->path))) {
-		msg_errno("write", w->path);
-		ret = -1;
-	}
+	ret = close(w->fd);
 	w->fd = -1;
-	if (!ret) {
-		free(w->temporary);
-		w->temporary = NULL;
-	}
+	if (ret)
+		msg_errno("write", w->path);
+	else if (w->temporary)
+		ret = rename_file(w);
 	return ret;
 }
 

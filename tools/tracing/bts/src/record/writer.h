@@ -15,8 +15,8 @@ struct writer;
 struct writer_cpu;
 
 /*
- * Creates the file under another name; what was at PATH stays until writer_finish(). In its
- * directory are the temporary ones as well.
+ * Creates the file under another name, readable by its owner alone; what was at PATH stays until
+ * writer_finish() renames it. In its directory are the temporary ones as well.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
@@ -40,6 +40,9 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size);
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
+/* The name that an older trace at @path gets, to be freed. Was there one? */
+char *writer_old_path(const char *path);
+bool writer_kept_old(const struct writer *w);
 /* The file's size, and how much of it are the CPUs' data. */
 unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);

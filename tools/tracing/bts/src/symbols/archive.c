@@ -2,10 +2,14 @@
 /*
  * The directory beside a trace, and what bts record puts there. The kernel's code is
  * kernel_code.c's.
+ *
+ * Root may record into a directory of another user, who can put links there. So each directory is
+ * opened by its name in the one above, which must not be a link, and each file is made anew. Only
+ * its owner can read it, because it may be a copy of a file that only root can read.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,11 @@
 #include "archive.h"
 #include "vdso.h"
 
+enum {
+	COPY_STEP	= 1 << 16,
+	MAP_MAX		= 1 << 30,
+};
+
 char *archive_path(const char *trace)
 {
 	return mem_format("%s.archive", trace);
@@ -25,95 +34,185 @@ char *archive_path(const char *trace)
 
 /* --- Files -------------------------------------------------------------------------- */
 
-static int make_dirs(char *path)
+static int open_below(int dir, const char *name, bool make)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int failed;
-
-		*slash = 0;
-		failed = mkdir(path, 0755) && errno != EEXIST;
-		if (failed)
-			msg_errno("create", path);
-		*slash = '/';
-		if (failed)
-			return -1;
-	}
-	return 0;
+	if (make && mkdirat(dir, name, 0700) && errno != EEXIST)
+		return -1;
+	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-char *archive_file(const char *trace, const char *name)
+/* Like open_below(), and closes @dir. The trace names parts: they must not lead outside. */
+static int open_part(int dir, const char *part, bool make)
 {
-	char *path = mem_format("%s.archive/%s", trace, name);
+	int saved, fd = -1;
 
-	if (!make_dirs(path))
-		return path;
+	if (!strcmp(part, ".."))
+		errno = EINVAL;
+	else
+		fd = open_below(dir, part, make);
+	saved = errno;
+	close(dir);
+	errno = saved;
+	return fd;
+}
+
+/* The directory of @name below FILE.archive; @name becomes the name there. -1 with errno. */
+static int open_directory(const char *trace, const char **name, bool make)
+{
+	char *path = archive_path(trace);
+	int fd = open_below(AT_FDCWD, path, make);
+	const char *slash;
+
 	free(path);
-	return NULL;
+	for (; fd >= 0 && (slash = strchr(*name, '/')); *name = slash + 1) {
+		char *part = mem_format("%.*s", (int)(slash - *name), *name);
+
+		if (*part)
+			fd = open_part(fd, part, make);
+		free(part);
+	}
+	return fd;
+}
+
+bool archive_make(const char *trace)
+{
+	const char *here = "";
+	int dir = open_directory(trace, &here, true);
+	bool done = dir >= 0 && !faccessat(dir, ".", W_OK, 0);
+	char *path = archive_path(trace);
+
+	if (!done)
+		msg_errno("write", path);
+	if (dir >= 0)
+		close(dir);
+	free(path);
+	return done;
+}
+
+bool archive_has(const char *trace, const char *name)
+{
+	int dir = open_directory(trace, &name, false);
+	struct stat st;
+	bool there = dir >= 0 && !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		     S_ISREG(st.st_mode);
+
+	if (dir >= 0)
+		close(dir);
+	return there;
+}
+
+int archive_create(const char *trace, const char *name)
+{
+	const char *last = name;
+	int dir = open_directory(trace, &last, true), fd = -1;
+	char *path;
+
+	if (dir >= 0)
+		fd = path_create_at(dir, last);
+	if (fd < 0) {
+		path = mem_format("%s.archive/%s", trace, name);
+		msg_errno("create", path);
+		free(path);
+	}
+	if (dir >= 0)
+		close(dir);
+	return fd;
+}
+
+/* Closes @fd, the file @name. Returns @ret, or -1 after a message. */
+static int finish(const char *trace, const char *name, int fd, int ret)
+{
+	char *path;
+
+	if (fd < 0)
+		return -1;
+	if (!ret && !close(fd))
+		return 0;
+	path = mem_format("%s.archive/%s", trace, name);
+	msg_errno("write", path);
+	if (ret)
+		close(fd);
+	free(path);
+	return -1;
 }
 
 int archive_put(const char *trace, const char *name, const void *data, size_t size)
 {
-	char *path = archive_file(trace, name);
-	FILE *file = path ? fopen(path, "we") : NULL;
-	int ret = 0;
+	int out = archive_create(trace, name);
 
-	if (!path)
-		return -1;
-	if (!file || fwrite(data, 1, size, file) != size)
-		ret = -1;
-	if (file && fclose(file))
-		ret = -1;
-	if (ret)
-		msg_errno("write", path);
-	free(path);
-	return ret;
+	return finish(trace, name, out, out < 0 ? -1 : path_write_all(out, data, size));
 }
 
-int archive_copy(const char *trace, const char *name, const char *from)
+static int copy_bytes(int in, int out)
 {
-	size_t size;
-	char *data = path_read(from, &size);
-	int ret;
+	char *buffer = mem_alloc(COPY_STEP);
+	ssize_t n;
 
-	if (!data) {
+	do {
+		n = read(in, buffer, COPY_STEP);
+		if (n > 0 && path_write_all(out, buffer, n))
+			n = -1;
+	} while (n > 0);
+	free(buffer);
+	return n < 0 ? -1 : 0;
+}
+
+static int copy_from(const char *trace, const char *name, int in)
+{
+	int out = archive_create(trace, name);
+
+	return finish(trace, name, out, out < 0 ? -1 : copy_bytes(in, out));
+}
+
+int archive_copy(const char *trace, const char *name, const char *from, int flags)
+{
+	struct stat st;
+	int ret, in = path_open(from, flags, &st);
+
+	if (in < 0) {
 		msg_errno("read", from);
 		return -1;
 	}
-	ret = archive_put(trace, name, data, size);
-	free(data);
+	ret = copy_from(trace, name, in);
+	close(in);
 	return ret;
 }
 
-static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+/* Others may own parts of the tree: no name in it is followed. */
+static void remove_tree(int dir, const char *name)
 {
-	(void)stat;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-/* Programs without a build ID, which are in root, were those of the trace before. */
-void archive_clear(const char *trace)
-{
-	char *root = mem_format("%s.archive/root", trace);
-	char *path = archive_path(trace);
-	DIR *stream = opendir(path);
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	while (stream && (entry = readdir(stream))) {
-		const char *name = entry->d_name;
-
-		if (!strncmp(name, "kcore", 5) || !strcmp(name, "notes") ||
-		    !strcmp(name, "vdso.so") || !strcmp(name, "vdso32.so") ||
-		    (!strncmp(name, "perf-", 5) && strstr(name, ".map")) ||
-		    (!strncmp(name, "jit-", 4) && strstr(name, ".dump")))
-			unlinkat(dirfd(stream), name, 0);
-	}
+	while (stream && (entry = readdir(stream)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    unlinkat(fd, entry->d_name, 0))
+			remove_tree(fd, entry->d_name);
 	if (stream)
 		closedir(stream);
-	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	free(root);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+void archive_remove(const char *trace)
+{
+	char *path = archive_path(trace);
+
+	remove_tree(AT_FDCWD, path);
 	free(path);
+}
+
+void archive_keep(const char *trace, const char *old)
+{
+	char *from = archive_path(trace), *to = archive_path(old);
+
+	archive_remove(old);
+	if (rename(from, to) && errno != ENOENT)
+		msg_errno("rename", from);
+	free(from);
+	free(to);
 }
 
 /* --- Tasks -------------------------------------------------------------------------- */
@@ -128,18 +227,47 @@ static void archive_vdso(const char *trace, bool bits32)
 	free(vdso);
 }
 
+/* The task's user, if it still runs; else ours. */
+static uid_t task_user(int pid)
+{
+	char *path = mem_format("/proc/%d", pid);
+	struct stat st;
+	uid_t user = stat(path, &st) ? geteuid() : st.st_uid;
+
+	free(path);
+	return user;
+}
+
+/*
+ * Anybody can make a file of that name in /tmp. The checks are of the descriptor: the name may
+ * lead elsewhere a moment later. False if there is no such file.
+ */
+static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
+{
+	struct stat st;
+	int in = path_open(from, O_NOFOLLOW, &st);
+
+	if (in < 0)
+		return false;
+	if (st.st_uid && st.st_uid != geteuid() && st.st_uid != user)
+		msg_warn("%s: belongs to another user: not archived", from);
+	else if (st.st_size > MAP_MAX)
+		msg_warn("%s: too large: not archived", from);
+	else
+		copy_from(trace, name, in);
+	close(in);
+	return true;
+}
+
 /* A task may have a /tmp of its own. */
-static void archive_map(const char *trace, int pid)
+static void archive_map(const char *trace, int pid, uid_t user)
 {
 	char *name = mem_format("perf-%d.map", pid);
 	char *own = mem_format("/proc/%d/root/tmp/%s", pid, name);
 	char *common = mem_format("/tmp/%s", name);
-	struct stat stat;
 
-	if (!lstat(own, &stat) && S_ISREG(stat.st_mode))
-		archive_copy(trace, name, own);
-	else if (!lstat(common, &stat) && S_ISREG(stat.st_mode))
-		archive_copy(trace, name, common);
+	if (!archive_map_from(trace, name, own, user))
+		archive_map_from(trace, name, common, user);
 	free(common);
 	free(own);
 	free(name);
@@ -151,5 +279,5 @@ void archive_tasks(const char *trace, const struct names *names)
 	archive_vdso(trace, true);
 	for (size_t i = 0; i < names->nr_slots; i++)
 		if (names->slots[i].pid > 0)
-			archive_map(trace, names->slots[i].pid);
+			archive_map(trace, names->slots[i].pid, task_user(names->slots[i].pid));
 }

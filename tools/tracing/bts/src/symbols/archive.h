@@ -22,21 +22,32 @@
 #ifndef BTS_ARCHIVE_H
 #define BTS_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/names.h"
 
 /* FILE.archive, to be freed. */
 char *archive_path(const char *trace);
-/* PATH of a file in there, its directories made. NULL after a message. To be freed. */
-char *archive_file(const char *trace, const char *name);
+/* Makes the directory. False after a message if nothing can be put there. */
+bool archive_make(const char *trace);
+/* Is there a file of this name? */
+bool archive_has(const char *trace, const char *name);
+/*
+ * A new file there, its directories made, in place of what has the name. Only its owner can
+ * read it. -1 after a message.
+ */
+int archive_create(const char *trace, const char *name);
 /* 0, or -1 after a message. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
-int archive_copy(const char *trace, const char *name, const char *from);
+/* @from must be a regular file. @flags: O_NOFOLLOW, or 0. */
+int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /* What would go: the vDSO, and what JIT compilers say about tasks' code. */
 void archive_tasks(const char *trace, const struct names *names);
-/* Removes what an earlier recording of that name had left. */
-void archive_clear(const char *trace);
+/* Removes the directory with all that is in it. */
+void archive_remove(const char *trace);
+/* The trace has the name @old now: so has its archive. */
+void archive_keep(const char *trace, const char *old);
 
 #endif

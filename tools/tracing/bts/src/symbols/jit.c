@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/path.h"
 #include "object.h"
 
 #define DUMP_MAGIC	0x4a695444
@@ -74,22 +75,10 @@ bool jit_is_dump(const char *path)
 	       !slash[length];
 }
 
-/* Any user can put a FIFO into /tmp: opening it must not wait. */
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static void read_map(struct object *o, struct sym_list *list)
 {
-	int fd = o->jit_map ? open_file(o->jit_map) : -1;
+	struct stat st;
+	int fd = o->jit_map ? path_open(o->jit_map, 0, &st) : -1;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char *line = NULL;
 	size_t room = 0;
@@ -111,13 +100,13 @@ static void read_map(struct object *o, struct sym_list *list)
 /* The bytes of the dump become the object's. */
 static bool read_bytes(struct object *o)
 {
-	int fd = o->jit_dump ? open_file(o->jit_dump) : -1;
 	struct stat st;
+	int fd = o->jit_dump ? path_open(o->jit_dump, 0, &st) : -1;
 	ssize_t n = 0;
 
 	if (fd < 0)
 		return false;
-	if (!fstat(fd, &st) && st.st_size > 0 && (size_t)st.st_size < DUMP_MAX) {
+	if (st.st_size > 0 && (size_t)st.st_size < DUMP_MAX) {
 		o->file = mem_alloc(st.st_size);
 		while (o->file_size < (size_t)st.st_size) {
 			n = read(fd, o->file + o->file_size, st.st_size - o->file_size);

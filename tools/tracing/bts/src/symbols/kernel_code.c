@@ -230,16 +230,13 @@ static int write_core(int out, const struct kernel_code *code)
 
 static void save_as(const char *trace, const char *name, const struct kernel_code *code)
 {
-	char *path = archive_file(trace, name);
-	int out = -1;
+	int out = archive_create(trace, name);
 
-	if (path)
-		out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (path && (out < 0 || !code->nr || write_core(out, code)))
-		msg_errno("save the kernel's code", path);
-	if (out >= 0)
-		close(out);
-	free(path);
+	if (out < 0)
+		return;
+	if (!code->nr || write_core(out, code))
+		msg_errno("save the kernel's code", name);
+	close(out);
 }
 
 static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
@@ -279,7 +276,7 @@ void kernel_code_save(const char *trace, const struct kernel_code *before)
 	struct kernel_code *now = kernel_code_take(), *old;
 
 	if (!access(NOTES, R_OK))
-		archive_copy(trace, "notes", NOTES);
+		archive_copy(trace, "notes", NOTES, 0);
 	if (!now)
 		return;
 	save_as(trace, before ? "kcore" : "kcore.later", now);
