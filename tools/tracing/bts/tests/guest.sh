@@ -109,11 +109,19 @@ check "record: killed, tracefs is put back" killed
 
 no_program() {
 	cp t.dat old.dat
-	status 1 says 'bts: execute: /no/such: No such file' bts record -o old.dat -- /no/such &&
-		status 1 bts record -o old.dat -- no-such-program &&
+	status 127 says 'bts: execute: /no/such: No such file' bts record -o old.dat -- /no/such &&
+		status 127 bts record -o old.dat -- no-such-program &&
+		status 126 bts record -o old.dat -- /etc/passwd &&
 		cmp t.dat old.dat && no_instance
 }
 check "record: no such program; an older trace stays" no_program
+
+ends_as() {
+	status 7 bts record -u -o old.dat -- sh -c 'exit 7' && cmp t.dat old.dat.old &&
+		bts info old.dat && status 0 bts record -u --as nobody -o u.dat -- id -u >ids &&
+		[ "$(cat ids)" = "$(id -u nobody)" ] && [ "$(stat -c %a u.dat)" = 600 ]
+}
+check "record: the command's status, an older trace, another user" ends_as
 
 # An instance's tracing_on is 1 before the tool has chosen anything.
 delivered() {
@@ -128,7 +136,7 @@ pids() {
 	wait_for delivered
 	kill -9 $spin
 	status 0 wait $bts && says '1 task,.*nothing lost' bts info p.dat &&
-		status 1 says 'No such process' bts record -p $spin
+		status 125 says 'No such process' bts record -p $spin
 }
 check "record: a PID, until it ends" pids
 
@@ -185,14 +193,14 @@ with_event() {
 	bts record -u -e syscalls:sys_enter_getppid -o t.dat -- "$progs/bts_syscall" &&
 		bts report --no-lines t.dat >report.txt &&
 		says '-> entry_SYSCALL_64' grep -B 1 'sys_enter_getppid' report.txt &&
-		status 1 says 'bts: enable: no:such' bts record -e no:such -- true
+		status 125 says 'bts: enable: no:such' bts record -e no:such -- true
 }
 check "record: an event, at its place" with_event
 
 full_disk() {
 	mkdir -p small
 	mount -t tmpfs -o size=5M none small || return
-	status 1 says 'No space left' bts record -o small/t.dat -- \
+	status 125 says 'No space left' bts record -o small/t.dat -- \
 		sh -c 'while :; do ls -R /usr/include; done' >/dev/null
 	bts info small/t.dat | tail -n 1 | grep 'branches'
 	kept=$?
@@ -218,14 +226,15 @@ check "flight: at an event, twice" on_event
 
 on_function() {
 	bts record --flight --on do_sys_openat2 -o g.dat -- cat /dev/null && [ -e g.dat ] &&
-		status 1 bts record --flight --on no_such_function -o h.dat -- true &&
+		status 125 bts record --flight --on no_such_function -o h.dat -- true &&
 		[ -z "$(cat "$tracefs/dynamic_events")" ]
 }
 check "flight: at a function of the kernel" on_function
 
 # shellcheck disable=SC2016 # its shell expands it
 on_signal() {
-	bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' && [ -e s.dat ] &&
+	status 139 bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' &&
+		[ -e s.dat ] &&
 		says 'has not happened' bts record -u --flight --on signal:SEGV -o n.dat -- true &&
 		[ ! -e n.dat ]
 }
@@ -272,7 +281,7 @@ held_by_perf() {
 	perf record -q -o perf.data -e branches:u -c 1 sleep 1000 2>/dev/null &
 	wait_for pgrep -x sleep
 	sleep 0.5
-	status 1 says 'in use by perf' bts record -o h.dat -- true
+	status 125 says 'in use by perf' bts record -o h.dat -- true
 	one=$?
 	status 1 says '^NO .*in use by perf' bts check
 	two=$?
@@ -290,7 +299,9 @@ help() {
 	status 0 bts -h && status 2 bts && status 2 bts nonsense || return
 	for command in $commands; do
 		status 0 says "^Usage: bts $command" bts "$command" -h || return
-		status 2 says "^bts $command: " bts "$command" --nonsense || return
+		misused=2
+		[ "$command" != record ] || misused=125
+		status $misused says "^bts $command: " bts "$command" --nonsense || return
 	done
 }
 check "each command: help, and an option that there is not" help
@@ -306,11 +317,11 @@ check "the tool's own version, in each trace too" version
 misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
 		'--rearm 1 true' '--on exit true' '--flight --on signal:NONE true' '--flight --on a: true' \
-		'-p 1 --fork' '--repeat 0 true' '--repeat 2 -a' '--until-fail 1 true' \
+		'-p 1 --fork' '-p 1 --as root' '--as no-such-user true' '--repeat 0 true' '--repeat 2 -a' '--until-fail 1 true' \
 		'--repeat 2 --flight true' \
 		'-o' '--flight=0 true'; do
 		# shellcheck disable=SC2086
-		status 2 bts record $words || return
+		status 125 bts record $words || return
 	done
 }
 check "record: what does not go together" misuse
@@ -339,7 +350,7 @@ repeats() {
 check "record: --repeat names the traces by the result" repeats
 
 no_file() {
-	status 1 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
+	status 125 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
 	for command in info report archive replay top 'graph main' 'cover -f lcov' 'dump -f csv'; do
 		# shellcheck disable=SC2086 # a command and its options
 		for file in no.dat "$progs/bts_jumps" /dev/null; do
@@ -360,7 +371,7 @@ no_rights() {
 	chmod 755 .
 	user="setpriv --reuid 65534 --clear-groups"
 	# shellcheck disable=SC2086 # a command and its options
-	status 1 says 'Permission denied; recording wants root' \
+	status 125 says 'Permission denied; recording wants root' \
 		$user bts record --backend tracer -o /tmp/nobody.dat -- true &&
 		status 0 says '^NO   tracefs .* as root' $user bts check &&
 		chmod 644 k.dat && status 1 says 'Permission denied' $user bts archive k.dat &&

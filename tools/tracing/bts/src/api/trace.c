@@ -106,8 +106,8 @@ const struct bts_totals *bts_totals(struct bts_trace *trace)
 		.gaps = bill->gaps, .no_code = bill->blind, .guessed = bill->guessed,
 	};
 	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
-		t->lost += bill->lost[i];
-		t->losses += bill->lost_times[i];
+		t->lost += bill->losses.known[i];
+		t->losses += bill->losses.times[i];
 	}
 	return t;
 }

@@ -16,6 +16,7 @@
 #include "file/dat.h"
 #include "file/trace_dat.h"
 #include "flow/pipeline.h"
+#include "lib/causes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
@@ -89,11 +90,11 @@ static void print_recorded(const char *info)
 static void print_machine(const char *info)
 {
 	char *cpu = value_of(info, "cpu");
-	unsigned long long cpus = text_find_number(info, "cpus");
+	unsigned long long cpus = stats_number(info, "cpus");
 
 	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPU%s\n", "machine",
-	       cpu ? cpu : "?", text_find_number(info, "cpu_family"),
-	       text_find_number(info, "cpu_model"), text_find_number(info, "cpu_stepping"), cpus,
+	       cpu ? cpu : "?", stats_number(info, "cpu_family"),
+	       stats_number(info, "cpu_model"), stats_number(info, "cpu_stepping"), cpus,
 	       cpus == 1 ? "" : "s");
 	free(cpu);
 	cpu = value_of(info, "cpu_microcode");
@@ -112,9 +113,9 @@ static void print_options(const char *info)
 
 	printf("%-11s", "options");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (text_find_number(info, names[i]))
+		if (stats_number(info, names[i]))
 			printf("%s ", names[i]);
-	printf("buffer_size_kb=%llu\n", text_find_number(info, "buffer_size_kb"));
+	printf("buffer_size_kb=%llu\n", stats_number(info, "buffer_size_kb"));
 }
 
 static void print_end(const char *info)
@@ -165,14 +166,14 @@ static void print_our_bill(const struct dat *dat)
 {
 	const char *info = dat->info.text;
 	struct bill bill = {
-		.branches	= text_find_number(info, "branches"),
-		.tasks		= text_find_number(info, "tasks"),
-		.switches	= text_find_number(info, "switches"),
-		.overwritten	= text_find_number(info, "overwritten"),
-		.blocked_ns	= text_find_number(info, "blocked_ns"),
-		.data_bytes	= text_find_number(info, "data_bytes"),
+		.branches	= stats_number(info, "branches"),
+		.tasks		= stats_number(info, "tasks"),
+		.switches	= stats_number(info, "switches"),
+		.overwritten	= stats_number(info, "overwritten"),
+		.blocked_ns	= stats_number(info, "blocked_ns"),
+		.data_bytes	= stats_number(info, "data_bytes"),
 		.file_bytes	= dat->size,
-		.flight		= text_find_number(info, "flight"),
+		.flight		= stats_number(info, "flight"),
 		.stats		= info,
 	};
 

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "lib/bytes.h"
+#include "lib/causes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
@@ -223,9 +224,9 @@ static void wait_for_held(const struct record *rec)
 
 	for (int tries = 0; tries < HELD_TRIES; tries++) {
 		char *stats = instance_read(rec->inst, "bts_stats");
-		unsigned long long delivered = text_find_number(stats, "delivered");
-		unsigned long long held = text_find_number(stats, "held");
-		unsigned long long rows = text_find_number(stats, "rows_held");
+		unsigned long long delivered = stats_number(stats, "delivered");
+		unsigned long long held = stats_number(stats, "held");
+		unsigned long long rows = stats_number(stats, "rows_held");
 
 		free(stats);
 		if (!until)
@@ -340,7 +341,7 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 		.tasks		= counts->names.nr,
 		.switches	= counts->switches,
 		.overwritten	= counts->overwritten,
-		.blocked_ns	= text_find_number(stats, "blocked_ns"),
+		.blocked_ns	= stats_number(stats, "blocked_ns"),
 		.data_bytes	= writer_data_size(rec->writer),
 		.file_bytes	= writer_size(rec->writer),
 		.flight		= rec->options.flight,
@@ -366,7 +367,7 @@ static int finish_file(struct record *rec, const struct collector_counts *counts
 	if (!ret && rec->code)
 		kernel_code_save(rec->path, rec->code);
 	if (!ret)
-		archive_tasks(rec->path, &counts->names);
+		archive_tasks(rec->path, &counts->names, rec->options.uid);
 	if (!ret)
 		print_bill(rec, counts, stats);
 	for (char **text = cpus; *text; text++)
@@ -431,6 +432,13 @@ static int run(struct record *rec)
 	}
 }
 
+int recording_failure(const struct targets *targets)
+{
+	if (!targets->error)
+		return RECORD_FAILED;
+	return targets->error == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTED;
+}
+
 void recording_report_end(const struct record_options *options, const struct targets *targets)
 {
 	int status = targets->status;
@@ -470,12 +478,22 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	struct record_result result = {};
 
 	if (prepare(&rec) || start(&rec) || run(&rec))
-		result.status = STATUS_FAILURE;
+		result.status = recording_failure(&rec.targets);
 	recording_report_end(&rec.options, &rec.targets);
 	result.ended = rec.targets.ended;
 	result.wait_status = rec.targets.status;
 	clean_up(&rec);
 	return result;
+}
+
+/* A recording that a signal has ended is as good as any. */
+static int status_of(const struct record_result *result)
+{
+	int status = result->wait_status;
+
+	if (result->status || !result->ended)
+		return result->status;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static struct record_result record_once(const struct record_options *options)
@@ -508,16 +526,19 @@ static int choose_backend(struct record_options *options)
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options;
+	struct record_result result;
 	int ret = record_parse(&options, argc, argv);
 
 	if (ret)
-		return ret < 0 ? STATUS_OK : ret;
-	if (choose_backend(&options))
-		ret = STATUS_FAILURE;
-	else if (options.repeat)
+		return ret < 0 ? STATUS_OK : RECORD_FAILED;
+	if (choose_backend(&options)) {
+		ret = RECORD_FAILED;
+	} else if (options.repeat) {
 		ret = record_repeat(&options, record_once);
-	else
-		ret = record_once(&options).status;
+	} else {
+		result = record_once(&options);
+		ret = status_of(&result);
+	}
 	free(options.pids);
 	free(options.events);
 	return ret;

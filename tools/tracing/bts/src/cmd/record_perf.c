@@ -210,9 +210,7 @@ static int note_begin(struct perf_recording *rec)
 	rec->begun = true;
 	if (read(rec->targets.failed, &error, sizeof(error)) != sizeof(error))
 		return 0;
-	errno = error;
-	msg_errno("execute", rec->options->command[0]);
-	return -1;
+	return targets_cannot_execute(&rec->targets, rec->options->command[0], error);
 }
 
 static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
@@ -334,7 +332,7 @@ static int write_file(struct perf_recording *rec)
 		recording_leave_archive(rec->writer, rec->options->output);
 		if (rec->code)
 			kernel_code_save(rec->options->output, rec->code);
-		archive_tasks(rec->options->output, &rec->rows.names);
+		archive_tasks(rec->options->output, &rec->rows.names, rec->options->uid);
 		bill.data_bytes = writer_data_size(rec->writer);
 		bill.file_bytes = writer_size(rec->writer);
 		bill.stats = info;
@@ -366,11 +364,11 @@ struct record_result record_with_perf(const struct record_options *options)
 	struct record_result result = {};
 
 	if (prepare(&rec) || start(&rec) || run(&rec)) {
-		result.status = STATUS_FAILURE;
+		result.status = recording_failure(&rec.targets);
 	} else {
 		follow_end(&rec.follow);
 		if (write_file(&rec))
-			result.status = STATUS_FAILURE;
+			result.status = RECORD_FAILED;
 	}
 	recording_report_end(options, &rec.targets);
 	result.ended = rec.targets.ended;

@@ -47,7 +47,7 @@ static int rename_trace(const char *from, const char *to)
 static struct record_result one_run(const struct record_options *options,
 				    struct record_result (*once)(const struct record_options *))
 {
-	struct record_result result = { .status = STATUS_FAILURE };
+	struct record_result result = { .status = RECORD_FAILED };
 	int fds[2];
 	pid_t pid;
 
@@ -65,7 +65,7 @@ static struct record_result one_run(const struct record_options *options,
 	if (pid < 0)
 		msg_errno("record", "fork");
 	else if (read(fds[0], &result, sizeof(result)) != sizeof(result))
-		result = (struct record_result) { .status = STATUS_FAILURE };
+		result = (struct record_result) { .status = RECORD_FAILED };
 	close(fds[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
@@ -94,7 +94,7 @@ int record_repeat(const struct record_options *options,
 		ret = rename_trace(options->output, name);
 		free(name);
 		if (ret)
-			return ret;
+			return RECORD_FAILED;
 	}
 	fprintf(stderr, "%lu runs passed, %lu failed\n", runs[0], runs[1]);
 	return STATUS_OK;

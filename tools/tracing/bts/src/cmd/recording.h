@@ -26,6 +26,8 @@ int recording_signals(bool children);
 void recording_leave_archive(const struct writer *w, const char *path);
 /* "PID NAME" lines, to be freed. */
 char *recording_cmdlines(const struct names *names);
+/* The exit status of a recording that failed. */
+int recording_failure(const struct targets *targets);
 /* How the command has ended, if not well. */
 void recording_report_end(const struct record_options *options, const struct targets *targets);
 

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/causes.h"
+
 struct branch {
 	uint64_t	from;
 	uint64_t	to;
@@ -26,10 +28,6 @@ enum batch_type {
 	BATCH_MAP,
 	BATCH_EVENT,		/* another event */
 };
-
-/* Causes of a BATCH_MISSED. The numbers are among those of the tracer's own losses. */
-#define LOSS_MISSED	7	/* overwritten in the ring buffer */
-#define LOSS_DAMAGED	8	/* the entry cannot be read */
 
 #define BATCH_BRANCHES_MAX	1024
 

@@ -106,37 +106,6 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-static bool lost_anything(const struct pipe_bill *b)
-{
-	for (unsigned int i = 0; i < LOSS_CAUSES; i++)
-		if (b->lost[i] || b->lost_times[i])
-			return true;
-	return false;
-}
-
-static void add_lost(const struct pipe_bill *b, struct bytes *out)
-{
-	const char *comma = "";
-
-	if (!lost_anything(b)) {
-		bytes_format(out, "lost 0");
-		return;
-	}
-	bytes_format(out, "lost ");
-	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
-		if (b->lost[i])
-			bytes_format(out, "%s%llu (%s)", comma, (unsigned long long)b->lost[i],
-				     loss_cause_names[i]);
-		if (b->lost[i])
-			comma = ", ";
-		if (b->lost_times[i])
-			bytes_format(out, "%s? (%s, %llu times)", comma, loss_cause_names[i],
-				     (unsigned long long)b->lost_times[i]);
-		if (b->lost_times[i])
-			comma = ", ";
-	}
-}
-
 /* "1.25 bytes a branch", whatever the locale of the program that uses the library is. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
@@ -221,7 +190,7 @@ void pipe_bill_text(const struct pipe *p, struct bytes *out)
 	add_count(out, b->branches, "branch", "branches");
 	add_count(out, b->tasks, "task", "tasks");
 	add_count(out, b->switches, "switch", "switches");
-	add_lost(b, out);
+	losses_text(&b->losses, out);
 	bytes_format(out, ", ");
 	add_count(out, b->gaps, "gap", "gaps");
 	if (b->guessed)
@@ -242,11 +211,11 @@ void pipe_bill_object(const struct pipe *p, struct bytes *out)
 		     (unsigned long long)b->switches);
 	bytes_format(out, "\"lost\":{");
 	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
-		if (!b->lost[i] && !b->lost_times[i])
+		if (!b->losses.known[i] && !b->losses.times[i])
 			continue;
 		bytes_format(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
-			     loss_cause_names[i], (unsigned long long)b->lost[i],
-			     (unsigned long long)b->lost_times[i]);
+			     loss_cause_names[i], (unsigned long long)b->losses.known[i],
+			     (unsigned long long)b->losses.times[i]);
 		comma = ",";
 	}
 	bytes_add8(out, '}');

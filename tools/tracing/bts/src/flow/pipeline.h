@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/causes.h"
 #include "lib/error.h"
 #include "symbols/object.h"
 
@@ -150,10 +151,6 @@ enum row_type {
 	ROW_SIGRETURN,		/* the same: the handler has ended */
 };
 
-#define LOSS_CAUSES	12
-
-extern const char *const loss_cause_names[LOSS_CAUSES];
-
 /**
  * struct row - what is no branch
  * @type:	what it is
@@ -244,8 +241,7 @@ void options_free(struct options *o);
  * @branches:	in the trace, after the filters on task, CPU and time
  * @tasks:	that took them
  * @switches:	from one task to another
- * @lost:	branches, by cause
- * @lost_times:	losses whose number is not known, by cause
+ * @losses:	branches that are missing, by cause
  * @gaps:	places that the code cannot have led to
  * @blind:	branches whose code is not at hand
  * @guessed:	stacks that branches do not say for certain, if calls are followed
@@ -255,8 +251,7 @@ struct pipe_bill {
 	uint64_t	branches;
 	uint64_t	tasks;
 	uint64_t	switches;
-	uint64_t	lost[LOSS_CAUSES];
-	uint64_t	lost_times[LOSS_CAUSES];
+	struct losses	losses;
 	uint64_t	gaps;
 	uint64_t	blind;
 	uint64_t	guessed;

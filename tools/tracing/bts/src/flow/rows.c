@@ -48,9 +48,9 @@ static void count_loss(struct pipe_private *v, unsigned int cause, uint64_t coun
 	if (cause >= LOSS_CAUSES)
 		cause = LOSS_MISSED;
 	if (count)
-		bill->lost[cause] += count;
+		bill->losses.known[cause] += count;
 	else
-		bill->lost_times[cause]++;
+		bill->losses.times[cause]++;
 }
 
 static int missed(struct pipe_private *v, const struct batch *b)

@@ -22,13 +22,6 @@ const char *const branch_kind_names[BRANCH_KINDS] = {
 	[BRANCH_EXIT]	= "exit",
 };
 
-const char *const loss_cause_names[LOSS_CAUSES] = {
-	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
-	"BTS switched off", "recording stops", "BTS does not work", "overwritten",
-	"entry cannot be read", "found when switched on", "rows of switches and mappings",
-	"task cannot wait",
-};
-
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr)
 {
 	const struct sym *s = place->sym;
@@ -72,6 +65,20 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
+/* The rows of switches and mappings are no branches. */
+static void lost_text(const struct row *row, char *buffer, size_t size)
+{
+	bool rows = row->cause == LOSS_ROWS;
+	const char *what = rows ? loss_cause_names[LOSS_ROWS] : "branches";
+	const char *why = rows ? "ring buffer full" : loss_cause_names[row->cause];
+
+	if (row->count)
+		snprintf(buffer, size, "LOST %llu %s (%s)", (unsigned long long)row->count, what,
+			 why);
+	else
+		snprintf(buffer, size, "LOST %s (%s)", what, why);
+}
+
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row)
 {
 	char user[1024], other[1024], state[16];
@@ -80,12 +87,7 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 
 	switch (row->type) {
 	case ROW_LOST:
-		if (row->count)
-			snprintf(text, size, "LOST %llu branches (%s)",
-				 (unsigned long long)row->count, loss_cause_names[row->cause]);
-		else
-			snprintf(text, size, "LOST branches (%s)",
-				 loss_cause_names[row->cause]);
+		lost_text(row, text, size);
 		return text;
 	case ROW_GAP:
 		if (!row->to)

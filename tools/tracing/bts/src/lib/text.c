@@ -153,15 +153,3 @@ const char *text_commas(uint64_t number)
 	}
 	return at;
 }
-
-unsigned long long text_find_number(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (!strncmp(line, name, length) && line[length] == ':')
-			return strtoull(line + length + 1, NULL, 10);
-	}
-	return 0;
-}

@@ -47,7 +47,4 @@ void text_print_json(FILE *out, const char *string);
 /* 1234567 as "1,234,567", in one of a few buffers in turn. */
 const char *text_commas(uint64_t number);
 
-/* The number after "NAME:" in a text of such lines, or 0. */
-unsigned long long text_find_number(const char *text, const char *name);
-
 #endif

@@ -3,60 +3,31 @@
  * The last line of bts record, and of bts info for a trace that bts record made. (Commands
  * that read all branches print pipe_bill(), which counts them.)
  *
- * Losses are those that the kernel counts (bts_stats), by their causes. Some have a number
- * of branches; of others only how often they happened is known.
+ * Losses are those that the kernel counts (bts_stats), by their causes: see causes.h.
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/causes.h"
 #include "lib/mem.h"
 #include "lib/text.h"
 #include "bill.h"
 
-static const struct cause {
-	const char	*counter;
-	const char	*words;
-	bool		branches;	/* the counter counts them; else how often it happened */
-	bool		of_flight;	/* no loss in a flight recorder */
-} causes[] = {
-	{ "dropped_ring_buffer",	"ring buffer full",		true,	false },
-	{ "dropped_paused",		"ring buffer paused",		true,	false },
-	{ "dropped_off",		"ring buffer off",		true,	true },
-	{ "perf_lost",			"perf's ring buffer full",	false,	false },
-	{ "buffer_full",		"hardware buffer full",		false,	false },
-	{ "buffer_wrapped",		"hardware buffer wrapped",	false,	true },
-	{ "buffer_cleared",		"BTS switched off",		false,	false },
-	{ "stopped",			"recording stopped",		false,	false },
-	{ "dead",			"BTS does not work",		false,	false },
-	{ "dropped_cannot_wait",	"task cannot wait",		true,	false },
-	{ "rows_lost",			"rows of switches and mappings", true,	false },
-};
-
 static void print_losses(FILE *out, const struct bill *bill)
 {
-	const char *comma = "lost ";
+	unsigned long long off = stats_number(bill->stats, "dropped_off");
+	struct losses losses = {};
+	struct bytes text = {};
 
-	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
-		const struct cause *cause = &causes[i];
-		uint64_t n = bill->stats ? text_find_number(bill->stats, cause->counter) : 0;
-
-		if (!n || (bill->flight && cause->of_flight))
-			continue;
-		if (cause->branches)
-			fprintf(out, "%s%s (%s)", comma, text_commas(n), cause->words);
-		else if (n == 1)
-			fprintf(out, "%san unknown number (%s)", comma, cause->words);
-		else
-			fprintf(out, "%sunknown numbers, %s times (%s)", comma,
-				text_commas(n), cause->words);
-		comma = ", ";
-	}
-	if (bill->overwritten && !bill->flight) {
-		fprintf(out, "%s%s rows (overwritten)", comma, text_commas(bill->overwritten));
-		comma = ", ";
-	}
-	if (*comma == 'l')
-		fputs("nothing lost", out);
+	losses_count(&losses, bill->stats);
+	/* What a flight recorder overwrites, or drops after its trigger, was not wanted. */
+	if (!bill->flight)
+		losses.known[LOSS_MISSED] += bill->overwritten;
+	losses_text(&losses, &text);
+	fprintf(out, "%.*s", (int)text.size, (char *)text.data);
+	if (off && !bill->flight)
+		fprintf(out, ", %llu dropped (ring buffer off)", off);
+	bytes_free(&text);
 }
 
 static const char *plural(uint64_t n)

@@ -4,9 +4,11 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file/trace_dat.h"
 #include "lib/mem.h"
@@ -28,6 +30,7 @@ static const char usage[] =
 "  -C, --cpus CPUS      only what runs on these CPUs: 0-2,5\n"
 "  -m, --memory SIZE    the buffer of each CPU: 512k, 16M\n"
 "  -e, --event EVENT    a trace event as well: SYSTEM:NAME[ if FILTER]; may be repeated\n"
+"      --as USER        run COMMAND as this user; bts stays root\n"
 "      --fork           begin before COMMAND's execve(): with the end of bts itself\n"
 "      --repeat N       record N runs of COMMAND: FILE.passed.N and FILE.failed.N\n"
 "      --until-fail K   with --repeat: stop when K of them have failed\n"
@@ -57,6 +60,7 @@ enum {
 	OPTION_BACKEND,
 	OPTION_REPEAT,
 	OPTION_UNTIL_FAIL,
+	OPTION_AS,
 };
 
 static const struct option long_options[] = {
@@ -68,6 +72,7 @@ static const struct option long_options[] = {
 	{ "cpus",	required_argument,	NULL, 'C' },
 	{ "memory",	required_argument,	NULL, 'm' },
 	{ "event",	required_argument,	NULL, 'e' },
+	{ "as",		required_argument,	NULL, OPTION_AS },
 	{ "fork",	no_argument,		NULL, OPTION_FORK },
 	{ "no-block",	no_argument,		NULL, OPTION_NO_BLOCK },
 	{ "flight",	optional_argument,	NULL, OPTION_FLIGHT },
@@ -183,6 +188,18 @@ static int parse_backend(struct record_options *options, const char *text)
 	return STATUS_OK;
 }
 
+static int parse_user(struct record_options *options, const char *name)
+{
+	const struct passwd *user = getpwnam(name);
+
+	if (!user)
+		return msg_misuse("record", "--as %s: no such user", name);
+	options->as = name;
+	options->uid = user->pw_uid;
+	options->gid = user->pw_gid;
+	return STATUS_OK;
+}
+
 /* Options that need no check. */
 static bool set_option(struct record_options *options, int option)
 {
@@ -231,6 +248,8 @@ static int parse_option(struct record_options *options, int option)
 		return msg_number("record", "--rearm", optarg, 0, &options->rearm);
 	case OPTION_BACKEND:
 		return parse_backend(options, optarg);
+	case OPTION_AS:
+		return parse_user(options, optarg);
 	case OPTION_REPEAT:
 		return msg_number("record", "--repeat", optarg, 1, &options->repeat);
 	case OPTION_UNTIL_FAIL:
@@ -252,6 +271,8 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "-p goes with neither a command nor -a");
 	if (options->fork && !options->command)
 		return msg_misuse("record", "--fork is for a command");
+	if (options->as && !options->command)
+		return msg_misuse("record", "--as is for a command");
 	if (options->on && !options->flight)
 		return msg_misuse("record", "--on is for --flight");
 	if (options->rearm && !options->on)
@@ -269,7 +290,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct record_options){ .output = DAT_NAME };
+	*options = (struct record_options){ .output = DAT_NAME, .uid = geteuid() };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
 		int ret = set_option(options, option) ? 0 : parse_option(options, option);

@@ -28,6 +28,9 @@ struct record_options {
 	char		**command;	/* up to a NULL, or NULL */
 	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
 	unsigned long	rearm;
+	const char	*as;		/* the user of the command, with @uid and @gid, or NULL */
+	uid_t		uid;		/* ours, if there is none */
+	gid_t		gid;
 	enum record_backend backend;
 	unsigned long	repeat;		/* so many runs of the command; 0: one */
 	unsigned long	until_fail;	/* or until so many have failed; 0: all */
@@ -50,7 +53,8 @@ struct targets {
 	size_t		nr;
 	pid_t		child;		/* the command, or 0 */
 	int		go;		/* lets it go */
-	int		failed;		/* errno, if it cannot be executed */
+	int		failed;		/* brings the errno, if it cannot be executed */
+	int		error;		/* errno, if it could not be executed */
 	int		status;		/* as of waitpid(), when it has ended */
 	bool		ended;
 };
@@ -58,6 +62,8 @@ struct targets {
 /* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. INST: --fork's. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
+/* Notes that the command cannot be executed because of @error. -1 after a message. */
+int targets_cannot_execute(struct targets *targets, const char *name, int error);
 /* Writes them where INST has its PIDs. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,14 @@ static int add_target(struct targets *targets, pid_t pid)
 	return 0;
 }
 
+int targets_cannot_execute(struct targets *targets, const char *name, int error)
+{
+	targets->error = error;
+	errno = error;
+	msg_errno("execute", name);
+	return -1;
+}
+
 /* As execvp() would find it, to be freed; NULL, with errno. */
 static char *find_program(const char *name)
 {
@@ -82,8 +91,17 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
+static int become_user(const struct record_options *options)
+{
+	if (!options->as)
+		return 0;
+	return initgroups(options->as, options->gid) || setgid(options->gid) ||
+	       setuid(options->uid) ? -1 : 0;
+}
+
 /* In the child: until the parent says so, or is gone. */
-static void run_command(const char *file, char **command, int go, int failed, int tracing_on)
+static void run_command(const char *file, const struct record_options *options, int go, int failed,
+			int tracing_on)
 {
 	sigset_t none;
 	int saved;
@@ -96,33 +114,35 @@ static void run_command(const char *file, char **command, int go, int failed, in
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
 	/* With a slash in it, nothing is searched for. */
-	if (tracing_on < 0 || write(tracing_on, "1", 1) == 1)
-		execvp(file, command);
+	if (!become_user(options) && (tracing_on < 0 || write(tracing_on, "1", 1) == 1))
+		execvp(file, options->command);
 	saved = errno;
 	if (write(failed, &saved, sizeof(saved)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-static int fork_with(struct targets *targets, const char *file, char **command, int tracing_on)
+static int fork_with(struct targets *targets, const char *file,
+		     const struct record_options *options, int tracing_on)
 {
+	const char *name = options->command[0];
 	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		msg_errno("make pipes for", command[0]);
+		msg_errno("make pipes for", name);
 		return -1;
 	}
 	fflush(NULL);
 	targets->child = fork();
 	if (targets->child < 0) {
-		msg_errno("fork", command[0]);
+		msg_errno("fork", name);
 		targets->child = 0;
 		return -1;
 	}
 	if (!targets->child) {
 		close(go[1]);
 		close(failed[0]);
-		run_command(file, command, go[0], failed[1], tracing_on);
+		run_command(file, options, go[0], failed[1], tracing_on);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -148,14 +168,12 @@ static int fork_command(struct targets *targets, const struct instance *inst,
 	char *file = find_program(options->command[0]);
 	int tracing_on = -1, ret = -1;
 
-	if (!file) {
-		msg_errno("execute", options->command[0]);
-		return -1;
-	}
+	if (!file)
+		return targets_cannot_execute(targets, options->command[0], errno);
 	if (options->fork)
 		tracing_on = open_tracing_on(inst);
 	if (!options->fork || tracing_on >= 0)
-		ret = fork_with(targets, file, options->command, tracing_on);
+		ret = fork_with(targets, file, options, tracing_on);
 	if (tracing_on >= 0)
 		close(tracing_on);
 	free(file);
@@ -165,6 +183,10 @@ static int fork_command(struct targets *targets, const struct instance *inst,
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options)
 {
+	if (options->as && geteuid()) {
+		msg_error("run as", options->as, "wants root");
+		return -1;
+	}
 	if (options->command && fork_command(targets, inst, options))
 		return -1;
 	for (size_t i = 0; i < options->nr_pids; i++)
@@ -256,11 +278,8 @@ int targets_go(struct targets *targets, const struct instance *inst,
 		msg_errno("start", name);
 		return -1;
 	}
-	if (read(targets->failed, &error, sizeof(error)) == sizeof(error)) {
-		errno = error;
-		msg_errno("execute", name);
-		return -1;
-	}
+	if (read(targets->failed, &error, sizeof(error)) == sizeof(error))
+		return targets_cannot_execute(targets, name, error);
 	return 0;
 }
 

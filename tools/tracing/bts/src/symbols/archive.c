@@ -227,13 +227,14 @@ static void archive_vdso(const char *trace, bool bits32)
 	free(vdso);
 }
 
-/* The task's user, if it still runs; else ours. */
-static uid_t task_user(int pid)
+/* The task's user, if it still runs; else @user. */
+static uid_t task_user(int pid, uid_t user)
 {
 	char *path = mem_format("/proc/%d", pid);
 	struct stat st;
-	uid_t user = stat(path, &st) ? geteuid() : st.st_uid;
 
+	if (!stat(path, &st))
+		user = st.st_uid;
 	free(path);
 	return user;
 }
@@ -273,11 +274,14 @@ static void archive_map(const char *trace, int pid, uid_t user)
 	free(name);
 }
 
-void archive_tasks(const char *trace, const struct names *names)
+void archive_tasks(const char *trace, const struct names *names, uid_t user)
 {
 	archive_vdso(trace, false);
 	archive_vdso(trace, true);
-	for (size_t i = 0; i < names->nr_slots; i++)
-		if (names->slots[i].pid > 0)
-			archive_map(trace, names->slots[i].pid, task_user(names->slots[i].pid));
+	for (size_t i = 0; i < names->nr_slots; i++) {
+		int pid = names->slots[i].pid;
+
+		if (pid > 0)
+			archive_map(trace, pid, task_user(pid, user));
+	}
 }

@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/names.h"
 
@@ -43,8 +44,11 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 /* @from must be a regular file. @flags: O_NOFOLLOW, or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
-/* What would go: the vDSO, and what JIT compilers say about tasks' code. */
-void archive_tasks(const char *trace, const struct names *names);
+/*
+ * What would go: the vDSO, and what JIT compilers say about tasks' code. @user: that of tasks that
+ * have ended.
+ */
+void archive_tasks(const char *trace, const struct names *names, uid_t user);
 /* Removes the directory with all that is in it. */
 void archive_remove(const char *trace);
 /* The trace has the name @old now: so has its archive. */

@@ -36,8 +36,10 @@ build() {
 record() {
 	name=$1
 	shift
-	if ! "$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 ||
-	   ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
+	got=0
+	"$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 || got=$?
+	# One of the commands is ended by a signal.
+	if [ $got -eq 125 ] || ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
 		cat "$name.said"
 	fi
 }

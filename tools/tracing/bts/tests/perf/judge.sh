@@ -35,7 +35,7 @@ exact_user() { # FILE EXPECTED
 }
 
 no_gap() { # FILE
-	says 'lost 0, 0 gaps' bts top "$1"
+	says 'nothing lost, 0 gaps' bts top "$1"
 }
 
 judge() { # FILE EXPECTED

@@ -97,7 +97,7 @@ if grep -qw bts /sys/kernel/tracing/available_tracers; then
 else
 	check "without the tracer, perf records" says 'recording with perf' \
 		bts record -o default.dat -- "$progs/bts_jumps"
-	check "and no other way" status 1 says 'no bts tracer' \
+	check "and no other way" status 125 says 'no bts tracer' \
 		bts record --backend tracer -o t.dat -- "$progs/bts_jumps"
 fi
 
@@ -111,8 +111,9 @@ loses() {
 	kill -STOP $bts
 	sleep 1
 	kill -CONT $bts
-	wait $bts && says "lost.*perf's ring buffer full" cat bill &&
-		says "lost.*perf's ring buffer full" bts info lost.dat
+	wait $bts && says 'lost ? (ring buffer full' cat bill &&
+		says 'lost ? (ring buffer full' bts info lost.dat &&
+		says 'lost ? (ring buffer full' bts top -n 0 lost.dat
 }
 check "a full ring is a loss in the bill" loses
 
@@ -126,7 +127,7 @@ running() {
 	sleep 0.1
 	kill -INT $bts
 	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
-		status 1 says 'No such process' bts_perf -p $spin
+		status 125 says 'No such process' bts_perf -p $spin
 }
 check "a PID that runs, and goes on" running
 
@@ -151,12 +152,13 @@ check "info says what is missing" says '^backend .*user side only' bts info bts_
 refusals() {
 	for words in '-a' '--flight' '-e sched:sched_switch' '--fork'; do
 		# shellcheck disable=SC2086 # an option and its argument
-		status 1 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
+		status 125 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
 	done
-	status 1 says 'it has no intel_bts: with page table isolation' \
+	status 125 says 'it has no intel_bts: with page table isolation' \
 		bts_perf -k -o n.dat -- true &&
-	status 2 bts record --backend none -- true && [ ! -e n.dat ] &&
-		status 1 says 'bts: execute: /no/such: No such file' bts_perf -o n.dat -- /no/such &&
+	status 125 bts record --backend none -- true && [ ! -e n.dat ] &&
+		status 127 says 'bts: execute: /no/such: No such file' bts_perf -o n.dat -- /no/such &&
+		status 126 bts_perf -o n.dat -- /etc/passwd && status 7 bts_perf -o s.dat -- sh -c 'exit 7' &&
 		[ ! -e n.dat ]
 }
 check "what perf cannot do, and no such program" refusals

@@ -173,15 +173,15 @@ static void test_map(void)
 	names_get(&names, getpid());
 	put(map, "1000 10 f\n");
 	foreign_owner = true;
-	archive_tasks("c", &names);
+	archive_tasks("c", &names, geteuid());
 	ok(!archive_has("c", name), "a map of another user is not archived");
 	foreign_owner = false;
-	archive_tasks("c", &names);
+	archive_tasks("c", &names, geteuid());
 	ok(archive_has("c", name), "one of the task's user is");
 	archive_remove("c");
 	unlink(map);
 	link_to("/etc/passwd", map);
-	archive_tasks("c", &names);
+	archive_tasks("c", &names, geteuid());
 	ok(!archive_has("c", name), "a link is not");
 	unlink(map);
 	names_free(&names);

@@ -181,7 +181,7 @@ judge_one() { # NAME GUESSES PERCENT OBJECT COMMAND...
 		same_calls "$object" "$percent" "$@" || wrong=1
 	fi
 	case $bill in
-	*' lost 0, 0 gaps'*) ;;
+	*' nothing lost, 0 gaps'*) ;;
 	*) wrong=1 ;;
 	esac
 	[ "$guesses" = any ] || [ -z "$guessed" ] || wrong=1

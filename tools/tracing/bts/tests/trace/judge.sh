@@ -885,7 +885,7 @@ judge_wrong() {
 # No trace has a gap: each run is one that the code can have taken.
 judge_gaps() {
 	for trace in *.dat; do
-		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' lost 0, 0 gaps' || {
+		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {
 			echo "# $trace"
 			return 1
 		}

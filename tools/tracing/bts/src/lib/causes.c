@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The causes of losses, in the words of the kernel's rows LOST.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "causes.h"
+#include "mem.h"
+
+const char *const loss_cause_names[LOSS_CAUSES] = {
+	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
+	"BTS switched off", "recording stops", "BTS does not work", "ring buffer overwritten",
+	"entry cannot be read", "found when switched on", "rows of switches and mappings",
+	"task cannot wait",
+};
+
+/* Some counters count branches, some how often it happened. perf has one ring buffer more. */
+static const struct counter {
+	const char	*name;
+	unsigned int	cause;
+	bool		times;
+} counters[] = {
+	{ "dropped_ring_buffer",	0,	false },
+	{ "perf_lost",			0,	true },
+	{ "buffer_full",		1,	true },
+	{ "buffer_wrapped",		2,	true },
+	{ "dropped_paused",		3,	false },
+	{ "buffer_cleared",		4,	true },
+	{ "stopped",			5,	true },
+	{ "dead",			6,	true },
+	{ "dropped_late",		9,	false },
+	{ "rows_lost",			10,	false },
+	{ "dropped_cannot_wait",	11,	false },
+};
+
+unsigned long long stats_number(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return strtoull(line + length + 1, NULL, 10);
+	}
+	return 0;
+}
+
+void losses_count(struct losses *losses, const char *stats)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		const struct counter *c = &counters[i];
+		uint64_t n = stats_number(stats, c->name);
+
+		if (c->times)
+			losses->times[c->cause] += n;
+		else
+			losses->known[c->cause] += n;
+	}
+}
+
+void losses_text(const struct losses *losses, struct bytes *out)
+{
+	const char *comma = "lost ";
+
+	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
+		unsigned long long known = losses->known[i], times = losses->times[i];
+
+		if (known)
+			bytes_format(out, "%s%llu (%s)", comma, known, loss_cause_names[i]);
+		if (known)
+			comma = ", ";
+		if (times == 1)
+			bytes_format(out, "%s? (%s)", comma, loss_cause_names[i]);
+		else if (times)
+			bytes_format(out, "%s? (%s, %llu times)", comma, loss_cause_names[i],
+				     times);
+		if (times)
+			comma = ", ";
+	}
+	if (*comma == 'l')
+		bytes_format(out, "nothing lost");
+}
