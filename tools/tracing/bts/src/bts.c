@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/terminal.h"
 
 static const struct subcommand {
 	const char	*name;
@@ -78,6 +79,8 @@ int main(int argc, char **argv)
 	if (!command)
 		return msg_misuse(NULL, "no such command: %s", argv[1]);
 	mem_on_failure(no_memory);
+	if (command->run != cmd_tui)
+		terminal_guard();
 	/* What getopt() begins its messages with. */
 	argv[1] = mem_format("bts %s", command->name);
 	return msg_flush(command->run(argc - 1, argv + 1));

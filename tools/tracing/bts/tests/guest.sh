@@ -116,8 +116,10 @@ no_program() {
 }
 check "record: no such program; an older trace stays" no_program
 
+# shellcheck disable=SC2016 # its shell expands it
 ends_as() {
-	status 7 bts record -u -o old.dat -- sh -c 'exit 7' && cmp t.dat old.dat.old &&
+	status 7 bts record -u -o old.dat -- sh -c 'exit 7' &&
+		status 139 bts record -u -o s.dat -- sh -c 'kill -SEGV $$' && cmp t.dat old.dat.old &&
 		bts info old.dat && status 0 bts record -u --as nobody -o u.dat -- id -u >ids &&
 		[ "$(cat ids)" = "$(id -u nobody)" ] && [ "$(stat -c %a u.dat)" = 600 ]
 }
@@ -233,7 +235,7 @@ check "flight: at a function of the kernel" on_function
 
 # shellcheck disable=SC2016 # its shell expands it
 on_signal() {
-	status 139 bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' &&
+	status 0 bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' &&
 		[ -e s.dat ] &&
 		says 'has not happened' bts record -u --flight --on signal:SEGV -o n.dat -- true &&
 		[ ! -e n.dat ]

@@ -193,7 +193,6 @@ int cmd_archive(int argc, char **argv)
 	bool verbose = false;
 	int option;
 
-	opterr = 0;
 	while ((option = getopt_long(argc, argv, "i:vh", longs, NULL)) != -1) {
 		switch (option) {
 		case 'i':
@@ -205,7 +204,7 @@ int cmd_archive(int argc, char **argv)
 		case 'h':
 			return msg_usage(usage);
 		default:
-			return msg_misuse("archive", "no such option, or its argument is missing");
+			return STATUS_MISUSE;
 		}
 	}
 	if (optind < argc)

@@ -20,6 +20,7 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
+#include "lib/text.h"
 #include "record/instance.h"
 #include "record/perf_events.h"
 #include "record/probe.h"
@@ -32,39 +33,51 @@ static const char usage[] =
 "branches can be recorded.\n"
 "\n"
 "      --probe   record a program whose branches are known, and compare; prints a report\n"
-"                to send in\n";
+"                to send in\n"
+"      --json    an object for each line\n";
 
 /* What the questions share. */
 struct check {
+	bool	json;
 	char	*cpuinfo;
 	bool	failed;		/* something is in the way */
 	bool	tracer;		/* the kernel has it, and this user may use it */
 	bool	perf;		/* perf can record branches */
 };
 
-static void answer(const char *mark, const char *what, const char *format, va_list args)
+static void answer(const struct check *check, const char *mark, const char *what,
+		   const char *format, va_list args)
 {
-	printf("%-5s%-12s", mark, what);
-	vprintf(format, args);
-	putchar('\n');
+	char *text = mem_vformat(format, args);
+
+	if (check->json) {
+		printf("{\"state\":\"%s\",\"what\":\"%s\",\"text\":", mark, what);
+		text_print_json(stdout, text);
+		puts("}");
+	} else {
+		printf("%-5s%-12s%s\n", mark, what, text);
+	}
+	free(text);
 }
 
-static void __attribute__((format(printf, 2, 3))) good(const char *what, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+good(const struct check *check, const char *what, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	answer("ok", what, format, args);
+	answer(check, "ok", what, format, args);
 	va_end(args);
 }
 
 /* Worth knowing; nothing is in the way. */
-static void __attribute__((format(printf, 2, 3))) note(const char *what, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+note(const struct check *check, const char *what, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	answer("note", what, format, args);
+	answer(check, "note", what, format, args);
 	va_end(args);
 }
 
@@ -74,7 +87,7 @@ bad(struct check *check, const char *what, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	answer("NO", what, format, args);
+	answer(check, "NO", what, format, args);
 	va_end(args);
 	check->failed = true;
 }
@@ -123,7 +136,7 @@ static void check_cpu(struct check *check)
 		bad(check, "cpu", "%s: %s has no Branch Trace Store; an Intel CPU does, or the "
 		    "project's emulated one", name, vendor);
 	else
-		good("cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
+		good(check, "cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
 		     cpu_number(check, "cpu family"), cpu_number(check, "model"),
 		     cpu_number(check, "stepping"), microcode);
 	free(microcode);
@@ -138,7 +151,7 @@ static void check_hypervisor(struct check *check)
 	if (!has_flag(check, "hypervisor"))
 		return;
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
-	note("hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what they do "
+	note(check, "hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what they do "
 	     "not do; see --probe", (const char *)id);
 }
 
@@ -162,9 +175,9 @@ static void check_flags(struct check *check)
 		missing = true;
 	}
 	if (!missing)
-		good("flags", "dts bts dtes64%s", has_flag(check, "ds_cpl") ? " ds_cpl" : "");
+		good(check, "flags", "dts bts dtes64%s", has_flag(check, "ds_cpl") ? " ds_cpl" : "");
 	if (!missing && !has_flag(check, "ds_cpl"))
-		note("flags", "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
+		note(check, "flags", "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
 }
 
 /* Nehalem to Ivy Bridge. */
@@ -176,24 +189,24 @@ static void check_errata(struct check *check)
 	int model = cpu_number(check, "model");
 
 	if (has_flag(check, "fred"))
-		note("errata", "FRED: nothing is known of BTS beside it; please report");
+		note(check, "errata", "FRED: nothing is known of BTS beside it; please report");
 	if (cpu_number(check, "cpu family") != 6)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
 		if (models[i] == model)
-			note("errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the origin of "
+			note(check, "errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the origin of "
 			     "the first branch after a change of the power state may be wrong; "
 			     "processor.max_cstate=1 avoids it");
 }
 
-static void check_pti(void)
+static void check_pti(const struct check *check)
 {
 	char *text = path_read("/sys/devices/system/cpu/vulnerabilities/meltdown", NULL);
 
 	if (text && strstr(text, "PTI"))
-		good("pti", "on, and may stay on (perf's intel_bts is not available so)");
+		good(check, "pti", "on, and may stay on (perf's intel_bts is not available so)");
 	else if (text)
-		good("pti", "off (meltdown: %.*s)", (int)strcspn(text, "\n"), text);
+		good(check, "pti", "off (meltdown: %.*s)", (int)strcspn(text, "\n"), text);
 	free(text);
 }
 
@@ -226,7 +239,7 @@ static void check_tracer(struct check *check, const char *root)
 	uname(&uts);
 	check->tracer = tracers && strstr(tracers, "bts");
 	if (check->tracer)
-		good("kernel", "%s has the tracer", uts.release);
+		good(check, "kernel", "%s has the tracer", uts.release);
 	else if (!tracers)
 		bad(check, "kernel", "%s: %s", path, strerror(errno));
 	else if (kernel_config() == 1 || check->failed)
@@ -239,7 +252,7 @@ static void check_tracer(struct check *check, const char *root)
 	free(path);
 }
 
-static void check_options(const char *root)
+static void check_options(const struct check *check, const char *root)
 {
 	static const struct {
 		const char	*option, *words;
@@ -254,12 +267,12 @@ static void check_options(const char *root)
 		char *path = mem_format("%s/options/%s", root, wanted[i].option);
 
 		if (access(path, F_OK))
-			note("kernel", "no %s: %s; a newer kernel of this project has it",
+			note(check, "kernel", "no %s: %s; a newer kernel of this project has it",
 			     wanted[i].option, wanted[i].words);
 		free(path);
 	}
 	if (access("/proc/kcore", F_OK))
-		note("kernel", "no /proc/kcore: the kernel's own code is not saved with a trace; "
+		note(check, "kernel", "no /proc/kcore: the kernel's own code is not saved with a trace; "
 		     "CONFIG_PROC_KCORE=y");
 }
 
@@ -282,17 +295,17 @@ static void check_perf(struct check *check)
 
 	check->perf = !error;
 	if (error)
-		note("perf", "cannot record branches: %s", why);
+		note(check, "perf", "cannot record branches: %s", why);
 	else
-		good("perf", "records branches in user space (branches:u; "
+		good(check, "perf", "records branches in user space (branches:u; "
 		     "kernel.perf_event_paranoid is %lld)", paranoid);
 	free(why);
 	if (!perf_events_try(BACKEND_INTEL_BTS))
-		good("perf", "records both sides, for this user (--backend intel_bts)");
+		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
 }
 
 /* Which instances trace already: they and we do not disturb each other. */
-static void check_users(const char *root)
+static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);
 	DIR *stream = opendir(dir);
@@ -303,7 +316,7 @@ static void check_users(const char *root)
 		char *tracer = path_read(path, NULL);
 
 		if (tracer && !strcmp(tracer, "bts\n"))
-			note("in use", "instance %s traces; others may as well", entry->d_name);
+			note(check, "in use", "instance %s traces; others may as well", entry->d_name);
 		free(tracer);
 		free(path);
 	}
@@ -335,7 +348,7 @@ static void check_start(struct check *check)
 	} else {
 		stats = instance_read(inst, "bts_stats");
 		once = stats && strstr(stats, "hw_interrupt: once");
-		good("hardware", "each CPU stores a known branch and interrupts (%s)",
+		good(check, "hardware", "each CPU stores a known branch and interrupts (%s)",
 		     once ? "once" : "for each record above the threshold");
 		free(stats);
 	}
@@ -350,28 +363,61 @@ static void check_software(struct check *check)
 	check_perf(check);
 	check_lockdown(check);
 	if (geteuid())
-		note("rights", "not root: the tracer wants root, or rights to tracefs");
+		note(check, "rights", "not root: the tracer wants root, or rights to tracefs");
 	else
-		good("rights", "root");
+		good(check, "rights", "root");
 	root = instance_tracefs();
 	if (!root) {
 		bad(check, "tracefs", geteuid() ? "not open to this user: run bts check as root" :
 		    "it cannot be mounted");
 		return;
 	}
-	good("tracefs", "%s", root);
+	good(check, "tracefs", "%s", root);
 	check_tracer(check, root);
 	if (!check->tracer)
 		return;
-	check_options(root);
-	check_users(root);
+	check_options(check, root);
+	check_users(check, root);
 	check_start(check);
+}
+
+static void ask_all(struct check *check)
+{
+	check->cpuinfo = path_read("/proc/cpuinfo", NULL);
+	check_cpu(check);
+	check_hypervisor(check);
+	check_flags(check);
+	check_errata(check);
+	check_pti(check);
+	check_software(check);
+	free(check->cpuinfo);
+}
+
+/* What all of it means. */
+static void conclude(struct check *check, bool with_probe)
+{
+	bool perf_only = check->failed && check->perf && !check->tracer;
+	const char *with = perf_only ? "\"perf\"" : check->failed ? "null" : "\"tracer\"";
+
+	if (check->json)
+		printf("{\"records_with\":%s}\n", with);
+	else if (perf_only)
+		puts("\nBranches of user space can be recorded here, with perf. Some may be lost.");
+	else if (check->failed)
+		puts("\nBranches cannot be recorded here, see NO.");
+	else if (with_probe)
+		check->failed = !probe_machine();
+	else
+		puts("\nBranches can be recorded here. bts check --probe tries it.");
+	if (perf_only)
+		check->failed = with_probe;
 }
 
 int cmd_check(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "probe",	no_argument, NULL, 'p' },
+		{ "json",	no_argument, NULL, 'J' },
 		{ "help",	no_argument, NULL, 'h' },
 		{}
 	};
@@ -379,33 +425,19 @@ int cmd_check(int argc, char **argv)
 	bool with_probe = false;
 	int option;
 
-	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (option == 'h')
 			return msg_usage(usage);
-		if (option != 'p')
-			return msg_misuse("check", "no such option");
-		with_probe = true;
+		if (option == '?')
+			return STATUS_MISUSE;
+		with_probe |= option == 'p';
+		check.json |= option == 'J';
 	}
 	if (optind < argc)
 		return msg_misuse("check", "%s: no arguments are wanted", argv[optind]);
-	check.cpuinfo = path_read("/proc/cpuinfo", NULL);
-	check_cpu(&check);
-	check_hypervisor(&check);
-	check_flags(&check);
-	check_errata(&check);
-	check_pti();
-	check_software(&check);
-	free(check.cpuinfo);
-	if (check.failed && check.perf && !check.tracer) {
-		puts("\nBranches of user space can be recorded here, with perf. Some may be lost.");
-		check.failed = with_probe;
-	} else if (check.failed) {
-		puts("\nBranches cannot be recorded here, see NO.");
-	} else if (with_probe) {
-		check.failed = !probe_machine();
-	} else {
-		puts("\nBranches can be recorded here. bts check --probe tries it.");
-	}
+	if (check.json && with_probe)
+		return msg_misuse("check", "--json and --probe exclude each other");
+	ask_all(&check);
+	conclude(&check, with_probe);
 	return check.failed ? STATUS_FAILURE : STATUS_OK;
 }

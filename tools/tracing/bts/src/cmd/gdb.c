@@ -218,7 +218,7 @@ static int option(struct gdb_command *c, int option)
 		status = msg_number("gdb", "--listen", optarg, 0, &c->port);
 		break;
 	default:
-		return msg_misuse("gdb", "no such option, or its argument is missing");
+		return STATUS_MISUSE;
 	}
 	return status;
 }
@@ -239,7 +239,6 @@ static int parse(struct gdb_command *c, int argc, char **argv)
 	};
 	int found, status = STATUS_OK;
 
-	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, "i:kh", longs, NULL)) != -1) {
 		if (found == 'h')
 			return -1;

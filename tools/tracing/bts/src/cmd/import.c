@@ -108,7 +108,6 @@ int cmd_import(int argc, char **argv)
 	const char *input = "perf.data", *output = DAT_NAME;
 	int option;
 
-	opterr = 0;
 	while ((option = getopt_long(argc, argv, "i:o:h", longs, NULL)) != -1) {
 		switch (option) {
 		case 'i':
@@ -120,7 +119,7 @@ int cmd_import(int argc, char **argv)
 		case 'h':
 			return msg_usage(usage);
 		default:
-			return msg_misuse("import", "no such option, or its argument is missing");
+			return STATUS_MISUSE;
 		}
 	}
 	if (optind < argc)

@@ -32,7 +32,8 @@ static const char usage[] =
 "branches it has, and how many were lost.\n"
 "\n"
 "  -i, --input FILE   the trace\n"
-"      --stats        the tracer's counters as well\n";
+"      --stats        the tracer's counters as well\n"
+"      --json         one object; a trace that trace-cmd recorded has its summary in a second\n";
 
 /* The value of "KEY: value", to be freed; NULL if there is no such line. */
 static char *value_of(const char *text, const char *key)
@@ -162,10 +163,11 @@ static void print_file(const struct dat *dat)
 	free(archive);
 }
 
-static void print_our_bill(const struct dat *dat)
+static struct bill bill_of(const struct dat *dat)
 {
 	const char *info = dat->info.text;
-	struct bill bill = {
+
+	return (struct bill) {
 		.branches	= stats_number(info, "branches"),
 		.tasks		= stats_number(info, "tasks"),
 		.switches	= stats_number(info, "switches"),
@@ -176,12 +178,81 @@ static void print_our_bill(const struct dat *dat)
 		.flight		= stats_number(info, "flight"),
 		.stats		= info,
 	};
+}
 
+static void json_file(const struct dat *dat)
+{
+	const char *comma = "";
+
+	fputs("{\"file\":", stdout);
+	text_print_json(stdout, dat->path);
+	printf(",\"version\":%u,\"compression\":", dat->version);
+	text_print_json(stdout, dat->compression);
+	printf(",\"bytes\":%llu,\"uname\":", (unsigned long long)dat->size);
+	text_print_json(stdout, dat->uname.text ? dat->uname.text : "");
+	fputs(",\"cpus\":[", stdout);
+	for (size_t i = 0; i < dat->nr_cpus; i++) {
+		printf("%s{\"cpu\":%d,\"bytes\":%llu}", comma, dat->cpus[i].cpu,
+		       (unsigned long long)dat->cpus[i].size);
+		comma = ",";
+	}
+	fputs("]", stdout);
+}
+
+/* Our section: lines "KEY: VALUE", up to @end. A key may come again. */
+static void json_lines(const char *text, const char *end)
+{
+	const char *comma = "";
+
+	fputs(",\"recorded\":[", stdout);
+	for (size_t length; text < end; text += length + (text[length] == '\n')) {
+		size_t key = strcspn(text, ":\n");
+		char *name = mem_format("%.*s", (int)key, text), *value;
+
+		length = strcspn(text, "\n");
+		value = mem_format("%.*s", key + 2 <= length ? (int)(length - key - 2) : 0,
+				   text + key + 2);
+		printf("%s{\"key\":", comma);
+		text_print_json(stdout, name);
+		fputs(",\"value\":", stdout);
+		text_print_json(stdout, value);
+		fputs("}", stdout);
+		comma = ",";
+		free(value);
+		free(name);
+	}
+	fputs("],", stdout);
+}
+
+/* @stats: where the tracer's counters begin, or NULL. */
+static void show_json(const struct dat *dat, const char *stats, bool with_stats)
+{
+	const char *info = dat->info.text;
+	struct bill bill = bill_of(dat);
+
+	json_file(dat);
+	if (info) {
+		json_lines(info, stats && !with_stats ? stats : info + strlen(info));
+		bill_json(stdout, &bill);
+	}
+	puts("}");
+}
+
+static void show_text(const struct dat *dat, const char *stats, bool with_stats)
+{
+	struct bill bill = bill_of(dat);
+
+	print_file(dat);
+	if (!dat->info.text)
+		return;
+	print_our_info(dat->info.text);
+	if (with_stats && stats)
+		fputs(stats, stdout);
 	bill_print(stdout, NULL, &bill);
 }
 
 /* Not ours: counted. */
-static int print_counted_bill(struct options *options)
+static int print_counted_bill(struct options *options, bool json)
 {
 	struct pipe pipe = {};
 	int ret;
@@ -189,11 +260,14 @@ static int print_counted_bill(struct options *options)
 	if (!pipe_open(&pipe, options->path, options))
 		return STATUS_FAILURE;
 	ret = pipe_run(&pipe);
-	pipe_bill(&pipe, stdout);
+	if (json)
+		pipe_bill_json(&pipe, stdout);
+	else
+		pipe_bill(&pipe, stdout);
 	return pipe_close(&pipe) || ret ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int show(struct options *options, bool stats)
+static int show(struct options *options, bool stats, bool json)
 {
 	struct error error = {};
 	struct dat *dat = dat_open(options->path, &error);
@@ -205,16 +279,10 @@ static int show(struct options *options, bool stats)
 		error_free(&error);
 		return STATUS_FAILURE;
 	}
-	print_file(dat);
 	from = dat->info.text ? strstr(dat->info.text, "\nowner:") : NULL;
-	if (dat->info.text)
-		print_our_info(dat->info.text);
-	if (stats && from)
-		printf("%s", from + 1);
-	if (dat->info.text)
-		print_our_bill(dat);
-	else
-		ret = print_counted_bill(options);
+	(json ? show_json : show_text)(dat, from ? from + 1 : NULL, stats);
+	if (!dat->info.text)
+		ret = print_counted_bill(options, json);
 	if (dat->info.text && dat->error)
 		ret = msg_error("read", dat->path, "%s", dat->error);
 	dat_close(dat);
@@ -226,14 +294,14 @@ int cmd_info(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "input",	required_argument,	NULL, 'i' },
 		{ "stats",	no_argument,		NULL, 's' },
+		{ "json",	no_argument,		NULL, 'J' },
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
 	struct options options = { .path = DAT_NAME };
-	bool stats = false;
+	bool stats = false, json = false;
 	int option;
 
-	opterr = 0;
 	while ((option = getopt_long(argc, argv, "i:h", longs, NULL)) != -1) {
 		switch (option) {
 		case 'i':
@@ -242,15 +310,18 @@ int cmd_info(int argc, char **argv)
 		case 's':
 			stats = true;
 			break;
+		case 'J':
+			json = true;
+			break;
 		case 'h':
 			return msg_usage(usage);
 		default:
-			return msg_misuse("info", "no such option, or its argument is missing");
+			return STATUS_MISUSE;
 		}
 	}
 	if (optind < argc)
 		options.path = argv[optind++];
 	if (optind < argc)
 		return msg_misuse("info", "%s: one argument too many", argv[optind]);
-	return show(&options, stats);
+	return show(&options, stats, json);
 }

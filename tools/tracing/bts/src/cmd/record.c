@@ -62,6 +62,7 @@ struct record {
 	struct kernel_code	*code;		/* before tracing went on */
 	int			signals;
 	unsigned int		nr_written;
+	bool			by_trigger;	/* it has ended the recording */
 	struct timespec		start;
 };
 
@@ -418,6 +419,7 @@ static int run(struct record *rec)
 	for (;;) {
 		enum reason reason = wait_for_end(rec);
 
+		rec->by_trigger = reason == TRIGGERED;
 		if (reason == ENDED && rec->options.on) {
 			fprintf(stderr, "bts: %s has not happened%s: nothing is written\n",
 				rec->options.on, rec->nr_written ? " again" : "");
@@ -480,7 +482,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	if (prepare(&rec) || start(&rec) || run(&rec))
 		result.status = recording_failure(&rec.targets);
 	recording_report_end(&rec.options, &rec.targets);
-	result.ended = rec.targets.ended;
+	result.ended = rec.targets.ended && !rec.by_trigger;
 	result.wait_status = rec.targets.status;
 	clean_up(&rec);
 	return result;

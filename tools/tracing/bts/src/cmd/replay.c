@@ -29,6 +29,7 @@ static const char usage[] =
 	"  -N, --no FUNC        without calls of this function\n"
 	"  -D, --depth N        no deeper than N calls\n"
 	"  --inline             inlined functions, too\n"
+	"  --json               an object a line: for each call, return and row\n"
 	"  -h, --help           this text\n";
 
 struct replay {
@@ -38,6 +39,7 @@ struct replay {
 	const char		*without;
 	unsigned long		depth;
 	bool			inlines;
+	bool			json;
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call of @only, or any */
@@ -71,6 +73,17 @@ static const char *const kinds[] = {
 	[BTS_FRAME_INLINED]	= "",
 };
 
+static const char *const kind_names[] = {
+	[BTS_FRAME_ROOT]	= "root",
+	[BTS_FRAME_CALL]	= "call",
+	[BTS_FRAME_TAIL]	= "jump",
+	[BTS_FRAME_SYSCALL]	= "system call",
+	[BTS_FRAME_INTERRUPT]	= "interrupt",
+	[BTS_FRAME_SIGNAL]	= "signal",
+	[BTS_FRAME_GUESS]	= "guess",
+	[BTS_FRAME_INLINED]	= "inlined",
+};
+
 /* @task: NULL stands for the CPU. */
 static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level,
 		 const struct bts_frame *counts)
@@ -94,6 +107,53 @@ static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr
 	for (uintptr_t i = 1; i < level; i++)
 		text_bytes(text, "  ", 2);
 	r->rows++;
+}
+
+/* The beginning of an object, for a line at this level. */
+static void json_head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level)
+{
+	struct text *text = r->text;
+
+	if (task) {
+		text_string(text, "{\"task\":");
+		text_json(text, bts_task_comm(task));
+		text_string(text, ",\"pid\":");
+		text_number(text, bts_task_pid(task));
+	} else {
+		text_string(text, "{\"cpu\":");
+		text_number(text, cpu);
+	}
+	text_string(text, ",\"level\":");
+	text_number(text, level);
+	r->rows++;
+}
+
+static void json_name(struct replay *r, const char *what, const struct bts_frame *f)
+{
+	text_string(r->text, what);
+	text_json(r->text, bts_sym_name(f->sym));
+	text_string(r->text, ",\"dso\":");
+	text_json(r->text, bts_sym_object(f->sym));
+}
+
+static void json_enter(struct replay *r, const struct bts_task *t, const struct bts_frame *f)
+{
+	json_head(r, t, 0, level_of(f));
+	json_name(r, ",\"call\":", f);
+	text_string(r->text, ",\"kind\":\"");
+	text_string(r->text, kind_names[f->kind]);
+	text_string(r->text, "\"}\n");
+}
+
+static void json_leave(struct replay *r, const struct bts_task *t, const struct bts_frame *f)
+{
+	json_head(r, t, 0, level_of(f));
+	json_name(r, ",\"return\":", f);
+	text_string(r->text, ",\"instructions\":");
+	text_number(r->text, f->insns);
+	text_string(r->text, ",\"branches\":");
+	text_number(r->text, f->branches);
+	text_string(r->text, f->unfinished ? ",\"finished\":false}\n" : ",\"finished\":true}\n");
 }
 
 static int enough(const struct replay *r)
@@ -172,6 +232,10 @@ static int enter(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	if (!f->user)
 		return 0;
 	r->found = true;
+	if (r->json) {
+		json_enter(r, t, f);
+		return enough(r);
+	}
 	print_pending(r);
 	r->pending = t;
 	r->pending_frame = *f;
@@ -185,6 +249,10 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 
 	if (!f->user)
 		return 0;
+	if (r->json) {
+		json_leave(r, t, f);
+		return enough(r);
+	}
 	if (!leaf)
 		print_pending(r);
 	r->pending = NULL;
@@ -212,6 +280,12 @@ static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool 
 	print_pending(r);
 	if (!level && (bts_depth(t) || r->only))
 		return 0;
+	if (r->json) {
+		json_head(r, t, 0, level + 1);
+		text_format(r->text, ",\"stack\":%u,\"guessed\":%s}\n", number,
+			    guessed ? "true" : "false");
+		return enough(r);
+	}
 	head(r, t, 0, level + 1, NULL);
 	text_string(r->text, guessed ? "// stack guessed" : "// stack ");
 	if (!guessed)
@@ -228,6 +302,13 @@ static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 	if (row->type == BTS_ROW_MAP || (t && bts_depth(t) && !level))
 		return 0;
 	print_pending(r);
+	if (r->json) {
+		json_head(r, t, row->cpu, level + 1);
+		text_string(r->text, ",\"row\":");
+		text_json(r->text, row->text);
+		text_string(r->text, "}\n");
+		return enough(r);
+	}
 	head(r, t, row->cpu, level + 1, NULL);
 	text_string(r->text, "// ");
 	text_string(r->text, row->text);
@@ -247,7 +328,8 @@ static int run(void *ctx, const struct options *options)
 		bts_set(r->trace, "inline", NULL);
 	r->head = options->head;
 	r->text = text_open(stdout);
-	text_string(r->text, "  instructions   branches  task                  calls\n");
+	if (!r->json)
+		text_string(r->text, "  instructions   branches  task                  calls\n");
 	bts_on_row(r->trace, row);
 	bts_on_call(r->trace, enter);
 	bts_on_return(r->trace, leave);
@@ -257,7 +339,7 @@ static int run(void *ctx, const struct options *options)
 	status = ret < 0 ? STATUS_FAILURE : STATUS_OK;
 	if (r->only && !r->found)
 		status = msg_error("replay", r->only, "no such function in the trace");
-	return command_trace_end(r->trace, false, status);
+	return command_trace_end(r->trace, r->json, status);
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -270,6 +352,9 @@ static int option(void *ctx, int option, const char *command)
 		return STATUS_OK;
 	case 'N':
 		r->without = optarg;
+		return STATUS_OK;
+	case 'J':
+		r->json = true;
 		return STATUS_OK;
 	case 'I':
 		r->inlines = true;
@@ -286,6 +371,7 @@ int cmd_replay(int argc, char **argv)
 		{ "function", required_argument, NULL, 'F' },
 		{ "no", required_argument, NULL, 'N' },
 		{ "depth", required_argument, NULL, 'D' },
+		{ "json", no_argument, NULL, 'J' },
 		{ "inline", no_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{}

@@ -10,11 +10,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "flow/tally.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/terminal.h"
 #include "lib/text.h"
 #include "cmd.h"
 #include "command.h"
@@ -202,44 +202,53 @@ static int by_branches(const void *left, const void *right)
 	return compare(l->branches, r->branches, l->insns, r->insns, l, r);
 }
 
-static void place(FILE *out, const struct sym *s, uint64_t addr)
+static void print_place(const struct sym *s, uint64_t addr)
 {
 	struct place p = { .sym = (struct sym *)s, .addr = addr };
 	char text[1024];
 
 	place_text(text, sizeof(text), &p, addr);
-	fputs(text, out);
+	fputs(text, stdout);
 }
 
-static void print_name(struct top *t, const struct tally_entry *e, FILE *out)
+/* To be freed. */
+static char *line_name(const struct tally_entry *e)
+{
+	const struct sym *s = e->key.a;
+
+	if (e->key.a_addr == UINT64_MAX)
+		return mem_format("%s (no line)", s->name);
+	return mem_format("%s:%llu", (const char *)e->key.a, (unsigned long long)e->key.a_addr);
+}
+
+static void print_name(const struct top *t, const struct tally_entry *e)
 {
 	const struct sym *s = e->key.a;
 	const struct object *o = e->key.a;
+	char *line;
 
 	switch (t->by) {
 	case BY_FUNCTION:
-		fprintf(out, "%s", s->name);
+		fputs(s->name, stdout);
 		if (s != &s->object->whole)
-			fprintf(out, "  (%s)", s->object->name);
+			printf("  (%s)", s->object->name);
 		break;
 	case BY_DSO:
-		fputs(o->name, out);
+		fputs(o->name, stdout);
 		break;
 	case BY_LINE:
-		if (e->key.a_addr == UINT64_MAX)
-			fprintf(out, "%s (no line)", s->name);
-		else
-			fprintf(out, "%s:%llu", (const char *)e->key.a,
-				(unsigned long long)e->key.a_addr);
+		line = line_name(e);
+		fputs(line, stdout);
+		free(line);
 		break;
 	case BY_LOOP:
-		place(out, s, e->key.a_addr);
+		print_place(s, e->key.a_addr);
 		break;
 	case BY_EDGE:
-		place(out, s, e->key.a_addr);
-		fputs(" -> ", out);
-		place(out, e->key.b, e->key.b_addr);
-		fprintf(out, "  %s", branch_kind_names[e->kind]);
+		print_place(s, e->key.a_addr);
+		fputs(" -> ", stdout);
+		print_place(e->key.b, e->key.b_addr);
+		printf("  %s", branch_kind_names[e->kind]);
 		break;
 	}
 }
@@ -249,34 +258,68 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100. * part / whole : 0;
 }
 
+/* "KEY":"NAME", which may be a place of several parts. */
+static void json_place(const char *key, const struct sym *s, uint64_t addr)
+{
+	struct place p = { .sym = (struct sym *)s, .addr = addr };
+	char text[1024];
+
+	place_text(text, sizeof(text), &p, addr);
+	printf("%s:", key);
+	text_print_json(stdout, text);
+}
+
+static void json_name(const struct top *t, const struct tally_entry *e)
+{
+	const struct sym *s = e->key.a;
+	const struct object *o = e->key.a;
+	char *line;
+
+	switch (t->by) {
+	case BY_FUNCTION:
+		fputs("{\"function\":", stdout);
+		text_print_json(stdout, s->name);
+		fputs(",\"dso\":", stdout);
+		text_print_json(stdout, s->object->name);
+		break;
+	case BY_DSO:
+		fputs("{\"dso\":", stdout);
+		text_print_json(stdout, o->name);
+		break;
+	case BY_LINE:
+		line = line_name(e);
+		fputs("{\"line\":", stdout);
+		text_print_json(stdout, line);
+		free(line);
+		break;
+	case BY_LOOP:
+		json_place("{\"loop\"", s, e->key.a_addr);
+		break;
+	case BY_EDGE:
+		json_place("{\"from\"", s, e->key.a_addr);
+		json_place(",\"to\"", e->key.b, e->key.b_addr);
+		printf(",\"kind\":\"%s\"", branch_kind_names[e->kind]);
+		break;
+	}
+}
+
 static void print_row(struct top *t, const struct tally_entry *e)
 {
-	char *name = NULL;
-	size_t size;
-	FILE *out;
-
-	if (!t->json) {
-		printf("%15llu %6.2f%% %13llu %6.2f%% ", (unsigned long long)e->insns,
-		       percent(e->insns, t->insns), (unsigned long long)e->branches,
-		       percent(e->branches, t->branches));
-		if (t->by == BY_FUNCTION || t->by == BY_DSO)
-			printf("%11llu ", (unsigned long long)e->calls);
-		fputc(' ', stdout);
-		print_name(t, e, stdout);
-		putchar('\n');
+	if (t->json) {
+		json_name(t, e);
+		printf(",\"instructions\":%llu,\"branches\":%llu,\"calls\":%llu}\n",
+		       (unsigned long long)e->insns, (unsigned long long)e->branches,
+		       (unsigned long long)e->calls);
 		return;
 	}
-	out = open_memstream(&name, &size);
-	if (!out)
-		return;
-	print_name(t, e, out);
-	fclose(out);
-	printf("{\"%s\":", by_names[t->by]);
-	text_print_json(stdout, name);
-	printf(",\"instructions\":%llu,\"branches\":%llu,\"calls\":%llu}\n",
-	       (unsigned long long)e->insns, (unsigned long long)e->branches,
-	       (unsigned long long)e->calls);
-	free(name);
+	printf("%15llu %6.2f%% %13llu %6.2f%% ", (unsigned long long)e->insns,
+	       percent(e->insns, t->insns), (unsigned long long)e->branches,
+	       percent(e->branches, t->branches));
+	if (t->by == BY_FUNCTION || t->by == BY_DSO)
+		printf("%11llu ", (unsigned long long)e->calls);
+	fputc(' ', stdout);
+	print_name(t, e);
+	putchar('\n');
 }
 
 static void print(struct top *t)
@@ -326,8 +369,7 @@ static int show_live(void *ctx, const char *path)
 {
 	struct top *t = ctx;
 
-	if (isatty(STDOUT_FILENO))
-		fputs("\033[H\033[2J", stdout);
+	terminal_clear();
 	if (run(t, t->recordings.options, path))
 		return 1;
 	return fflush(stdout) ? 1 : 0;

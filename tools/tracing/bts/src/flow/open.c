@@ -204,21 +204,12 @@ void pipe_bill_text(const struct pipe *p, struct bytes *out)
 void pipe_bill_object(const struct pipe *p, struct bytes *out)
 {
 	const struct pipe_bill *b = &p->bill;
-	const char *comma = "";
 
 	bytes_format(out, "{\"bill\":{\"branches\":%llu,\"tasks\":%llu,\"switches\":%llu,",
 		     (unsigned long long)b->branches, (unsigned long long)b->tasks,
 		     (unsigned long long)b->switches);
-	bytes_format(out, "\"lost\":{");
-	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
-		if (!b->losses.known[i] && !b->losses.times[i])
-			continue;
-		bytes_format(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
-			     loss_cause_names[i], (unsigned long long)b->losses.known[i],
-			     (unsigned long long)b->losses.times[i]);
-		comma = ",";
-	}
-	bytes_add8(out, '}');
+	bytes_format(out, "\"lost\":");
+	losses_json(&b->losses, out);
 	add_changed_json(p, out);
 	bytes_format(out, ",\"gaps\":%llu,\"without_code\":%llu,\"stacks_guessed\":%llu,"
 		     "\"bytes_a_branch\":", (unsigned long long)b->gaps,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "mem.h"
 
 struct bytes {
@@ -72,21 +73,15 @@ bytes_format(struct bytes *bytes, const char *format, ...)
 	free(text);
 }
 
-/* A JSON string, with its quotes. Names need not be UTF-8. */
+/* A JSON string, with its quotes. */
 static inline void bytes_json(struct bytes *bytes, const char *string)
 {
-	bytes_add8(bytes, '"');
-	for (; *string; string++) {
-		unsigned char c = *string;
+	char out[JSON_CHARACTER];
+	size_t size;
 
-		if (c < 0x20 || c >= 0x7f) {
-			bytes_format(bytes, "\\u%04x", c);
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			bytes_add8(bytes, '\\');
-		bytes_add8(bytes, c);
-	}
+	bytes_add8(bytes, '"');
+	while ((size = json_next(&string, out)))
+		bytes_add(bytes, out, size);
 	bytes_add8(bytes, '"');
 }
 

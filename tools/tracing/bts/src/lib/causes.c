@@ -83,3 +83,19 @@ void losses_text(const struct losses *losses, struct bytes *out)
 	if (*comma == 'l')
 		bytes_format(out, "nothing lost");
 }
+
+void losses_json(const struct losses *losses, struct bytes *out)
+{
+	const char *comma = "";
+
+	bytes_add8(out, '{');
+	for (unsigned int i = 0; i < LOSS_CAUSES; i++) {
+		if (!losses->known[i] && !losses->times[i])
+			continue;
+		bytes_format(out, "%s\"%s\":{\"branches\":%llu,\"times_unknown\":%llu}", comma,
+			     loss_cause_names[i], (unsigned long long)losses->known[i],
+			     (unsigned long long)losses->times[i]);
+		comma = ",";
+	}
+	bytes_add8(out, '}');
+}

@@ -37,5 +37,7 @@ unsigned long long stats_number(const char *text, const char *name);
 void losses_count(struct losses *losses, const char *stats);
 /* "nothing lost", or "lost 12 (ring buffer full), ? (DS buffer full, 3 times)". */
 void losses_text(const struct losses *losses, struct bytes *out);
+/* The same as an object, by cause. */
+void losses_json(const struct losses *losses, struct bytes *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "mem.h"
 #include "text.h"
 
@@ -91,21 +92,12 @@ void text_time(struct text *t, uint64_t ts, unsigned int width)
 
 void text_json(struct text *t, const char *string)
 {
-	text_bytes(t, "\"", 1);
-	for (; *string; string++) {
-		unsigned char c = *string;
-		char escaped[8];
+	char out[JSON_CHARACTER];
+	size_t size;
 
-		if (c == '"' || c == '\\')
-			text_bytes(t, "\\", 1);
-		if (c >= 0x20 && c < 0x7f) {
-			text_bytes(t, string, 1);
-			continue;
-		}
-		/* What is not ASCII in a name need not be UTF-8. */
-		snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-		text_bytes(t, escaped, 6);
-	}
+	text_bytes(t, "\"", 1);
+	while ((size = json_next(&string, out)))
+		text_bytes(t, out, size);
 	text_bytes(t, "\"", 1);
 }
 
@@ -123,17 +115,12 @@ void text_format(struct text *t, const char *format, ...)
 
 void text_print_json(FILE *out, const char *string)
 {
-	fputc('"', out);
-	for (; *string; string++) {
-		unsigned char c = *string;
+	char character[JSON_CHARACTER];
+	size_t size;
 
-		if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else
-			fputc(c, out);
-	}
+	fputc('"', out);
+	while ((size = json_next(&string, character)))
+		fwrite(character, size, 1, out);
 	fputc('"', out);
 }
 

@@ -13,16 +13,23 @@
 #include "lib/text.h"
 #include "bill.h"
 
-static void print_losses(FILE *out, const struct bill *bill)
+static struct losses losses_of(const struct bill *bill)
 {
-	unsigned long long off = stats_number(bill->stats, "dropped_off");
 	struct losses losses = {};
-	struct bytes text = {};
 
 	losses_count(&losses, bill->stats);
 	/* What a flight recorder overwrites, or drops after its trigger, was not wanted. */
 	if (!bill->flight)
 		losses.known[LOSS_MISSED] += bill->overwritten;
+	return losses;
+}
+
+static void print_losses(FILE *out, const struct bill *bill)
+{
+	unsigned long long off = stats_number(bill->stats, "dropped_off");
+	struct losses losses = losses_of(bill);
+	struct bytes text = {};
+
 	losses_text(&losses, &text);
 	fprintf(out, "%.*s", (int)text.size, (char *)text.data);
 	if (off && !bill->flight)
@@ -51,4 +58,19 @@ void bill_print(FILE *out, const char *name, const struct bill *bill)
 	if (bill->file_bytes)
 		fprintf(out, " (file: %s bytes)", text_commas(bill->file_bytes));
 	fputc('\n', out);
+}
+
+void bill_json(FILE *out, const struct bill *bill)
+{
+	struct losses losses = losses_of(bill);
+	struct bytes text = {};
+
+	bytes_format(&text, "\"bill\":{\"branches\":%" PRIu64 ",\"tasks\":%" PRIu64
+		     ",\"switches\":%" PRIu64 ",\"lost\":", bill->branches, bill->tasks,
+		     bill->switches);
+	losses_json(&losses, &text);
+	bytes_format(&text, ",\"blocked_ns\":%" PRIu64 ",\"data_bytes\":%" PRIu64 "}",
+		     bill->blocked_ns, bill->data_bytes);
+	fwrite(text.data, text.size, 1, out);
+	bytes_free(&text);
 }

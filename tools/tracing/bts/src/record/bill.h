@@ -22,6 +22,8 @@ struct bill {
 	const char	*stats;		/* bts_stats at the end, for the losses; or NULL */
 };
 
+/* "bill":{...}, with the members of the object that ends the JSON of other commands. */
+void bill_json(FILE *out, const struct bill *bill);
 /* NAME: rest of the line. NAME may be NULL. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);
 

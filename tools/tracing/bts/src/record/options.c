@@ -258,7 +258,7 @@ static int parse_option(struct record_options *options, int option)
 		msg_usage(usage);
 		return -1;
 	default:
-		return msg_misuse("record", "no such option, or its argument is missing");
+		return STATUS_MISUSE;
 	}
 }
 
@@ -291,7 +291,6 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	int option;
 
 	*options = (struct record_options){ .output = DAT_NAME, .uid = geteuid() };
-	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:ukp:aC:m:e:h", long_options, NULL)) != -1) {
 		int ret = set_option(options, option) ? 0 : parse_option(options, option);
 

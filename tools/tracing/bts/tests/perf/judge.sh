@@ -101,7 +101,7 @@ intel_kernel() {
 }
 check "import of intel_bts//k: nothing of user space alone" intel_kernel
 intel_lost() {
-	says "perf's ring buffer full" bts import -o lost.dat lost-intel.data &&
+	says 'lost ? (ring buffer full' bts import -o lost.dat lost-intel.data &&
 		says 'LOST branches (ring buffer full)' bts report --no-lines lost.dat
 }
 check "import of intel_bts//u: what is truncated is a loss" intel_lost
@@ -118,7 +118,7 @@ check "import of a file that is cut, and of others" cut_short
 # What the two have in common: instructions by function, and the addresses that ran. A branch
 # into the kernel counts for the tracer alone.
 counts() { # FILE
-	bts top --json -n 0 "$1" | grep -v -e '(\[kernel\])' -e '"bill"' |
+	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
 		sed 's/"branches":.*//' | sort
 }
 

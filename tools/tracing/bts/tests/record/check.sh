@@ -1,19 +1,38 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds and runs trust.c under ASan and UBSan: check.sh [DIR]. KTAP.
+# Builds and runs trust.c under ASan and UBSan, and looks with output.py at what BTS prints of a
+# trace that odd.c has made: check.sh [DIR [BTS [KERNEL]]]. KTAP. KERNEL is the kernel's source,
+# of which these files are a part if no other is named.
 
 set -eu
 
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 dir=${1:-$(mktemp -d)}
+bts=${2:-bts}
 src=$here/../../src
+tree=${3:-$here/../../../../..}
+
+# build PROGRAM FILE... FLAG...
+build() {
+	out=$1
+	shift
+	# shellcheck disable=SC2046 # flags
+	${CC:-gcc} -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"test"' -Wall -Wextra \
+		-Wno-missing-field-initializers -fsanitize=address,undefined -I"$src" \
+		-I"$src/../include" -I"$src/../kernel" -I"$tree/kernel/trace" -I"$tree/tools/include" \
+		$(pkg-config --cflags libtracefs) -o "$dir/$out" "$@" "$src/record/writer.c" \
+		"$src/symbols/vdso.c" "$src/symbols/vdso32.c" "$src"/lib/*.c -lzstd
+}
 
 mkdir -p "$dir"
-# shellcheck disable=SC2046 # flags
-${CC:-gcc} -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"test"' -Wall -Wextra \
-	-fsanitize=address,undefined -I"$src" -I"$src/../include" \
-	$(pkg-config --cflags libtracefs) -o "$dir/trust.test" "$here/trust.c" \
-	"$src/record/writer.c" "$src/record/undo.c" "$src/symbols/vdso.c" "$src/symbols/vdso32.c" \
-	"$src"/lib/*.c -lzstd
-exec "$dir/trust.test" "$dir/trust"
+build trust.test "$here/trust.c" "$src/record/undo.c" &
+build odd "$here/odd.c" "$src/record/pages.c" "$src/record/made_formats.c" \
+	"$src/symbols/archive.c" "$tree/kernel/trace/bts/pack.c"
+wait $!
+status=0
+"$dir/trust.test" "$dir/trust" || status=1
+rm -f "$dir/odd.dat"
+"$dir/odd" "$dir/odd.dat"
+python3 "$here/output.py" "$bts" "$dir/odd.dat" || status=1
+exit $status

@@ -75,8 +75,8 @@ bts_counts() {
 import json, sys
 for line in sys.stdin:
     row = json.loads(line)
-    if "function" in row and row["function"].endswith("(%s)" % sys.argv[1]):
-        print(row["function"].split("  (")[0].split("(")[0], row["instructions"])' "$2" |
+    if "function" in row and row["dso"] == sys.argv[1] and not row["function"].startswith("["):
+        print(row["function"].split("(")[0], row["instructions"])' "$2" |
 		sort
 }
 
@@ -634,14 +634,14 @@ judge_names() {
 # Names of code that was made at run time; its bytes are not known.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
-		grep -q '"function":"made_up .*"branches":55,"calls":10'
+		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
 # The same with code: 2 * (1 + ... + 10) turns of the loop, and calls of one by the other.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
-		grep -q '"function":"made_inner .*"instructions":260,"branches":110,"calls":20' "$work/text" &&
-		grep -q '"function":"made_outer .*"instructions":50,' "$work/text" &&
+		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
+		grep -q '"function":"made_outer",.*"instructions":50,' "$work/text" &&
 		! grep -q made_before "$work/text" || return 1
 	"$bts" graph made_inner jitdump.dat >"$work/text" &&
 		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||

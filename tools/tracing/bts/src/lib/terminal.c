@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of tasks, files and functions come from whoever has made them, and may contain the
+ * sequences that control a terminal. So if an output is a terminal, its stream is replaced:
+ *
+ *	printf(), text.c -> stream -> write_visible() -> terminal
+ *
+ * Newlines, tabs and UTF-8 pass. All other control characters, C1's among them, become \xNN. A
+ * command that draws (bts tui) has no such stream.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "path.h"
+#include "terminal.h"
+
+/* @rest: how many bytes of a character are still to come; @first: next is the first of them. */
+struct guarded {
+	int		fd;
+	unsigned int	rest;
+	unsigned char	lead;
+};
+
+static bool is_control(struct guarded *g, unsigned char c)
+{
+	unsigned char lead = g->lead;
+
+	g->lead = 0;
+	/* Within a character; U+0080 to U+009F begin with 0xc2. */
+	if (g->rest && c >= 0x80 && c < 0xc0) {
+		g->rest--;
+		return lead == 0xc2 && c < 0xa0;
+	}
+	g->rest = c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 0;
+	g->lead = c;
+	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0);
+}
+
+static ssize_t write_visible(void *cookie, const char *bytes, size_t size)
+{
+	struct guarded *g = cookie;
+	char *out = mem_alloc(4 * size + 1), *at = out;
+	bool failed;
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = bytes[i];
+
+		if (is_control(g, c))
+			at += sprintf(at, "\\x%02x", c);
+		else
+			*at++ = c;
+	}
+	failed = path_write_all(g->fd, out, at - out);
+	free(out);
+	return failed ? 0 : (ssize_t)size;
+}
+
+static FILE *guard(FILE *stream, int fd, int mode)
+{
+	static struct guarded guarded[STDERR_FILENO + 1];
+	static const cookie_io_functions_t functions = { .write = write_visible };
+	FILE *visible;
+
+	if (!isatty(fd))
+		return stream;
+	guarded[fd].fd = fd;
+	visible = fopencookie(&guarded[fd], "w", functions);
+	if (!visible)
+		return stream;
+	setvbuf(visible, NULL, mode, 0);
+	return visible;
+}
+
+void terminal_guard(void)
+{
+	stdout = guard(stdout, STDOUT_FILENO, _IOLBF);
+	stderr = guard(stderr, STDERR_FILENO, _IOLBF);
+}
+
+void terminal_clear(void)
+{
+	static const char clear[] = "\033[H\033[2J";
+
+	fflush(stdout);
+	if (isatty(STDOUT_FILENO))
+		path_write_all(STDOUT_FILENO, clear, sizeof(clear) - 1);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a trace whose names are what hostile ones may be: odd FILE
+ *
+ * A task calls a function of a JIT compiler twice; each name has a quote, UTF-8, a byte that is
+ * not UTF-8, and sequences that set a terminal's title and colour.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "record/made_formats.h"
+#include "record/pages.h"
+#include "record/writer.h"
+#include "symbols/archive.h"
+
+#define ODD	"q\"\\\303\274\377\033]0;x\a\302\233"
+#define PID	77
+#define CODE	0x10000
+
+static void put_rows(struct pages *p)
+{
+	struct made_arrives arrives = {
+		.entry = { .type = MADE_ARRIVES, .pid = PID }, .comm = ODD, .pid = PID,
+		.tgid = PID, .user_ip = CODE,
+	};
+	struct made_departs departs = {
+		.entry = { .type = MADE_DEPARTS, .pid = PID }, .comm = ODD, .pid = PID,
+		.tgid = PID, .user_ip = CODE + 8,
+	};
+
+	struct {
+		struct made_map	row;
+		char		path[8];
+	} __attribute__((packed)) map = {
+		.row = {
+			.entry = { .type = MADE_MAP, .pid = PID }, .pid = PID, .tgid = PID,
+			.addr = CODE, .len = 0x1000, .path = sizeof(map.row) | 7U << 16,
+		},
+		.path = "//anon",
+	};
+
+	pages_row(p, 1000, &map, sizeof(map));
+	pages_row(p, 1000, &arrives, sizeof(arrives));
+	for (int i = 0; i < 2; i++) {
+		pages_branch(p, PID, 2000, CODE + 4, CODE + 0x100);
+		pages_branch(p, PID, 2000, CODE + 0x104, CODE + 8);
+	}
+	pages_lost(p, 3000, PID, 1);
+	pages_row(p, 4000, &departs, sizeof(departs));
+}
+
+int main(int argc, char **argv)
+{
+	static const char map[] = "10000 100 outer" ODD "\n10100 100 inner" ODD "\n";
+	char *none[] = { NULL };
+	struct writer *w = argc == 2 ? writer_create(argv[1], MADE_PAGE) : NULL;
+	struct pages *p = NULL;
+	int failed = 1;
+
+	if (w && !made_formats_write(w, false))
+		p = pages_open(w, 0);
+	if (p) {
+		put_rows(p);
+		failed = pages_close(p) ||
+			 writer_finish(w, "77 " ODD "\n", "[local]", none, 1,
+				       "\ncommand: " ODD "\npid: 1\npid: 2\nbranches: 4\ntasks: 1\n"
+				       "owner: bts\nbuffer_full: 1\nrows_lost: 3\n") ||
+			 archive_put(argv[1], "perf-77.map", map, sizeof(map) - 1);
+	}
+	if (w)
+		writer_free(w);
+	return failed;
+}

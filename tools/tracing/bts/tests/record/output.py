@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Is what bts prints of a hostile trace JSON, and harmless to a terminal? KTAP.
+
+    output.py BTS TRACE     TRACE is odd.c's
+"""
+import json
+import os
+import pty
+import subprocess
+import sys
+
+BTS, TRACE = sys.argv[1:]
+NUMBER = 0
+# The byte that is not UTF-8 is U+FFFD.
+ODD = 'q"\\\u00fc\ufffd\x1b]0;x\a\x9b'
+FAILED = []
+
+
+def result(good, name):
+    """Print a line of KTAP."""
+    global NUMBER
+    NUMBER += 1
+    print(f'{"" if good else "not "}ok {NUMBER} {name}')
+    if not good:
+        FAILED.append(name)
+
+
+def run(*words):
+    """The output of a command of bts."""
+    return subprocess.run([BTS, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=False).stdout
+
+
+def objects(*words):
+    """The objects that a command prints, a line each."""
+    out = run(*words)
+    done = subprocess.run(['jq', '-c', '.'], input=out, stdout=subprocess.PIPE, check=False) \
+        if any(os.access(os.path.join(d, 'jq'), os.X_OK) for d in os.get_exec_path()) else None
+    rows = [json.loads(line) for line in out.decode().splitlines()]
+    if done and [json.loads(line) for line in done.stdout.decode().splitlines()] != rows:
+        raise ValueError('jq reads it otherwise')
+    return rows
+
+
+def check_json(name, words, wanted):
+    """Each line is an object; one of them has what is wanted."""
+    try:
+        rows = objects(*words, TRACE)
+        good = any(wanted.items() <= row.items() for row in rows)
+        if not good:
+            print(f'# {rows[:4]}')
+    except ValueError as error:
+        print(f'# {error}')
+        good = False
+    result(good, name)
+
+
+def on_terminal(*words):
+    """The bytes that a command sends to a terminal, its errors included."""
+    seen = bytearray()
+
+    def read(fd):
+        data = os.read(fd, 65536)
+        seen.extend(data)
+        return b''
+
+    with open(os.devnull, 'rb') as null:
+        saved = os.dup(0)
+        os.dup2(null.fileno(), 0)
+        pty.spawn([BTS, *words], read, lambda fd: b'')
+        os.dup2(saved, 0)
+    return bytes(seen)
+
+
+def harmless(data):
+    """No control characters but the ends of lines and tabs, no C1."""
+    text = data.decode(errors='replace')
+    return len(text) > 20 and not [c for c in text if ord(c) < 32 and c not in '\r\n\t'
+                                   or 0x7f <= ord(c) < 0xa0]
+
+
+def main():
+    """Run all tests."""
+    print('1..15')
+    check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
+    check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
+    check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
+    check_json('graph', ['graph', '--json', 'inner*'], {'dso': '[anon]'})
+    check_json('info', ['info', '--json'], {'version': 7})
+    check_json('dump -f json', ['dump', '-f', 'json', '-i'], {'pid': 77})
+    info = objects('info', '--json', TRACE)[0]
+    result({'key': 'command', 'value': ODD} in info['recorded'] and
+           info['bill']['lost'].keys() == {'DS buffer full', 'rows of switches and mappings'} and
+           not [line for line in info['recorded'] if line['key'] == 'rows_lost'],
+           'info has what was recorded, and what was lost')
+    bill = objects('top', '--json', TRACE)[-1]['bill']
+    result(bill['lost'].keys() == {'DS buffer full'} and bill['branches'] == 4,
+           'the summary of the other commands has the same words')
+    result(all('state' in row or 'records_with' in row for row in objects('check', '--json')),
+           'check')
+    for words in (['report'], ['replay'], ['top'], ['info'],
+                  ['report', '--from', 'no\033such', '-i']):
+        result(harmless(on_terminal(*words, TRACE)), 'a terminal and bts ' + words[0])
+    result(b'\033]0;x\a' in run('report', TRACE), 'a file gets the names as they are')
+    sys.exit(1 if FAILED else 0)
+
+
+main()
