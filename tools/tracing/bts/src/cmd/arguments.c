@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The options that all commands have that read a trace: which file, and which of its
- * branches. They are taken out of the arguments first; a command then parses its own with
- * getopt_long().
+ * branches. They and the command's own make one table for getopt_long().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +18,8 @@ const char options_help[] =
 	"  --pid PID,...      only these tasks\n"
 	"  --cpu LIST         only what ran on these CPUs (0,2-3)\n"
 	"  --time FROM,TO     only what was recorded then, in seconds; either may be empty\n"
-	"  -u, -k             only branches with an end in user space, in the kernel\n"
+	"  -u, --user         only branches with an end in user space\n"
+	"  -k, --kernel       only branches with an end in the kernel\n"
 	"  --dso NAME         only branches with an end in this file, or in [kernel]\n"
 	"  --from WHERE       only branches that begin in this function, or at this address\n"
 	"  --to WHERE         only branches that lead there\n"
@@ -43,84 +43,106 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 	return options_set(o, name, value);
 }
 
-static bool set_option(struct options *o, const char *name, const char *value)
-{
-	if (!strcmp(name, "--head"))
-		return parse_head(o, value);
-	if (strcmp(name, "--input"))
-		return set_filter(o, name + 2, value);
-	free(o->path);
-	o->path = mem_strdup(value);
-	return *value;
-}
+#define FILTERS	"i:uk"
 
-static const char *const with_value[] = {
-	"--input", "--task", "--pid", "--cpu", "--time", "--dso", "--from", "--to", "--head",
-	"--vmlinux",
+/* Numbers that no command uses for its own. */
+enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
+
+static const struct option common[] = {
+	{ "input",	required_argument,	NULL, 'i' },
+	{ "task",	required_argument,	NULL, OPTION_FILTER },
+	{ "pid",	required_argument,	NULL, OPTION_FILTER },
+	{ "cpu",	required_argument,	NULL, OPTION_FILTER },
+	{ "time",	required_argument,	NULL, OPTION_FILTER },
+	{ "user",	no_argument,		NULL, 'u' },
+	{ "kernel",	no_argument,		NULL, 'k' },
+	{ "dso",	required_argument,	NULL, OPTION_FILTER },
+	{ "from",	required_argument,	NULL, OPTION_FILTER },
+	{ "to",		required_argument,	NULL, OPTION_FILTER },
+	{ "head",	required_argument,	NULL, OPTION_HEAD },
+	{ "vmlinux",	required_argument,	NULL, OPTION_FILTER },
+	{}
 };
 
-/* The option that @arg is, and its value if that is in @arg too; or NULL. */
-static const char *common_option(const char *arg, const char **value)
+static bool set_input(struct options *o, const char *path)
 {
-	*value = NULL;
-	if (!strncmp(arg, "-i", 2)) {
-		*value = arg[2] ? arg + 2 : NULL;
-		return "--input";
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++) {
-		size_t length = strlen(with_value[i]);
-
-		if (strncmp(arg, with_value[i], length))
-			continue;
-		if (arg[length] == '=')
-			*value = arg + length + 1;
-		if (arg[length] == '=' || !arg[length])
-			return with_value[i];
-	}
-	return NULL;
+	free(o->path);
+	o->path = mem_strdup(path);
+	return *path;
 }
 
-/* -u and -k. */
-static bool set_side(struct options *o, const char *arg)
+/* -1: it is one of the command's own. @name: of a long one. */
+static int common_option(struct options *o, int option, const char *name, const char *command)
 {
-	if (strcmp(arg, "-u") && strcmp(arg, "-k"))
-		return false;
-	set_filter(o, arg[1] == 'u' ? "user" : "kernel", NULL);
-	return true;
+	bool fine = true;
+
+	switch (option) {
+	case 'i':
+		name = "input";
+		fine = set_input(o, optarg);
+		break;
+	case 'u':
+	case 'k':
+		set_filter(o, option == 'u' ? "user" : "kernel", NULL);
+		break;
+	case OPTION_HEAD:
+		fine = parse_head(o, optarg);
+		break;
+	case OPTION_FILTER:
+		fine = set_filter(o, name, optarg);
+		break;
+	default:
+		return -1;
+	}
+	return fine ? STATUS_OK :
+	       msg_misuse(command, "--%s %s: not understood", name, optarg);
 }
 
-int options_parse(struct options *o, const char *command, int *argc, char **argv)
+/* The command's own options, then the common ones; to be freed. */
+static struct option *all_options(const struct option *own)
 {
-	int kept = 1;
+	struct option *all;
+	size_t nr = 0;
+
+	while (own && own[nr].name)
+		nr++;
+	all = mem_zalloc(nr + ARRAY_SIZE(common), sizeof(*all));
+	memcpy(all, own, nr * sizeof(*all));
+	memcpy(all + nr, common, sizeof(common));
+	return all;
+}
+
+static int parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv,
+		 const char *shorts, const struct option *longs)
+{
+	int option, index = 0, status = STATUS_OK;
+
+	while (!status && (option = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
+		if (option == 'h')
+			return -1;
+		/* getopt_long() has said what it does not know. */
+		if (option == '?')
+			return STATUS_MISUSE;
+		status = common_option(o, option, longs[index].name, argv[0]);
+		if (status < 0)
+			status = c->option ? c->option(ctx, option, argv[0]) : STATUS_MISUSE;
+	}
+	return status;
+}
+
+int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv)
+{
+	char *shorts = mem_format("%s" FILTERS, c->shorts);
+	struct option *longs = all_options(c->longs);
+	int status;
 
 	*o = (struct options) {};
-	for (int i = 1; i < *argc; i++) {
-		const char *value, *name;
-
-		if (!strcmp(argv[i], "--")) {
-			while (i < *argc)
-				argv[kept++] = argv[i++];
-			break;
-		}
-		if (set_side(o, argv[i]))
-			continue;
-		name = common_option(argv[i], &value);
-		if (!name) {
-			argv[kept++] = argv[i];
-			continue;
-		}
-		if (!value && i + 1 == *argc)
-			return msg_misuse(command, "%s needs a value", name);
-		if (!value)
-			value = argv[++i];
-		if (!set_option(o, name, value))
-			return msg_misuse(command, "%s %s: not understood", name, value);
-	}
-	*argc = kept;
-	argv[kept] = NULL;
+	status = parse(c, ctx, o, argc, argv, shorts, longs);
+	free(longs);
+	free(shorts);
 	if (!o->path)
 		o->path = mem_strdup(DAT_NAME);
-	if (o->user && o->kernel)
-		return msg_misuse(command, "-u and -k exclude each other");
-	return STATUS_OK;
+	if (!status && o->user && o->kernel)
+		return msg_misuse(argv[0], "-u and -k exclude each other");
+	return status;
 }

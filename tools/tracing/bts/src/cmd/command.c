@@ -24,25 +24,10 @@ int command_input(struct options *o, const char *command, int argc, char **argv)
 	return STATUS_OK;
 }
 
-/* STATUS_OK, STATUS_MISUSE, or -1: help was wanted. */
-static int parse_options(const struct command *c, void *ctx, int argc, char **argv)
-{
-	int option, status = STATUS_OK;
-
-	while (!status && (option = getopt_long(argc, argv, c->shorts, c->longs, NULL)) != -1) {
-		if (option == 'h')
-			return -1;
-		/* getopt_long() has said what it does not know. */
-		status = option == '?' || !c->option ? STATUS_MISUSE :
-			 c->option(ctx, option, argv[0]);
-	}
-	return status;
-}
-
 static int parse_arguments(const struct command *c, void *ctx, struct options *o, int argc,
 			   char **argv)
 {
-	int status = parse_options(c, ctx, argc, argv);
+	int status = options_parse(c, ctx, o, argc, argv);
 
 	if (status)
 		return status;
@@ -54,10 +39,8 @@ static int parse_arguments(const struct command *c, void *ctx, struct options *o
 int command_main(const struct command *c, void *ctx, int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(&options, argv[0], &argc, argv);
+	int status = parse_arguments(c, ctx, &options, argc, argv);
 
-	if (!status)
-		status = parse_arguments(c, ctx, &options, argc, argv);
 	if (!status) {
 		status = c->run(ctx, &options);
 	} else if (status < 0) {

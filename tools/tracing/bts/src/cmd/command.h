@@ -16,7 +16,7 @@
  * struct command - a command that reads a trace
  * @usage:	its own part of the help
  * @print_usage: in place of @usage
- * @shorts:	its own options for getopt_long(), with h; the common ones are taken out before
+ * @shorts:	its own options for getopt_long(), with h
  * @longs:	the same, with help
  * @option:	one of them, its value in optarg: STATUS_OK or, after a message, STATUS_MISUSE. NULL
  *		if there are none
@@ -38,10 +38,10 @@ struct command {
 extern const char options_help[];
 
 /*
- * Takes the common options out of the arguments, and -i FILE. Short and long ones of the
- * command's own stay, with all else. Returns STATUS_OK or, after a message, STATUS_MISUSE.
+ * The options of the command and the common ones, -i FILE too. Returns STATUS_OK, STATUS_MISUSE
+ * after a message, or -1: help is wanted.
  */
-int options_parse(struct options *o, const char *command, int *argc, char **argv);
+int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv);
 
 /* Arguments, run, end: what a cmd_NAME() returns. */
 int command_main(const struct command *c, void *ctx, int argc, char **argv);

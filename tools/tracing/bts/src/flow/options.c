@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "private.h"
 
@@ -27,31 +28,21 @@ static bool parse_pids(struct options *o, const char *text)
 
 static bool parse_cpus(struct options *o, const char *text)
 {
-	char *end;
+	long first, last;
+	int found = -1;
 
-	for (;; text = end + 1) {
-		unsigned long first = strtoul(text, &end, 10), last = first;
+	while (*text && (found = cpus_next(&text, &first, &last)) > 0) {
+		size_t words = last / 64 + 1;
 
-		if (end == text)
-			return false;
-		if (*end == '-') {
-			text = end + 1;
-			last = strtoul(text, &end, 10);
-			if (end == text)
-				return false;
-		}
-		if (last < first || last > 8191)
-			return false;
-		if (o->cpu_words < last / 64 + 1) {
-			o->cpus = mem_realloc(o->cpus, last / 64 + 1, 8);
-			memset(o->cpus + o->cpu_words, 0, (last / 64 + 1 - o->cpu_words) * 8);
-			o->cpu_words = last / 64 + 1;
+		if (o->cpu_words < words) {
+			o->cpus = mem_realloc(o->cpus, words, 8);
+			memset(o->cpus + o->cpu_words, 0, (words - o->cpu_words) * 8);
+			o->cpu_words = words;
 		}
 		for (; first <= last; first++)
 			o->cpus[first / 64] |= 1ULL << (first % 64);
-		if (*end != ',')
-			return !*end;
 	}
+	return found > 0;
 }
 
 static bool parse_time(struct options *o, const char *text)

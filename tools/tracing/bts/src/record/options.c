@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file/trace_dat.h"
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "record.h"
@@ -125,28 +126,16 @@ static int parse_pids(struct record_options *options, const char *text)
 
 static int parse_cpus(struct record_options *options, const char *text)
 {
-	if (!*text || strspn(text, "0123456789,-") != strlen(text))
+	const char *list = text;
+	int found = -1;
+	long from, to;
+
+	while (*list && (found = cpus_next(&list, &from, &to)) > 0)
+		;
+	if (found < 0)
 		return msg_misuse("record", "-C %s: not a list of CPUs", text);
 	options->cpus = text;
 	return STATUS_OK;
-}
-
-int record_next_cpus(const char **list, long *from, long *to)
-{
-	char *end;
-
-	if (!**list)
-		return 0;
-	*from = strtol(*list, &end, 10);
-	*to = *from;
-	if (end != *list && *end == '-') {
-		*list = end + 1;
-		*to = strtol(*list, &end, 10);
-	}
-	if (end == *list || *from < 0 || *from > *to || (*end && *end != ','))
-		return -1;
-	*list = end + (*end == ',');
-	return 1;
 }
 
 static void add_event(struct record_options *options, const char *event)

@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
@@ -130,16 +131,15 @@ static int report(const char *what, int error)
 
 /* --- Opening -------------------------------------------------------------------------- */
 
-/* Is the CPU in a list like 0-2,5? -1: it is not such a list. */
-static int cpu_in_list(const char *list, int cpu)
+/* Is the CPU in a list like 0-2,5? */
+static bool cpu_in_list(const char *list, int cpu)
 {
 	bool found = false;
 	long from, to;
-	int range;
 
-	while ((range = record_next_cpus(&list, &from, &to)) > 0)
+	while (cpus_next(&list, &from, &to) > 0)
 		found |= cpu >= from && cpu <= to;
-	return range < 0 ? range : found;
+	return found;
 }
 
 static void add_fd(struct perf_events *events, int fd)
@@ -273,16 +273,10 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	attr.disabled = at_exec;
 	/* The ring may become smaller than what was wanted. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
-	for (int cpu = 0; cpu < nr; cpu++) {
-		int wanted = options->cpus ? cpu_in_list(options->cpus, cpu) : 1;
-
-		if (wanted < 0) {
-			msg_error("trace on CPUs", options->cpus, "not a list of CPUs");
+	for (int cpu = 0; cpu < nr; cpu++)
+		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
+		    open_on(events, &attr, tid, cpu))
 			return -1;
-		}
-		if (wanted && open_on(events, &attr, tid, cpu))
-			return -1;
-	}
 	if (events->nr_rings)
 		return 0;
 	msg_error("trace on CPUs", options->cpus, "none of them is online");

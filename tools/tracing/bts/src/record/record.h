@@ -44,8 +44,6 @@ struct record_options {
 
 /* Parses. -1: help was printed; else STATUS_OK or STATUS_MISUSE. */
 int record_parse(struct record_options *options, int argc, char **argv);
-/* Takes the next range off a list like "0-2,5". 1; 0 at the end; -1 if the list is not one. */
-int record_next_cpus(const char **list, long *from, long *to);
 
 /* The tasks that are traced, in targets.c. */
 struct targets {

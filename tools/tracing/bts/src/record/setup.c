@@ -20,6 +20,7 @@
 #include <tracefs.h>
 
 #include "lib/bytes.h"
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
@@ -33,7 +34,6 @@ enum {
 	FLIGHT_KB	= 4096,
 	/* All of them take no more than this part of the memory that is free. */
 	PART		= 8,
-	MAX_CPUS	= 8192,
 };
 
 int record_check(void)
@@ -101,14 +101,12 @@ static int set_buffer(const struct instance *inst, const struct record_options *
 /* "0-2,5" as the kernel wants it: "27". */
 static char *cpumask(const char *list)
 {
-	uint32_t words[MAX_CPUS / 32] = {};
+	uint32_t words[CPUS_MAX / 32] = {};
 	struct bytes mask = {};
-	int top = 0, found;
+	int top = 0;
 	long from, to;
 
-	while ((found = record_next_cpus(&list, &from, &to))) {
-		if (found < 0 || to >= MAX_CPUS)
-			return NULL;
+	while (cpus_next(&list, &from, &to) > 0) {
 		for (long cpu = from; cpu <= to; cpu++)
 			words[cpu / 32] |= 1U << cpu % 32;
 		top = to / 32 > top ? to / 32 : top;
@@ -131,10 +129,6 @@ static int set_cpus(const struct instance *inst, const char *list)
 	if (!list)
 		return 0;
 	mask = cpumask(list);
-	if (!mask) {
-		msg_error("trace on CPUs", list, "not a list of CPUs");
-		return -1;
-	}
 	ret = instance_write(inst, "tracing_cpumask", mask);
 	free(mask);
 	return ret;
