@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	set_paths(argv[1]);
-	archive_clear(trace);
+	archive_remove(trace);
 	write_kcore(0);
 	write_kallsyms(1);
 	puts("TAP version 13\n1..10");
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 	   word_at(before, TEXT, &size) == UINT64_MAX, "and that page as it was, alone");
 	ok(word_at(before, MODULE + 0x1000, &size) == MODULE + 0x1000,
 	   "a module that has gone as it was");
-	archive_clear(trace);
+	archive_remove(trace);
 	ok(access(saved, F_OK) && access(before, F_OK) && access(later, F_OK),
 	   "older ones are removed");
 	return failed;

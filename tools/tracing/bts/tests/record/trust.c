@@ -44,6 +44,9 @@ static int told = -1;
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
+	/* As exec() does. */
+	signal(SIGINT, SIG_DFL);
+	alarm(20);
 	dprintf(told, "%s", args[3]);
 	return pause();
 }
