@@ -151,8 +151,8 @@ static void check_hypervisor(struct check *check)
 	if (!has_flag(check, "hypervisor"))
 		return;
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
-	note(check, "hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what they do "
-	     "not do; see --probe", (const char *)id);
+	note(check, "hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what "
+	     "they do not do; see --probe", (const char *)id);
 }
 
 static void check_flags(struct check *check)
@@ -175,9 +175,11 @@ static void check_flags(struct check *check)
 		missing = true;
 	}
 	if (!missing)
-		good(check, "flags", "dts bts dtes64%s", has_flag(check, "ds_cpl") ? " ds_cpl" : "");
+		good(check, "flags", "dts bts dtes64%s",
+		     has_flag(check, "ds_cpl") ? " ds_cpl" : "");
 	if (!missing && !has_flag(check, "ds_cpl"))
-		note(check, "flags", "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
+		note(check, "flags",
+		     "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
 }
 
 /* Nehalem to Ivy Bridge. */
@@ -194,8 +196,9 @@ static void check_errata(struct check *check)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
 		if (models[i] == model)
-			note(check, "errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the origin of "
-			     "the first branch after a change of the power state may be wrong; "
+			note(check, "errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the "
+			     "origin of the first branch after a change of the power state may be "
+			     "wrong; "
 			     "processor.max_cstate=1 avoids it");
 }
 
@@ -272,8 +275,8 @@ static void check_options(const struct check *check, const char *root)
 		free(path);
 	}
 	if (access("/proc/kcore", F_OK))
-		note(check, "kernel", "no /proc/kcore: the kernel's own code is not saved with a trace; "
-		     "CONFIG_PROC_KCORE=y");
+		note(check, "kernel", "no /proc/kcore: the kernel's own code is not saved with a "
+		     "trace; CONFIG_PROC_KCORE=y");
 }
 
 static void check_lockdown(struct check *check)
@@ -316,7 +319,8 @@ static void check_users(const struct check *check, const char *root)
 		char *tracer = path_read(path, NULL);
 
 		if (tracer && !strcmp(tracer, "bts\n"))
-			note(check, "in use", "instance %s traces; others may as well", entry->d_name);
+			note(check, "in use", "instance %s traces; others may as well",
+			     entry->d_name);
 		free(tracer);
 		free(path);
 	}

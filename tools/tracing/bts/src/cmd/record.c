@@ -261,7 +261,7 @@ static int stop_tracing(const struct record *rec)
 
 void recording_leave_archive(const struct writer *w, const char *path)
 {
-	char *old = writer_old_path(path);
+	char *old = mem_format("%s.old", path);
 
 	if (writer_kept_old(w))
 		archive_keep(path, old);

@@ -17,7 +17,11 @@
 #include "path.h"
 #include "terminal.h"
 
-/* @rest: how many bytes of a character are still to come; @first: next is the first of them. */
+/**
+ * struct guarded - an output that is a terminal
+ * @rest:	how many bytes of a character are still to come
+ * @lead:	the first byte of the character, if it was the last one written; or 0
+ */
 struct guarded {
 	int		fd;
 	unsigned int	rest;
@@ -34,7 +38,7 @@ static bool is_control(struct guarded *g, unsigned char c)
 		g->rest--;
 		return lead == 0xc2 && c < 0xa0;
 	}
-	g->rest = c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 0;
+	g->rest = c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
 	g->lead = c;
 	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0);
 }

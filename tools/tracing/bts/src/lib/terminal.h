@@ -2,7 +2,7 @@
 /*
  * What is printed on a terminal cannot control it.
  *
- * Included by: bts.c, cmd/.
+ * Included by: bts.c, cmd/, lib/.
  */
 #ifndef BTS_TERMINAL_H
 #define BTS_TERMINAL_H

@@ -560,11 +560,6 @@ static int put_text(struct writer *w, int id, const char *name, const char *text
 	return ret;
 }
 
-char *writer_old_path(const char *path)
-{
-	return mem_format("%s.old", path);
-}
-
 bool writer_kept_old(const struct writer *w)
 {
 	return w->kept_old;
@@ -573,7 +568,7 @@ bool writer_kept_old(const struct writer *w)
 /* From the temporary name to the final one. A trace of this name is kept. */
 static int rename_file(struct writer *w)
 {
-	char *old = writer_old_path(w->path);
+	char *old = mem_format("%s.old", w->path);
 	int ret = 0;
 
 	w->kept_old = !rename(w->path, old);

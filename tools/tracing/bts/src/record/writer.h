@@ -40,8 +40,7 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size);
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
-/* The name that an older trace at @path gets, to be freed. Was there one? */
-char *writer_old_path(const char *path);
+/* Has an older trace PATH the name PATH.old now? */
 bool writer_kept_old(const struct writer *w);
 /* The file's size, and how much of it are the CPUs' data. */
 unsigned long long writer_size(const struct writer *w);

@@ -32,6 +32,7 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 		st->st_uid = 12345;
 	return fd;
 }
+
 #define path_open open_as_told
 #include "../../src/symbols/archive.c"
 #undef path_open
@@ -50,6 +51,7 @@ static int wait_for_signal(const char *file, char *const *args)
 	dprintf(told, "%s", args[3]);
 	return pause();
 }
+
 #define execv wait_for_signal
 #include "../../src/cmd/live.c"
 #undef execv
