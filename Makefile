@@ -9,6 +9,7 @@
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
 #	make bench	measure the costs of a branch, of task switches, of the patches, and of
 #			the tool
+#	make fuzz	run AFL++ on each kind of file that the tool reads, FUZZ_SECONDS=600 each
 #	make check	run checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	write the kernel patches to build/series, in the format of git
 #	make deb	build a patched kernel as Debian packages, for real hardware, from the
@@ -26,7 +27,7 @@ endif
 
 MACHINE := $(CURDIR)/machine
 
-.PHONY: all demo test test-full test-debug mutants bench check shell run series deb deps clean \
+.PHONY: all demo test test-full test-debug mutants bench fuzz check shell run series deb deps clean \
 	tool tool-install
 .NOTPARALLEL:
 
@@ -64,6 +65,13 @@ bench: all
 	@$(MACHINE)/bench/store
 	@$(MACHINE)/bench/tool
 	@$(MACHINE)/bench/patches
+
+FUZZ_SECONDS ?= 600
+BUILT := $(or $(BTS_BUILD),$(CURDIR)/build)
+fuzz:
+	@$(MACHINE)/tree/deps build tool fuzz
+	@$(MACHINE)/tree/build tool
+	@$(BUILT)/linux/tools/tracing/bts/tests/fuzz/fuzz.sh $(BUILT)/fuzz $(FUZZ_SECONDS)
 
 check:
 	@$(MACHINE)/tree/deps build check

@@ -148,7 +148,7 @@ judge_crash() {
 # gdb has gaps of another kind as well, where it finds no code.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
-	rows=$(grep -c ' LOST [0-9]* *branches\| GAP ' "$work/rows")
+	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
 	in_gdb lossy.dat -- 'info record' && says ' functions ([0-9]* gaps) ' || return 1
 	all=$(sed -n 's/.* functions (\([0-9]*\) gaps) .*/\1/p' "$work/text")
 	gaps=$(grep -c 'may be corrupted at instruction .* (pc = 0x1)' "$work/text")

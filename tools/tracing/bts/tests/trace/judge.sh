@@ -75,7 +75,7 @@ bts_counts() {
 import json, sys
 for line in sys.stdin:
     row = json.loads(line)
-    if "function" in row and row["dso"] == sys.argv[1] and not row["function"].startswith("["):
+    if "function" in row and row["dso"] == sys.argv[1] and row["function"] != "[%s]" % sys.argv[1]:
         print(row["function"].split("(")[0], row["instructions"])' "$2" |
 		sort
 }

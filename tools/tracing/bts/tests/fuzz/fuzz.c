@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs commands of the tool on what AFL++ makes of a file: fuzz FILE COMMAND [-- COMMAND]...
+ *
+ * Each input is written to FILE, which the commands then read; if FILE is "-", the input is their
+ * standard input. The process is persistent: it runs many inputs, as the tool does not do. What is
+ * printed goes to /dev/null. Without AFL++ FILE is read as it is, once.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS	32
+#define INPUTS	1000
+
+/* The tool's own, renamed. */
+int tool_main(int argc, char **argv);
+
+static void run(char *const *words, int nr)
+{
+	char *argv[WORDS + 2] = { "bts" };
+
+	memcpy(argv + 1, words, nr * sizeof(*argv));
+	/* As at the start of a process. */
+	optind = 0;
+	tool_main(nr + 1, argv);
+}
+
+static void run_all(int argc, char **argv)
+{
+	for (int first = 2, i = 2; i <= argc; i++) {
+		if (i < argc && strcmp(argv[i], "--"))
+			continue;
+		if (i > first && i - first < WORDS)
+			run(argv + first, i - first);
+		first = i + 1;
+	}
+}
+
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+__AFL_FUZZ_INIT();
+
+static void put(int fd, const unsigned char *bytes, size_t size)
+{
+	if (ftruncate(fd, 0) || pwrite(fd, bytes, size, 0) != (ssize_t)size)
+		abort();
+	lseek(fd, 0, SEEK_SET);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (argc < 3)
+		return 2;
+	dup2(null, STDOUT_FILENO);
+	if (!getenv("FUZZ_SHOW"))
+		dup2(null, STDERR_FILENO);
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+	int fd = strcmp(argv[1], "-") ? open(argv[1], O_RDWR | O_CREAT, 0600) :
+		 memfd_create("input", 0);
+	unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
+
+	if (!strcmp(argv[1], "-"))
+		dup2(fd, STDIN_FILENO);
+	while (__AFL_LOOP(INPUTS)) {
+		put(fd, input, __AFL_FUZZ_TESTCASE_LEN);
+		run_all(argc, argv);
+	}
+#else
+	run_all(argc, argv);
+#endif
+	return 0;
+}
