@@ -265,7 +265,8 @@ void recording_leave_archive(const struct writer *w, const char *path)
 
 	if (writer_kept_old(w))
 		archive_keep(path, old);
-	else
+	/* Each archive has the vDSO. Another directory of this name is not ours to remove. */
+	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
 }

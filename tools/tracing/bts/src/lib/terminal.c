@@ -19,6 +19,7 @@
 
 /**
  * struct guarded - an output that is a terminal
+ * @fd:		the terminal
  * @rest:	how many bytes of a character are still to come
  * @lead:	the first byte of the character, if it was the last one written; or 0
  */
