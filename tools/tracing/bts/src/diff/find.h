@@ -2,7 +2,7 @@
 /*
  * Every difference of two trees.
  *
- * Included by: diff/, cmd/diff.c.
+ * Included by: diff/, why/, cmd/diff.c.
  */
 #ifndef BTS_DIFF_FIND_H
 #define BTS_DIFF_FIND_H

@@ -57,7 +57,8 @@ static void enter(struct calls *c, struct frame *f)
 	fn = &g->forest->functions[b->function];
 	b->hidden = fn->stub || (!g->forest->all && (f->kind == FRAME_SYSCALL ||
 						    f->kind == FRAME_INTERRUPT));
-	b->silent = around->silent || fn->noise;
+	b->silent = around->silent || fn->noise ||
+		    (g->forest->kernel && f->kind == FRAME_INTERRUPT);
 	f->node = b;
 }
 
@@ -67,12 +68,16 @@ static void leave(struct calls *c, struct frame *f)
 	struct body *b = f->node, *around = body_around(c);
 	const struct function *fn = &g->forest->functions[b->function];
 	const struct seq *s = &b->levels[0].now;
+	struct track *t = c->node;
+	uint32_t node;
 
 	body_end(g->forest, b);
 	if (!around->silent && !b->hidden) {
 		g->noise[fn->noise]++;
-		body_add(g->forest, around, forest_node(g->forest, NODE_CALL, b->function,
-							s->elems, s->nr));
+		node = forest_node(g->forest, NODE_CALL, b->function, s->elems, s->nr);
+		body_add(g->forest, around, node);
+		if (fn->syscall && !c->closing)
+			t->call = node;
 	}
 	/* Only the stub of the dynamic linker calls functions. */
 	g->resolved += fn->stub && s->nr;
@@ -138,14 +143,16 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 
 	if (!(s->flags & STEP_SHOWN))
 		return true;
-	if (g->forest->all || !noise_step(s))
+	if (g->forest->all || (g->forest->kernel ? s->kind != BRANCH_INTERRUPT : !noise_step(s)))
 		return false;
-	if (is_kernel(s->from)) {
+	if (is_kernel(s->from) && !g->forest->kernel) {
 		g->kernel++;
-	} else {
-		g->interrupts++;
-		cut_run(t, s);
+		return true;
 	}
+	g->interrupts++;
+	/* An interrupt of an interrupt's handler does not cut the run that goes on after both. */
+	if (!c->now.depth || !((struct body *)calls_top(c)->node)->silent)
+		cut_run(t, s);
 	return true;
 }
 
@@ -158,7 +165,8 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	t->branches++;
 	/* What happens within the kernel does not matter for the program's stack. */
-	if (noise && !g->forest->all && is_kernel(s->from) && is_kernel(s->to))
+	if (noise && !g->forest->all && !g->forest->kernel && is_kernel(s->from) &&
+	    is_kernel(s->to))
 		return 0;
 	g->step = s;
 	if (!c->now.depth || c->lost || calls_top(c)->sym != s->at_start.sym) {
@@ -185,6 +193,8 @@ static int row(void *ctx, struct task *task, const struct row *row)
 	t = c->node;
 	t->lost += row->type == ROW_LOST || row->type == ROW_GAP;
 	calls_row(c, row);
+	if (row->type == ROW_EVENT && g->event)
+		g->event(g, t, task, row->text);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The call trees of one run.
  *
- * Included by: diff/, cmd/diff.c.
+ * Included by: diff/, why/, cmd/diff.c.
  */
 #ifndef BTS_DIFF_GROW_H
 #define BTS_DIFF_GROW_H
@@ -20,6 +20,7 @@
  * @cut:	an interrupt has cut a run: it began at @start, with @insns up to the interrupt
  * @branches:	of the task, those that are not compared included
  * @lost:	losses and gaps
+ * @call:	with a kernel forest: the node of the system call that ended last, or 0
  */
 struct track {
 	int		pid;
@@ -35,6 +36,7 @@ struct track {
 	uint32_t	insns;
 	uint64_t	branches;
 	uint64_t	lost;
+	uint32_t	call;
 };
 
 /**
@@ -43,6 +45,8 @@ struct track {
  * @interrupts:	and page faults, that are not compared
  * @resolved:	functions that were looked up at their first call
  * @kernel:	branches in the kernel that are not compared
+ * @event:	gets the trace's events of other kinds, after @call was set; or NULL
+ * @ctx:	its own
  */
 struct grown {
 	const char	*path;
@@ -56,6 +60,9 @@ struct grown {
 	uint64_t	interrupts;
 	uint64_t	resolved;
 	uint64_t	kernel;
+	void		(*event)(struct grown *g, struct track *t, struct task *task,
+				 const char *text);
+	void		*ctx;
 	bool		open;
 };
 

@@ -98,8 +98,23 @@ static uint8_t noise_of(const struct function *fn)
 	return 0;
 }
 
+static bool is_syscall(const struct function *fn)
+{
+	static const char *const prefixes[] = {
+		"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_",
+	};
+
+	if (!fn->sym->object->kernel || !fn->sym->linked)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (begins(fn->sym->linked, prefixes[i]))
+			return true;
+	return false;
+}
+
 void noise_classify(struct function *fn, bool all)
 {
+	fn->syscall = is_syscall(fn);
 	fn->runtime = is_runtime(fn->sym->object->name) || begins(fn->sym->object->name, "[vdso");
 	if (all)
 		return;

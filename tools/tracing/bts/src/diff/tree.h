@@ -15,7 +15,7 @@
  * Addresses are those of files, so two runs of a program have the same tokens wherever the
  * program was loaded.
  *
- * Included by: diff/, cmd/diff.c.
+ * Included by: diff/, why/, cmd/diff.c.
  */
 #ifndef BTS_DIFF_TREE_H
 #define BTS_DIFF_TREE_H
@@ -80,6 +80,7 @@ struct node {
  * @noise:	NOISE_*, or 0: the calls are compared, but not what the function does
  * @stub:	procedure linkage, which is not compared
  * @runtime:	of the C library, the C++ library or the dynamic linker
+ * @syscall:	the kernel's function for a system call
  */
 struct function {
 	struct sym	*sym;
@@ -87,6 +88,7 @@ struct function {
 	uint8_t		noise;
 	bool		stub;
 	bool		runtime;
+	bool		syscall;
 };
 
 #define RECENT_NR	8192
@@ -101,6 +103,7 @@ struct function {
  * @objects:	names of objects
  * @entries:	the numbers of places that are entered by jumps ahead
  * @all:	nothing is left out
+ * @kernel:	only the kernel's side is compared, without interrupts
  */
 struct forest {
 	struct token	*tokens;
@@ -126,6 +129,7 @@ struct forest {
 	uint32_t	nr_objects;
 	char		**objects;
 	bool		all;
+	bool		kernel;
 };
 
 /* Is the loop with this header entered by a jump to its condition? */
