@@ -33,6 +33,7 @@ static const struct subcommand {
 	{ "cover",	cmd_cover,	"which lines and branches ran: lcov, drcov, PCs" },
 	{ "dump",	cmd_dump,	"flame graphs, callgrind, timelines, json and others" },
 	{ "diff",	cmd_diff,	"where two runs part" },
+	{ "why",	cmd_why,	"why a system call failed: the kernel's check" },
 	{ "gdb",	cmd_gdb,	"step backwards through a run that is over, in gdb" },
 	{ "tui",	cmd_tui,	"browse replay, top and source in a terminal" },
 	{ "archive",	cmd_archive,	"put what names a trace's addresses beside it" },

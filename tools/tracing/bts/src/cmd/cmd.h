@@ -19,6 +19,7 @@ int cmd_graph(int argc, char **argv);
 int cmd_cover(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 int cmd_gdb(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);

@@ -155,6 +155,49 @@ bool code_patchable(struct object *o, uint64_t addr)
 			 (size >= sizeof(nop5) && !memcmp(bytes, nop5, sizeof(nop5))));
 }
 
+/*
+ * mov, or what stands for it: or with -1; and, add after a comparison made a mask of 0 or -1. An
+ * operand like -16, which aligns an address, or -17, which clears a bit, means something else.
+ */
+static bool is_load(const struct insn *insn, int32_t number)
+{
+	bool mask = number == -(number & -number) || !(~number & (~number - 1));
+
+	switch (insn->opcode.bytes[0]) {
+	case 0x05:
+	case 0x25:
+		return !mask;
+	case 0xb8 ... 0xbf:
+	case 0xc7:
+		return true;
+	case 0x81:
+	case 0x83:
+		switch (X86_MODRM_REG(insn->modrm.bytes[0])) {
+		case 0:
+		case 4:
+			return !mask;
+		case 1:
+			return number == -1;
+		}
+	}
+	return false;
+}
+
+bool code_loads(struct object *o, uint64_t addr, int32_t number)
+{
+	const uint8_t *bytes;
+	struct insn insn;
+	size_t size;
+
+	o = o->code;
+	bytes = object_bytes(o, addr, &size);
+	if (!bytes)
+		return false;
+	insn_init(&insn, bytes, size < MAX_INSN_SIZE ? size : MAX_INSN_SIZE, !o->bits32);
+	return !insn_get_length(&insn) && !insn.vex_prefix.nbytes &&
+	       insn.immediate.value == number && is_load(&insn, number);
+}
+
 static void decode_block(struct object *o, uint64_t addr, struct block *b)
 {
 	uint32_t cut = BLOCK_MAX - addr % BLOCK_MAX;

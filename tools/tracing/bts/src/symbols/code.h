@@ -2,7 +2,7 @@
 /*
  * Code: which instructions a straight run has, and which branch ends it.
  *
- * Included by: symbols/, flow/.
+ * Included by: symbols/, flow/, why/.
  */
 #ifndef BTS_CODE_H
 #define BTS_CODE_H
@@ -66,6 +66,9 @@ uint64_t code_system_call(struct object *o, uint64_t addr);
 bool code_is_sigreturn(struct object *o, uint64_t addr);
 /* Does the code from the address on do nothing else? */
 bool code_ends_handler(struct object *o, uint64_t addr);
+
+/* Does the instruction at the address put the number into a register or into memory? */
+bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
 /* Length and kind of the instruction at the address; 0 if it is not known. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);

@@ -3,7 +3,7 @@
  * What addresses belong to: a file with code and symbols, the kernel, a module of it,
  * what a JIT compiler made.
  *
- * Included by: symbols/, flow/.
+ * Included by: symbols/, flow/, why/.
  */
 #ifndef BTS_OBJECT_H
 #define BTS_OBJECT_H

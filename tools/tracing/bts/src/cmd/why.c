@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts why: the check in the kernel that has made a system call fail.
+ *
+ *	history.c	the system calls of the trace, each with its tree and what it returned
+ *	trail.c		the conditions that the failed one has passed
+ *	rank.c		the one that parts it from a call that succeeded, or the likeliest ones
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/msg.h"
+#include "why/rank.h"
+#include "cmd.h"
+#include "command.h"
+
+/* More errors than any kernel has. */
+#define ERRORS_MAX	4096
+
+static const char usage[] =
+	"Usage: bts why [OPTIONS] [FILE]\n\n"
+	"Why did a system call fail? The conditional jump in the kernel at which the last call\n"
+	"that failed parts from one of the same number that succeeded, and the calls to it. If\n"
+	"no such call succeeded, the likeliest jumps: a hypothesis.\n"
+	"Record with: bts record -e raw_syscalls:sys_exit -- CMD\n\n"
+	"  --errno E          the last call that failed with this error: EINVAL, or 22\n"
+	"  --call NAME        the last call of this name that failed: openat\n"
+	"  --against FILE     a trace with calls that succeeded\n"
+	"  --alone            compare with no other call\n"
+	"  -n, --rows N       so many places; 0: all (5)\n"
+	"  --json             one JSON object\n"
+	"  -h, --help         this text\n";
+
+struct why {
+	struct history	history;
+	char		*paths[2];
+	const char	*name;
+	unsigned long	rows;
+	int		error;
+	bool		alone;
+	bool		json;
+};
+
+/* "EINVAL" or "22"; 0 if there is no such error. */
+static int error_number(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (*text && !*end)
+		return number > 0 && number < ERRORS_MAX ? number : 0;
+	for (int i = 1; i < ERRORS_MAX; i++)
+		if (strerrorname_np(i) && !strcmp(strerrorname_np(i), text))
+			return i;
+	return 0;
+}
+
+static int no_failure(const struct why *w)
+{
+	const struct history *h = &w->history;
+
+	if (!h->events)
+		return msg_error("why", w->paths[0],
+				 "no system call is in the trace: -e raw_syscalls:sys_exit");
+	if (!h->nr)
+		return msg_error("why", w->paths[0], "the kernel's side is not in the trace");
+	return msg_error("why", w->paths[0], w->error || w->name ? "no such system call failed" :
+								   "no system call failed");
+}
+
+static int show(struct why *w)
+{
+	const struct system_call *failed;
+	struct ranking r;
+
+	failed = history_failure(&w->history, w->error, w->name);
+	if (!failed)
+		return no_failure(w);
+	rank(&r, &w->history, failed, w->alone);
+	if (w->json) {
+		why_show_json(&w->history, &r, stdout);
+	} else {
+		why_show(&w->history, &r, w->rows, stdout);
+		printf("# %zu system calls of the trace failed\n", history_failures(&w->history));
+	}
+	ranking_free(&r);
+	return STATUS_OK;
+}
+
+static int run(void *ctx, const struct options *options)
+{
+	struct why *w = ctx;
+	struct options kernel = *options;
+	int status, failed;
+
+	if (options->user || options->dso || options->from || options->to)
+		return msg_misuse("bts why", "--user, --dso, --from, --to: all branches of the "
+				  "kernel are needed");
+	kernel.kernel = true;
+	w->paths[0] = options->path;
+	status = history_read(&w->history, w->paths, &kernel);
+	if (!status)
+		status = show(w);
+	failed = history_free(&w->history);
+	return status ? status : failed;
+}
+
+static int option(void *ctx, int option, const char *command)
+{
+	struct why *w = ctx;
+
+	switch (option) {
+	case 'e':
+		w->error = error_number(optarg);
+		if (!w->error)
+			return msg_misuse(command, "--errno %s: no such error", optarg);
+		return STATUS_OK;
+	case 'c':
+		w->name = optarg;
+		return STATUS_OK;
+	case 'b':
+		w->paths[1] = optarg;
+		return STATUS_OK;
+	case 'a':
+		w->alone = true;
+		return STATUS_OK;
+	case 'j':
+		w->json = true;
+		return STATUS_OK;
+	case 'n':
+		return msg_number(command, "--rows", optarg, 0, &w->rows);
+	}
+	return STATUS_MISUSE;
+}
+
+int cmd_why(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "errno", required_argument, NULL, 'e' },
+		{ "call", required_argument, NULL, 'c' },
+		{ "against", required_argument, NULL, 'b' },
+		{ "alone", no_argument, NULL, 'a' },
+		{ "rows", required_argument, NULL, 'n' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	static const struct command command = {
+		.usage = usage, .shorts = "n:h", .longs = longs,
+		.option = option, .run = run,
+	};
+	struct why w = { .rows = 5 };
+
+	return command_main(&command, &w, argc, argv);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which condition in the kernel has made a system call fail.
+ *
+ * If a call of the same number has succeeded, the check is one of the places at which the two
+ * part. Of the calls that have succeeded, the one is taken in which the most of the failed call
+ * occurs. The condition next to which the error's number is loaded is the likeliest, and then the
+ * latest: a function that was refused by another one may load a number of its own.
+ *
+ * Without such a call, all conditions of the failed call are ranked, in the same way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "rank.h"
+
+/* So many different calls that succeeded are compared. */
+#define GOODS_MAX	256
+
+/* Branches of the failed call that the other one does not have. */
+static uint64_t foreign(const struct differences *d)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		sum += d->list[i].side[0].branches * d->list[i].times;
+	return sum;
+}
+
+static bool was_compared(const struct ranking *r, const struct history *h, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (h->list[j].number == r->failed->number && h->list[j].node == h->list[i].node &&
+		    h->list[j].result >= 0)
+			return true;
+	return false;
+}
+
+static void compare(struct ranking *r, struct history *h, const struct system_call *good)
+{
+	struct differences d = {};
+
+	find_differences(&h->forest, r->failed->node, good->node, &d);
+	if (d.nr && (!r->good || foreign(&d) < foreign(&r->differences))) {
+		differences_free(&r->differences);
+		r->differences = d;
+		r->good = good;
+	} else {
+		differences_free(&d);
+	}
+}
+
+static void choose_good(struct ranking *r, struct history *h)
+{
+	unsigned int compared = 0;
+
+	for (size_t i = 0; i < h->nr; i++) {
+		const struct system_call *call = &h->list[i];
+
+		if (call->number != r->failed->number || call->result < 0 ||
+		    node_of(&h->forest, call->node)->key !=
+		    node_of(&h->forest, r->failed->node)->key)
+			continue;
+		r->goods++;
+		if (compared == GOODS_MAX || was_compared(r, h, i))
+			continue;
+		compared++;
+		compare(r, h, call);
+	}
+}
+
+/* Did the failed call take the jump at which the two part? */
+static bool is_taken(const struct forest *f, const struct difference *d)
+{
+	uint32_t token = d->side[0].token;
+
+	return token != NONE && token_of(f, token)->from.addr == d->place.addr;
+}
+
+static bool is_condition_of(const struct trail *t, const struct condition *c,
+			    const struct difference *d)
+{
+	return c->place.addr == d->place.addr &&
+	       !strcmp(c->place.sym->object->name, d->place.sym->object->name) &&
+	       t->activations[c->activation].function == d->function &&
+	       !!c->same == is_taken(t->forest, d);
+}
+
+/* The difference's condition, looked for from *@from on; differences are in order. */
+static const struct condition *condition_of(const struct trail *t, const struct difference *d,
+					    size_t *from)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		size_t at = (*from + i) % t->nr;
+
+		if (is_condition_of(t, &t->list[at], d)) {
+			*from = at;
+			return &t->list[at];
+		}
+	}
+	return NULL;
+}
+
+/* By the jump, then by where it led. */
+static int by_way(const void *left, const void *right)
+{
+	const struct condition *a = left, *b = right;
+
+	if (a->place.addr != b->place.addr)
+		return a->place.addr < b->place.addr ? -1 : 1;
+	return (a->same > b->same) - (a->same < b->same);
+}
+
+/* The good call never went that way, and the error's number is loaded there. */
+static bool is_foreign_load(const struct condition *c, const struct trail *good)
+{
+	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
+}
+
+static bool has_reason(const struct ranking *r, const struct condition *c)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->list[i].condition == c)
+			return true;
+	return false;
+}
+
+/*
+ * The two part at a difference, and the failed call goes on alone until they meet again: the check
+ * may be there. So is that of a caller, which tests what the function has returned.
+ */
+static void add_foreign(struct ranking *r, struct history *h)
+{
+	const struct difference *parted = NULL;
+	size_t next = 0, nr = r->nr;
+	struct trail good;
+
+	trail_walk(&good, &h->forest, r->good, r->trail.error);
+	qsort(good.list, good.nr, sizeof(*good.list), by_way);
+	for (size_t i = 0; i < r->trail.nr; i++) {
+		const struct condition *c = &r->trail.list[i];
+
+		while (next < nr && r->list[next].order <= i)
+			parted = r->list[next++].difference;
+		if (!is_foreign_load(c, &good) || !parted || has_reason(r, c))
+			continue;
+		r->list[r->nr++] = (struct reason) {
+			.condition = c, .difference = parted, .order = i,
+			.weight = trail_weight(&r->trail, c),
+		};
+	}
+	trail_free(&good);
+}
+
+static void rank_differences(struct ranking *r, struct history *h)
+{
+	size_t from = 0;
+
+	r->nr = r->differences.nr;
+	r->list = mem_zalloc(r->nr + r->trail.nr + 1, sizeof(*r->list));
+	for (size_t i = 0; i < r->nr; i++) {
+		struct reason *reason = &r->list[i];
+
+		reason->difference = &r->differences.list[i];
+		reason->condition = condition_of(&r->trail, reason->difference, &from);
+		reason->parted = true;
+		reason->order = from;
+		if (reason->condition)
+			reason->weight = trail_weight(&r->trail, reason->condition);
+	}
+	add_foreign(r, h);
+}
+
+static void rank_conditions(struct ranking *r)
+{
+	r->list = mem_zalloc(r->trail.nr + 1, sizeof(*r->list));
+	for (size_t i = 0; i < r->trail.nr; i++) {
+		struct reason *reason = &r->list[r->nr];
+
+		reason->condition = &r->trail.list[i];
+		reason->weight = trail_weight(&r->trail, reason->condition);
+		reason->order = i;
+		r->nr += !!reason->weight;
+	}
+}
+
+/* Of equal ones, the latest comes first. */
+static int by_weight(const void *left, const void *right)
+{
+	const struct reason *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	return (a->order < b->order) - (a->order > b->order);
+}
+
+void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone)
+{
+	*r = (struct ranking) { .failed = failed };
+	if (!alone)
+		choose_good(r, h);
+	trail_walk(&r->trail, &h->forest, failed, -failed->result);
+	if (r->good)
+		rank_differences(r, h);
+	else
+		rank_conditions(r);
+	qsort(r->list, r->nr, sizeof(*r->list), by_weight);
+}
+
+void ranking_free(struct ranking *r)
+{
+	differences_free(&r->differences);
+	trail_free(&r->trail);
+	free(r->list);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Why a system call failed, for people and for programs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text.h"
+#include "rank.h"
+
+/* So many callers are shown. */
+#define CALLERS_MAX	12
+
+void errno_text(char *buffer, size_t size, int error)
+{
+	const char *name = strerrorname_np(error);
+
+	if (name)
+		snprintf(buffer, size, "%s", name);
+	else
+		snprintf(buffer, size, "error %d", error);
+}
+
+static void place_line(char *buffer, size_t size, const struct place *place)
+{
+	int length = place_text(buffer, size, place, place->addr);
+	const char *file, *base;
+	unsigned int line;
+
+	if (length < 0 || (size_t)length >= size ||
+	    !object_line(place->sym->object, place->addr, &file, &line))
+		return;
+	base = strrchr(file, '/');
+	snprintf(buffer + length, size - length, " (%s:%u)", base ? base + 1 : file, line);
+}
+
+static struct place place_of(const struct reason *reason)
+{
+	return reason->condition ? reason->condition->place : reason->difference->place;
+}
+
+/* The activation's functions, outermost first. */
+static uint32_t callers_of(const struct trail *t, uint32_t activation,
+			   uint32_t functions[CALLERS_MAX], bool *cut)
+{
+	uint32_t nr = 0, first;
+
+	for (;; activation = t->activations[activation].parent) {
+		if (nr < CALLERS_MAX)
+			functions[nr++] = t->activations[activation].function;
+		else
+			*cut = true;
+		if (t->activations[activation].parent == activation)
+			break;
+	}
+	for (first = 0; first < nr / 2; first++) {
+		uint32_t swap = functions[first];
+
+		functions[first] = functions[nr - 1 - first];
+		functions[nr - 1 - first] = swap;
+	}
+	return nr;
+}
+
+/* The calls to the reason's place, outermost first, at most CALLERS_MAX. */
+static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
+			 uint32_t functions[CALLERS_MAX], bool *cut)
+{
+	const struct difference *d = reason->difference;
+	uint32_t nr = 0;
+
+	*cut = false;
+	if (reason->condition)
+		return callers_of(&r->trail, reason->condition->activation, functions, cut);
+	*cut = d->path_cut;
+	for (uint32_t i = d->nr_path; i && nr < CALLERS_MAX; i--)
+		functions[nr++] = d->path[i - 1].function;
+	return nr;
+}
+
+static void show_calls(const struct history *h, const struct ranking *r,
+		       const struct reason *reason, FILE *out)
+{
+	uint32_t functions[CALLERS_MAX], nr;
+	char name[1024];
+	bool cut;
+
+	nr = calls_to(r, reason, functions, &cut);
+	fputs(cut ? "     in ... > " : "     in ", out);
+	for (uint32_t i = 0; i < nr; i++) {
+		function_text(name, sizeof(name), &h->forest.functions[functions[i]]);
+		fprintf(out, "%s%s", i ? " > " : "", name);
+	}
+	fputc('\n', out);
+}
+
+/* Where a call went from the reason's place. */
+static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
+		unsigned int side)
+{
+	const struct difference *d = reason->difference;
+	struct place to;
+
+	if (d && (side || reason->parted) && d->side[side].token != NONE &&
+	    token_of(&h->forest, d->side[side].token)->from.addr == d->place.addr) {
+		to = token_of(&h->forest, d->side[side].token)->to;
+	} else if ((!d || !reason->parted) && !side && reason->condition->same) {
+		to = reason->condition->to;
+	} else {
+		snprintf(buffer, size, "goes straight on");
+		return;
+	}
+	snprintf(buffer, size, "jumps to ");
+	place_line(buffer + strlen(buffer), size - strlen(buffer), &to);
+}
+
+static void load_text(char *buffer, size_t size, const struct ranking *r,
+		      const struct reason *reason)
+{
+	char error[64];
+	struct place at;
+	int length;
+
+	buffer[0] = '\0';
+	if (!reason->condition || !reason->condition->load)
+		return;
+	errno_text(error, sizeof(error), r->trail.error);
+	length = snprintf(buffer, size, "; loads -%s at ", error);
+	at = (struct place) {
+		.sym = object_sym(reason->condition->place.sym->object, reason->condition->load),
+		.addr = reason->condition->load,
+	};
+	place_line(buffer + length, size - length, &at);
+}
+
+static void show_reason(const struct history *h, const struct ranking *r, size_t nr, FILE *out)
+{
+	const struct reason *reason = &r->list[nr];
+	struct place place = place_of(reason);
+	char text[1024];
+
+	place_line(text, sizeof(text), &place);
+	fprintf(out, "%4zu %s\n", nr + 1, text);
+	show_calls(h, r, reason, out);
+	way(text, sizeof(text), h, reason, 0);
+	fprintf(out, "     failed: %s", text);
+	load_text(text, sizeof(text), r, reason);
+	fprintf(out, "%s\n", text);
+	if (!reason->difference)
+		return;
+	if (!reason->parted) {
+		place_line(text, sizeof(text), &reason->difference->place);
+		fprintf(out, "     they part before, at %s\n", text);
+		return;
+	}
+	way(text, sizeof(text), h, reason, 1);
+	fprintf(out, "     good:   %s\n", text);
+}
+
+static void show_call(const struct history *h, const struct system_call *call, FILE *out)
+{
+	char name[256], error[64];
+
+	system_call_name(name, sizeof(name), h, call);
+	fprintf(out, "%s-%d: %s() ", call->comm, call->pid, name);
+	if (!has_failed(call)) {
+		fprintf(out, "returned %ld", call->result);
+	} else {
+		errno_text(error, sizeof(error), -call->result);
+		fprintf(out, "failed with %s", error);
+	}
+	if (call->run)
+		fprintf(out, " in %s", h->run[call->run].path);
+	fputc('\n', out);
+}
+
+void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out)
+{
+	size_t nr = rows && rows < r->nr ? rows : r->nr;
+
+	show_call(h, r->failed, out);
+	if (r->good) {
+		fputs("compared with ", out);
+		show_call(h, r->good, out);
+	} else {
+		fputs("compared with no other call: what follows is a hypothesis\n", out);
+	}
+	for (size_t i = 0; i < nr; i++)
+		show_reason(h, r, i, out);
+	if (nr < r->nr)
+		fprintf(out, "# %zu more places\n", r->nr - nr);
+}
+
+static void json_place(const char *name, const struct place *place, FILE *out)
+{
+	const char *file;
+	unsigned int line;
+	char text[1024];
+
+	place_text(text, sizeof(text), place, place->addr);
+	fprintf(out, "\"%s\":{\"place\":", name);
+	text_print_json(out, text);
+	if (object_line(place->sym->object, place->addr, &file, &line)) {
+		fputs(",\"file\":", out);
+		text_print_json(out, file);
+		fprintf(out, ",\"line\":%u", line);
+	}
+	fputc('}', out);
+}
+
+static void json_reason(const struct history *h, const struct ranking *r,
+			const struct reason *reason, FILE *out)
+{
+	struct place place = place_of(reason);
+	uint32_t functions[CALLERS_MAX], nr;
+	char text[1024];
+	bool cut;
+
+	fputc('{', out);
+	json_place("at", &place, out);
+	fputs(",\"in\":[", out);
+	nr = calls_to(r, reason, functions, &cut);
+	for (uint32_t i = 0; i < nr; i++) {
+		function_text(text, sizeof(text), &h->forest.functions[functions[i]]);
+		fputs(i ? "," : "", out);
+		text_print_json(out, text);
+	}
+	fprintf(out, "],\"weight\":%u,\"failed\":", reason->weight);
+	way(text, sizeof(text), h, reason, 0);
+	text_print_json(out, text);
+	if (reason->difference && !reason->parted) {
+		fputc(',', out);
+		json_place("parted", &reason->difference->place, out);
+	} else if (reason->difference) {
+		fputs(",\"good\":", out);
+		way(text, sizeof(text), h, reason, 1);
+		text_print_json(out, text);
+	}
+	fputc('}', out);
+}
+
+void why_show_json(const struct history *h, const struct ranking *r, FILE *out)
+{
+	char text[256];
+
+	system_call_name(text, sizeof(text), h, r->failed);
+	fputs("{\"call\":", out);
+	text_print_json(out, text);
+	errno_text(text, sizeof(text), -r->failed->result);
+	fputs(",\"error\":", out);
+	text_print_json(out, text);
+	fprintf(out, ",\"pid\":%d,\"hypothesis\":%s,\"reasons\":[", r->failed->pid,
+		r->good ? "false" : "true");
+	for (size_t i = 0; i < r->nr; i++) {
+		fputs(i ? "," : "", out);
+		json_reason(h, r, &r->list[i], out);
+	}
+	fputs("]}\n", out);
+}
