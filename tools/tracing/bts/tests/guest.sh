@@ -340,6 +340,24 @@ diff_status() {
 }
 check "diff: equal runs, and others" diff_status
 
+# The soft limit must not be above the hard one. kill() succeeds in the other trace only.
+why() {
+	# shellcheck disable=SC2016 # the shell's that is recorded
+	bts record -e raw_syscalls:sys_exit -o good.dat -- sh -c 'kill -s 0 $$; :' &&
+		bts record -e raw_syscalls:sys_exit -o why.dat -- \
+			sh -c 'ulimit -S -n 64; ulimit -H -n 32; kill -s 0 999999999; :' || return
+	status 0 says 'failed with EINVAL' bts why --errno EINVAL why.dat &&
+		status 0 says '^compared with sh' bts why --errno 22 why.dat &&
+		status 0 says '^   1 do_prlimit+' bts why --call prlimit64 why.dat &&
+		status 0 says '"hypothesis":true' bts why --json --errno ESRCH why.dat &&
+		status 0 says 'kill() returned 0 in good.dat' \
+			bts why --against good.dat --errno ESRCH why.dat &&
+		status 1 says 'no such system call failed' bts why --errno EXDEV why.dat &&
+		status 2 bts why --errno EWHAT why.dat && status 2 bts why -u why.dat &&
+		status 1 says 'no system call is in the trace' bts why t.dat
+}
+check "why: the check that refused a system call" why
+
 repeats() {
 	# shellcheck disable=SC2016 # the shell's that is recorded
 	bts record -u --repeat 9 --until-fail 2 -o r.dat -- sh -c '

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Does bts why name the check that refused a system call?
+
+judge.py list                                print the names of refuse's system calls
+judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
+
+Each check is in the kernel's source by its text. A check in an inlined function has the lines of
+that function, so such a function's text counts as well.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+NAMESPACE = "fs/namespace.c"
+
+# name: the error, then the check: files and texts of lines
+CHECKS = {
+    "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
+    "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
+    "epoll_create1": ("EINVAL", [("fs/eventpoll.c", "if (flags & ~EPOLL_CLOEXEC)")]),
+    "getpriority": ("EINVAL", [("kernel/sys.c", "if (which > PRIO_USER || which < PRIO_PROCESS)")]),
+    "prctl": ("EINVAL", [("kernel/sys.c", "if (arg2 != SUID_DUMP_DISABLE &&")]),
+    "kill": ("EINVAL", [("kernel/signal.c", "if (!valid_signal(sig))"),
+                        ("include/linux/signal.h", "return sig <= _NSIG ? 1 : 0;")]),
+    "mprotect": ("EINVAL", [("mm/mprotect.c", "if (start & ~PAGE_MASK)")]),
+    "nanosleep": ("EINVAL", [("kernel/time/hrtimer.c", "if (!timespec64_valid(&tu))"),
+                             ("include/linux/time64.h", "if ((unsigned long)ts->tv_nsec >=")]),
+    "prlimit64": ("EINVAL", [("kernel/sys.c", "if (new_rlim->rlim_cur > new_rlim->rlim_max)")]),
+    "read": ("EBADF", [("fs/read_write.c", "if (!(file->f_mode & FMODE_READ))")]),
+    "chown": ("EPERM", [("fs/attr.c", "!chown_ok(idmap, inode, attr->ia_vfsuid))"),
+                        ("fs/attr.c", "if (capable_wrt_inode_uidgid(idmap, inode, CAP_CHOWN))")]),
+    "mount": ("EPERM", [(NAMESPACE, "if (!may_mount())")]),
+    "setuid": ("EPERM", [("kernel/sys.c", "!uid_eq(kuid, old->uid) && !uid_eq(kuid, new->suid))"),
+                         ("kernel/sys.c", "if (ns_capable_setid(old->user_ns, CAP_SETUID))"),
+                         ("include/linux/uidgid.h", "return __kuid_val(left) == __kuid_val(")]),
+    "openat": ("ENOENT", [("fs/namei.c", "if (unlikely(!inode))"),
+                          ("fs/namei.c", "if (unlikely(d_is_negative(path.dentry)))")]),
+    "unlink": ("ENOENT", [("fs/namei.c", "if (last.name[last.len] || d_is_negative(dentry))"),
+                          ("fs/namei.c", "if (d_is_negative(dentry))")]),
+    "umount": ("EBUSY", [(NAMESPACE, "if (!propagate_mount_busy(mnt, 2)) {")]),
+    "mkdir": ("EEXIST", [("fs/namei.c", "if (d_is_positive(dentry))")]),
+    "epoll_ctl": ("EINVAL", [("fs/eventpoll.c", "|| !is_file_epoll(")]),
+    "rmdir": ("ENOTEMPTY", [("mm/shmem.c", "if (!simple_empty(dentry))")]),
+    "rename": ("EXDEV", [("fs/namei.c", "if (old_path.mnt != new_path.mnt)")]),
+}
+
+FIRST_WANTED = 18
+THREE_WANTED = 14
+
+
+def lines_of(linux, checks):
+    """The places of the checks, as (file, line), the line after each included."""
+    found = set()
+    for name, text in checks:
+        with open(os.path.join(linux, name), encoding="utf-8") as source:
+            for number, line in enumerate(source, 1):
+                if text in line:
+                    found |= {(name, number), (name, number + 1)}
+    return found
+
+
+def reasons(bts, options, name, error, trace):
+    """What bts why says, the likeliest place first."""
+    out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
+                          trace], capture_output=True, text=True, check=False)
+    if out.returncode:
+        return None, out.stderr.strip()
+    answer = json.loads(out.stdout)
+    return answer["reasons"], answer["hypothesis"]
+
+
+def is_at(reason, places):
+    """Is the reason at one of the places?"""
+    at = reason["at"]
+    return any(at.get("line") == line and at.get("file", "").endswith("/" + name)
+               for name, line in places)
+
+
+def text(reason):
+    """A reason for people."""
+    at = reason["at"]
+    return f"{at['place']} ({at.get('file', '?')}:{at.get('line', '?')})"
+
+
+def judge(what, where, bts, options, linux, rows, wanted):
+    """A result: in how many traces the check is among the first rows."""
+    good = 0
+    for name, (error, checks) in CHECKS.items():
+        found, said = reasons(bts, options, name, error, f"{where}/{name}.dat")
+        if found is None or said != ("--alone" in options):
+            print(f"# {name}: {said if found is None else 'not what was asked for'}")
+            continue
+        if any(is_at(reason, lines_of(linux, checks)) for reason in found[:rows]):
+            good += 1
+        else:
+            print(f"# {name}: {', '.join(text(r) for r in found[:3])}")
+    print(f"{'ok' if good >= wanted else 'not ok'} {what}: {good} of {len(CHECKS)}, "
+          f"{wanted} are wanted")
+    return good >= wanted
+
+
+def main():
+    if sys.argv[1] == "list":
+        print("\n".join(CHECKS))
+        return 0
+    where, bts, vmlinux, linux = sys.argv[2:]
+    options = ["--vmlinux", vmlinux]
+    first = judge("1 with a call that succeeded, the check is first",
+                  where, bts, options, linux, 1, FIRST_WANTED)
+    three = judge("2 without one, the check is among the first three",
+                  where, bts, [*options, "--alone"], linux, 3, THREE_WANTED)
+    return 0 if first and three else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
