@@ -257,6 +257,8 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	struct perf_event_attr attr = branches_attr(options->backend);
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
+	if (options->backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK))
+		return report("record with", ENXIO);
 	if (!events->nr_rings) {
 		more_descriptors();
 		choose_sizes(events, options);
