@@ -4,9 +4,9 @@
  *
  *	branches:u -c 1		the kernel stores each branch with BTS, and copies those with
  *				both ends in user space into the ring buffer
- *	intel_bts		the kernel stores each branch with BTS in an AUX area beside the ring
- *				buffer, where it stays until we have read it. A record AUX in the
- *				ring buffer tells of each part
+ *	intel_bts		the kernel stores each branch with BTS in an AUX area beside the
+ *				ring buffer, where the branch stays until we have read it. A
+ *				record AUX in the ring buffer describes each part
  *
  * An event belongs to a task and a CPU, so that the task's children are recorded too: perf
  * gives no ring buffer to an inherited event that is not bound to a CPU. Events of other tasks
@@ -89,8 +89,10 @@ int perf_events_try(enum record_backend backend)
 	struct perf_event_attr attr = branches_attr(backend);
 	int fd;
 
-	if (backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK))
-		return ENXIO;
+	if (backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK)) {
+		errno = ENXIO;
+		return errno;
+	}
 	fd = event_open(&attr, 0, -1, -1);
 	if (fd < 0)
 		return errno;
@@ -110,8 +112,8 @@ char *perf_events_why(int error)
 	case EBUSY:
 		return mem_strdup("something else uses BTS or LBR");
 	case ENXIO:
-		return mem_strdup("it has no intel_bts: with page table isolation (pti=off ends it), "
-				  "or on this CPU");
+		return mem_strdup("it has no intel_bts: with page table isolation "
+				  "(pti=off ends it), or on this CPU");
 	case ENOENT:
 	case EOPNOTSUPP:
 		return mem_strdup("perf has no BTS on this CPU");
