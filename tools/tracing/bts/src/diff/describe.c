@@ -78,6 +78,9 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
+	/* Both have ended, where a filter has left out what came then. */
+	if (!t[0] && !t[1])
+		return 0;
 	if (t[0] && t[1])
 		side = t[1]->from.addr < t[0]->from.addr;
 	else

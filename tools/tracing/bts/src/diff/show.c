@@ -28,8 +28,13 @@ void line_text(char *buffer, size_t size, const struct place *place)
 static void place_with_line(char *buffer, size_t size, const struct place *place)
 {
 	char line[512];
-	int length = place_text(buffer, size, place, place->addr);
+	int length;
 
+	if (!place->sym) {
+		snprintf(buffer, size, "the end");
+		return;
+	}
+	length = place_text(buffer, size, place, place->addr);
 	line_text(line, sizeof(line), place);
 	if (line[0] && length > 0 && (size_t)length < size)
 		snprintf(buffer + length, size - length, " (%s)", line);

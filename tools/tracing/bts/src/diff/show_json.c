@@ -19,6 +19,10 @@ static void json_place(const char *name, const struct place *place, uint64_t add
 	unsigned int line;
 	char text[1024];
 
+	if (!place->sym) {
+		fprintf(out, "\"%s\":null", name);
+		return;
+	}
 	place_text(text, sizeof(text), place, addr);
 	fprintf(out, "\"%s\":{", name);
 	json_member(out, "place", text);

@@ -73,6 +73,20 @@ def compare(bts, a, b):
     return found
 
 
+def filtered(bts, a, b):
+    """With a filter, both sides may end without a branch: what is wrong with the output then."""
+    wrong = []
+    for words in [], ['--json']:
+        done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
+                              stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 1):
+            wrong.append('--dso: status %d' % done.returncode)
+        elif words:
+            for line in done.stdout.splitlines():
+                json.loads(line)
+    return wrong
+
+
 def line_of(difference):
     if not difference:
         return ('thread', 0)
@@ -174,6 +188,7 @@ def judge_pair(bts, steps, a, b):
     places = {line_of(difference) for _, difference in found}
     wrong = ['missing %s:%s' % place for place in sorted(wanted - places)]
     wrong += ['too much %s:%s' % place for place in sorted(places - wanted, key=str)]
+    wrong += filtered(bts, a, b)
     return wrong, steps.judge(a, b, found) if steps else []
 
 
