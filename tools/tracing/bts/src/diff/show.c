@@ -25,7 +25,7 @@ void line_text(char *buffer, size_t size, const struct place *place)
 	snprintf(buffer, size, "%s:%u", base ? base + 1 : file, line);
 }
 
-static void place_with_line(char *buffer, size_t size, const struct place *place)
+void place_with_line(char *buffer, size_t size, const struct place *place)
 {
 	char line[512];
 	int length;

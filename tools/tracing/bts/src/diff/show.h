@@ -2,7 +2,7 @@
 /*
  * Differences, for people and for programs.
  *
- * Included by: diff/, cmd/diff.c.
+ * Included by: diff/, why/, cmd/diff.c.
  */
 #ifndef BTS_DIFF_SHOW_H
 #define BTS_DIFF_SHOW_H
@@ -32,6 +32,8 @@ struct comparison {
 bool tasks_differ(const struct compared *c);
 /* "sort.c:123", or "" if that is not known. */
 void line_text(char *buffer, size_t size, const struct place *place);
+/* "main+0x12 (sort.c:123)"; "the end" of a place without a symbol. */
+void place_with_line(char *buffer, size_t size, const struct place *place);
 /* What the run does at the difference: "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);

@@ -84,12 +84,17 @@ static struct perf_event_attr branches_attr(enum record_backend backend)
 
 /* --- What this machine allows --------------------------------------------------------- */
 
+static bool lacks_pmu(enum record_backend backend)
+{
+	return backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK);
+}
+
 int perf_events_try(enum record_backend backend)
 {
 	struct perf_event_attr attr = branches_attr(backend);
 	int fd;
 
-	if (backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK)) {
+	if (lacks_pmu(backend)) {
 		errno = ENXIO;
 		return errno;
 	}
@@ -259,7 +264,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	struct perf_event_attr attr = branches_attr(options->backend);
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	if (options->backend == BACKEND_INTEL_BTS && access(INTEL_BTS, F_OK))
+	if (lacks_pmu(options->backend))
 		return report("record with", ENXIO);
 	if (!events->nr_rings) {
 		more_descriptors();

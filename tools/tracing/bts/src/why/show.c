@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/show.h"
 #include "lib/text.h"
 #include "rank.h"
 
@@ -19,19 +20,6 @@ void errno_text(char *buffer, size_t size, int error)
 		snprintf(buffer, size, "%s", name);
 	else
 		snprintf(buffer, size, "error %d", error);
-}
-
-static void place_line(char *buffer, size_t size, const struct place *place)
-{
-	int length = place_text(buffer, size, place, place->addr);
-	const char *file, *base;
-	unsigned int line;
-
-	if (length < 0 || (size_t)length >= size ||
-	    !object_line(place->sym->object, place->addr, &file, &line))
-		return;
-	base = strrchr(file, '/');
-	snprintf(buffer + length, size - length, " (%s:%u)", base ? base + 1 : file, line);
 }
 
 static struct place place_of(const struct reason *reason)
@@ -111,7 +99,7 @@ static void way(char *buffer, size_t size, const struct history *h, const struct
 		return;
 	}
 	snprintf(buffer, size, "jumps to ");
-	place_line(buffer + strlen(buffer), size - strlen(buffer), &to);
+	place_with_line(buffer + strlen(buffer), size - strlen(buffer), &to);
 }
 
 static void load_text(char *buffer, size_t size, const struct ranking *r,
@@ -130,7 +118,7 @@ static void load_text(char *buffer, size_t size, const struct ranking *r,
 		.sym = object_sym(reason->condition->place.sym->object, reason->condition->load),
 		.addr = reason->condition->load,
 	};
-	place_line(buffer + length, size - length, &at);
+	place_with_line(buffer + length, size - length, &at);
 }
 
 static void show_reason(const struct history *h, const struct ranking *r, size_t nr, FILE *out)
@@ -139,7 +127,7 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 	struct place place = place_of(reason);
 	char text[1024];
 
-	place_line(text, sizeof(text), &place);
+	place_with_line(text, sizeof(text), &place);
 	fprintf(out, "%4zu %s\n", nr + 1, text);
 	show_calls(h, r, reason, out);
 	way(text, sizeof(text), h, reason, 0);
@@ -149,7 +137,7 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 	if (!reason->difference)
 		return;
 	if (!reason->parted) {
-		place_line(text, sizeof(text), &reason->difference->place);
+		place_with_line(text, sizeof(text), &reason->difference->place);
 		fprintf(out, "     they part before, at %s\n", text);
 		return;
 	}
