@@ -136,6 +136,8 @@ static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
 
+	if (!pipe_has_kernel(pipe))
+		return;
 	uname(&uts);
 	if (!archive_has(all->trace, "kcore") && !geteuid() && pipe->objects.uname &&
 	    strstr(pipe->objects.uname, uts.release))

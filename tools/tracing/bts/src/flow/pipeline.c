@@ -407,3 +407,8 @@ int pipe_run(struct pipe *p)
 	pipe_check(p);
 	return failed;
 }
+
+bool pipe_has_kernel(const struct pipe *p)
+{
+	return p->private->seen_kernel;
+}

@@ -288,6 +288,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 bool pipe_vmlinux(struct pipe *p, const char *path);
 /* 0, or 1 if the consumer, or a thread, has failed. */
 int pipe_run(struct pipe *p);
+/* Whether the kernel's side is recorded. After pipe_run(). */
+bool pipe_has_kernel(const struct pipe *p);
 /* The number of p->error, which is now set if the file is damaged. */
 int pipe_check(struct pipe *p);
 /* Frees all but p->error. */

@@ -144,7 +144,6 @@ record() {
 		# shellcheck disable=SC2086 # words
 		alone "$bts" record -u -o "$dir/$name.dat" -- $command >"$name.out" </dev/null
 		"$bts" archive "$name.dat" >"$name.said" 2>&1
-		rm -f "$name.dat.archive/kcore.later"
 	done
 }
 

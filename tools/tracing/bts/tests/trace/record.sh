@@ -34,7 +34,6 @@ record() {
 		calls-O0-* | mix-*) return ;;	# their files stay, or are in another archive
 		esac
 		"$bts" archive "$dir/$out.dat" >"$dir/$out.said"
-		[ -z "$side" ] || rm -f "$dir/$out.dat.archive/kcore.later"
 	fi
 }
 
