@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input: damage.py SERVE RUNS PROGRAMS TRACE [SMALL...]
+# Bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
 # TRACE is cut at 1,000 places; it and those that are SMALL are damaged at random RUNS times;
-# and the program of the last of those, calls, a tenth as often. SERVE is serve.c with the
+# and CALLS, the program of the last of those, a tenth as often. SERVE is serve.c with the
 # tool in it, which should be built with SAN=1. Each time the command must end by itself with
 # 0 or 1, with a message of one line if with 1. Of a trace that is cut, what is shown must be
 # the beginning of what the whole trace has, on each CPU. Of one that is whole, each command
@@ -13,7 +13,6 @@
 
 import collections
 import concurrent.futures
-import glob
 import os
 import random
 import shutil
@@ -149,37 +148,40 @@ def damage(servers, traces, contents, number):
     return verdict("run %d (%s)" % (number, " ".join(args)), status, err)
 
 
-def archived(servers, trace):
-    """The program in an archive that is made for the trace: path and bytes."""
-    path = os.path.join(servers.directory, "kept.dat")
-    shutil.copy(trace, path)
-    servers.run(["archive", path])
-    contents = []
-    for name in glob.glob(path + ".archive/root/**/calls", recursive=True):
-        with open(name, "rb") as f:
-            contents.append((os.path.relpath(name, path + ".archive"), f.read()))
-    return contents
-
-
-def damage_program(servers, trace, name, data, number):
-    path = os.path.join(servers.directory, "program-%d.dat" % number)
+def with_program(servers, trace, calls, data, args, name):
+    """Run a command on the trace, in whose archive the program is data."""
+    path = os.path.join(servers.directory, name + ".dat")
     os.symlink(os.path.abspath(trace), path)
-    program = os.path.join(path + ".archive", name)
+    program = path + ".archive/root" + calls
     os.makedirs(os.path.dirname(program))
     with open(program, "wb") as f:
-        f.write(damaged(data, number))
-    args = command([trace], number)
-    status, _, err = servers.run(args + [path])
+        f.write(data)
+    result = servers.run(args + [path])
     shutil.rmtree(path + ".archive")
     os.unlink(path)
+    return result
+
+
+def damage_program(servers, trace, calls, data, number):
+    args = command([trace], number)
+    status, _, err = with_program(servers, trace, calls, damaged(data, number), args,
+                                  "program-%d" % number)
     return verdict("program %d (%s)" % (number, " ".join(args)), status, err)
 
 
-def pipe_instead(servers, trace):
+def whole_program(servers, trace, calls, data):
+    """The control: the names are those of the program in the archive, which have no mark."""
+    _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
+    if b" fib  (calls)" not in out:
+        return "the program in the archive is not read: %s" % err.decode(errors="replace")
+    return None
+
+
+def pipe_instead(servers, trace, calls):
     """At the path of the program there is a FIFO now: opening it must not wait."""
     with open(trace, "rb") as f:
         data = f.read()
-    program = os.path.join(os.path.dirname(os.path.abspath(sys.argv[3])), "calls").encode()
+    program = calls.encode()
     fifo = os.path.join(servers.directory, "").encode().ljust(len(program), b"f")
     path = os.path.join(servers.directory, "pipe.dat")
     with open(path, "wb") as f:
@@ -222,7 +224,10 @@ class Results:
 
 
 def main():
-    serve, runs, programs, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    serve, runs, programs, calls = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+    traces = sys.argv[5:]
+    with open(calls, "rb") as f:
+        program = f.read()
     contents = []
     for trace in traces:
         with open(trace, "rb") as f:
@@ -235,17 +240,17 @@ def main():
     results.add("the whole trace is read",
                 [None if status == 0 and whole else err.decode(errors="replace") or "no rows"])
     sizes = sorted({len(contents[0]) * i // CUTS for i in range(CUTS)})
-    files = archived(servers, traces[-1])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results.add("cut at %d places" % len(sizes),
                     pool.map(lambda s: cut(servers, contents[0], whole, s), sizes))
         results.add("damaged %d times" % runs,
                     pool.map(lambda n: damage(servers, traces, contents, n), range(runs)))
         results.add("its program damaged %d times" % (runs // 10),
-                    pool.map(lambda n: damage_program(servers, traces[-1], *files[0], n),
-                             range(runs // 10)) if files else ["no program is archived"])
+                    [pool.submit(whole_program, servers, traces[-1], calls, program).result()] +
+                    list(pool.map(lambda n: damage_program(servers, traces[-1], calls, program, n),
+                                  range(runs // 10))))
         results.add("a program that is a FIFO now",
-                    [pool.submit(pipe_instead, servers, traces[-1]).result()])
+                    [pool.submit(pipe_instead, servers, traces[-1], calls).result()])
         results.add("no command leaks memory",
                     pool.map(lambda n: leak(leak_servers, traces, command(traces, n)),
                              range(len(COMMANDS))))

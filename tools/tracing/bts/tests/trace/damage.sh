@@ -26,5 +26,5 @@ export BTS_SMALL=1
 "$work/generate" "$dir/calls.dat" "$work/entries.dat" 1 entries none
 "$work/generate" "$dir/calls.dat" "$work/packs.dat" 1 packs none
 lib_sanitized "$(dirname "$serve")"
-"$progs/../damage.py" "$serve" 10000 "$work" "$dir/loads.dat" "$work/packed.dat" \
-	"$work/entries.dat" "$work/packs.dat"
+"$progs/../damage.py" "$serve" 10000 "$work" "$(realpath "$dir/calls")" "$dir/loads.dat" \
+	"$work/packed.dat" "$work/entries.dat" "$work/packs.dat"
