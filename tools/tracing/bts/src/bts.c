@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts: records every branch that a program takes, and answers questions about it.
+ * bts: record every branch that a program takes, and answer questions about the run.
  *
- * This file has the table of commands, from which both dispatch and usage are made. A
- * command is a function cmd_NAME() in cmd/NAME.c and a row here.
+ * The table of commands in this file drives both dispatch and usage. To add a command, write
+ * cmd_NAME() in cmd/NAME.c and add a row here.
  *
- * Exit status: 0; 1 if something failed, with "bts: what: object: reason" on standard
- * error; 2 if it was called wrongly.
+ * Exit status: 0 on success; 1 on failure, with "bts: what: object: reason" on standard error;
+ * 2 on misuse.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	mem_on_failure(no_memory);
 	if (command->run != cmd_tui)
 		terminal_guard();
-	/* What getopt() begins its messages with. */
+	/* getopt() puts this name before its messages. */
 	argv[1] = mem_format("bts %s", command->name);
 	return msg_flush(command->run(argc - 1, argv + 1));
 }

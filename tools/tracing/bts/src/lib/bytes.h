@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bytes that grow: parts of a file, little endian.
+ * A byte buffer that grows. Numbers in it are little-endian.
  *
  * Included by: any file.
  */
@@ -53,13 +53,13 @@ static inline void bytes_add64(struct bytes *bytes, uint64_t value)
 	bytes_add(bytes, &value, sizeof(value));
 }
 
-/* With its 0. */
+/* Add a string and its terminating 0. */
 static inline void bytes_add_string(struct bytes *bytes, const char *string)
 {
 	bytes_add(bytes, string, strlen(string) + 1);
 }
 
-/* Without its 0. */
+/* Add formatted text without a terminating 0. */
 static inline void __attribute__((format(printf, 2, 3)))
 bytes_format(struct bytes *bytes, const char *format, ...)
 {
@@ -73,7 +73,7 @@ bytes_format(struct bytes *bytes, const char *format, ...)
 	free(text);
 }
 
-/* A JSON string, with its quotes. */
+/* Add a JSON string with its quotes. */
 static inline void bytes_json(struct bytes *bytes, const char *string)
 {
 	char out[JSON_CHARACTER];

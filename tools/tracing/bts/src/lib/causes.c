@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The causes of losses, in the words of the kernel's rows LOST.
+ * The causes of losses, named as in the kernel's LOST rows.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 	"task cannot wait",
 };
 
-/* Some counters count branches, some how often it happened. perf has one ring buffer more. */
+/* Counters with @times count losses of unknown size. perf_lost counts those of perf's buffer. */
 static const struct counter {
 	const char	*name;
 	unsigned int	cause;

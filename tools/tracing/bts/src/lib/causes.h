@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The causes of losses, and losses as text: the same in all summaries.
+ * The causes of losses, and the text that all summaries print for losses.
  *
  * Included by: any file.
  */
@@ -11,9 +11,9 @@
 
 #include "bytes.h"
 
-/* The numbers are those of the kernel's BTS_LOST_*. */
+/* The numbers of the kernel's enum bts_lost_cause. */
 enum {
-	LOSS_MISSED	= 7,	/* found by the reader, as is the next one */
+	LOSS_MISSED	= 7,	/* found by the reader, like LOSS_DAMAGED */
 	LOSS_DAMAGED	= 8,
 	LOSS_ROWS	= 10,
 	LOSS_CAUSES	= 12,
@@ -21,8 +21,8 @@ enum {
 
 /**
  * struct losses - losses by cause
- * @known:	how many branches, or rows of LOSS_ROWS
- * @times:	how often an unknown number
+ * @known:	number of lost branches; for LOSS_ROWS, number of lost rows
+ * @times:	number of losses of unknown size
  */
 struct losses {
 	uint64_t	known[LOSS_CAUSES];
@@ -31,13 +31,13 @@ struct losses {
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
-/* The number after "NAME:" in a text of such lines, or 0. */
+/* Return the number in the first line "NAME: NUMBER" of @text, or 0. */
 unsigned long long stats_number(const char *text, const char *name);
-/* The counters of bts_stats, and of perf, in a text of lines "NAME: N". */
+/* Add the counters of bts_stats and of perf. @stats consists of lines "NAME: NUMBER". */
 void losses_count(struct losses *losses, const char *stats);
-/* "nothing lost", or "lost 12 (ring buffer full), ? (DS buffer full, 3 times)". */
+/* Add "nothing lost", or "lost 12 (ring buffer full), ? (DS buffer full, 3 times)". */
 void losses_text(const struct losses *losses, struct bytes *out);
-/* The same as an object, by cause. */
+/* Add the losses as a JSON object with the causes as keys. */
 void losses_json(const struct losses *losses, struct bytes *out);
 
 #endif

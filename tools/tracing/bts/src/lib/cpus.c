@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lists of CPUs.
+ * Parse lists of CPUs.
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ int cpus_next(const char **list, long *from, long *to)
 	}
 	if (!**list)
 		return 1;
-	/* After a comma there is another range. */
+	/* A range must follow a comma. */
 	if (**list != ',' || !(*list)[1])
 		return -1;
 	(*list)++;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lists of CPUs, "0-2,5".
+ * Lists of CPUs such as "0-2,5".
  *
  * Included by: any file.
  */
 #ifndef BTS_CPUS_H
 #define BTS_CPUS_H
 
-/* The kernel's own limit. */
+/* The largest NR_CPUS of an x86 kernel. */
 #define CPUS_MAX	8192
 
-/* Take the next range off a list. Return 1; 0 at the end; -1 if the list is malformed. */
+/* Remove the next range from a list. Return 1, or 0 at the end, or -1 if the list is malformed. */
 int cpus_next(const char **list, long *from, long *to);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Errors that are returned: see error.h.
+ * Store failures: see error.h.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why something failed, for the caller to tell: the library prints nothing.
+ * The library prints nothing, but stores its first failure here for the caller.
  *
  * Included by: any file.
  */
@@ -11,23 +11,20 @@
 
 /**
  * struct error - the first failure
- * @code:	a number of errno's; 0 if nothing has failed
- * @text:	"what: object: reason"; NULL if there was no memory
+ * @code:	an errno value; 0 if nothing has failed
+ * @text:	"what: object: reason"; NULL if memory ran out
  */
 struct error {
 	int	code;
 	char	*text;
 };
 
-/*
- * Keep "WHAT: OBJECT: REASON" and the number. OBJECT may be NULL. A failure that is there
- * stays. Returns false.
- */
+/* Store a failure, unless @e contains one already. @object may be NULL. Return false. */
 bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
-/* The same with errno and its text. */
+/* Do the same with errno as the code and its text as the reason. */
 bool error_errno(struct error *e, const char *what, const char *object);
-/* The text, never NULL. */
+/* Return the text of a failure, never NULL. */
 const char *error_text(const struct error *e);
 void error_free(struct error *e);
 

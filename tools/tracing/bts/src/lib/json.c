@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strings in JSON. Names come from files that others have made: each byte sequence gives a valid
- * string, and no control character stays one.
+ * Strings in JSON. Names may come from untrusted files, so any sequence of bytes is turned into a
+ * valid string without control characters.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "json.h"
 
-/* How many bytes the character takes that begins at @s; 0 if it is not UTF-8. */
+/* Return the length in bytes of the character at @s, or 0 if it is not valid UTF-8. */
 static size_t utf8_length(const unsigned char *s, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -48,7 +48,7 @@ size_t json_next(const char **string, char out[JSON_CHARACTER])
 	*string += length;
 	if (character == '"' || character == '\\')
 		return snprintf(out, JSON_CHARACTER, "\\%c", (char)character);
-	/* C0 and C1. */
+	/* Control characters: C0, DEL and C1. */
 	if (character < 0x20 || (character >= 0x7f && character < 0xa0))
 		return snprintf(out, JSON_CHARACTER, "\\u%04x", (unsigned int)character);
 	return length;

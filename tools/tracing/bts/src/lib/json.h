@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings in JSON, the same for all that writes it.
+ * Strings in JSON, escaped in one way by all writers of JSON.
  *
  * Included by: any file.
  */
@@ -12,8 +12,8 @@
 #define JSON_CHARACTER	8
 
 /*
- * Put the next character of *@string into @out as JSON has it, and move on. Return how many bytes
- * this took, 0 at the end. The file is UTF-8: a byte that is not becomes U+FFFD.
+ * Write the next character of *@string to @out, escaped for JSON, and advance *@string. Return
+ * the number of bytes written, or 0 at the end. A byte that is not valid UTF-8 becomes U+FFFD.
  */
 size_t json_next(const char **string, char out[JSON_CHARACTER]);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that is there, or the work ends: no caller could continue without it.
+ * Allocation that succeeds or abandons the work, because no caller could continue without memory.
  *
  *	mem_try(run) -> run() -> ... mem_alloc()
  *	     ^-------------------------'	no memory: mem_try() returns false
  *
- * A program ends with a message. A library must not, so each of its entries is in a mem_try().
- * In between, longjmp() passes by functions that only have memory to lose: a pointer that is
- * kept is set after its memory is there, and a lock is not held while memory is allocated.
+ * A program prints a message and exits. A library must not exit, so each of its entry points uses
+ * mem_try(). longjmp() skips the functions between mem_try() and the allocation. So these
+ * functions hold no lock while they allocate, and they set a pointer that outlives them only after
+ * the allocation has succeeded.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory and strings. No function here returns NULL. If there is no memory, the innermost
- * mem_try() of the thread ends; without one, mem_on_failure() says what happens.
+ * Memory and strings. No function here returns NULL. If memory runs out, the thread's innermost
+ * mem_try() returns false. Outside mem_try(), the function set by mem_on_failure() is called.
  *
  * Included by: any file.
  */
@@ -22,13 +22,13 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. Return false if there was no memory: @run has ended there, and what it had
- * allocated and not put anywhere is lost.
+ * Call @run. If memory runs out, abandon @run and return false. Memory to which only the local
+ * variables of @run pointed is then leaked.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* There is no memory. */
+/* Give up because memory ran out. */
 __attribute__((noreturn)) void mem_fail(void);
-/* What ends a program that is in no mem_try(). Called before threads begin. */
+/* Set the function that ends the program outside mem_try(). Call this before starting threads. */
 void mem_on_failure(void (*end)(void));
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Messages of the tool.
  *
- * Every failure has one form, "bts: what: object: reason", so that a script can take it
- * apart and a reader knows which file or PID it was. What is printed on standard output
- * is checked once, at the end: a full disk or a closed pipe is a failure like others.
+ * All failures are reported as "bts: what: object: reason", so that scripts can parse the message
+ * and readers see the affected file or PID. Standard output is checked once, at the end. A full
+ * disk is a failure, but a closed pipe is not.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ int msg_misuse(const char *command, const char *reason, ...)
 {
 	va_list args;
 
-	/* A command's argv[0] is "bts NAME". */
+	/* main() sets a command's argv[0] to "bts NAME". */
 	if (command && !strncmp(command, "bts ", 4))
 		command += 4;
 	fprintf(stderr, "bts%s%s: ", command ? " " : "", command ? command : "");
@@ -88,7 +88,7 @@ int msg_flush(int status)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* The reader of a pipe has seen enough: nothing to complain about. */
+	/* The reader of the pipe closed it because it needs no more output. */
 	if (errno == EPIPE)
 		return status;
 	return msg_errno("write", "standard output");

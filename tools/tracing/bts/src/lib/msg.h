@@ -7,7 +7,7 @@
 #ifndef BTS_MSG_H
 #define BTS_MSG_H
 
-/* What a command returns, and the program's exit status. */
+/* The return values of commands, and the exit statuses of the program. */
 enum {
 	STATUS_OK	= 0,
 	STATUS_FAILURE	= 1,
@@ -16,34 +16,34 @@ enum {
 
 /*
  * Print "bts: WHAT: OBJECT: REASON" on standard error. WHAT is the action that failed
- * ("read", "start the tracer"), OBJECT is a file or a PID; either may be NULL. Returns
+ * ("read", "start the tracer"), OBJECT is a file or a PID; either may be NULL. Return
  * STATUS_FAILURE.
  */
 int msg_error(const char *what, const char *object, const char *reason, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same with errno's text as the reason. */
+/* Do the same with errno's text as the reason. */
 int msg_errno(const char *what, const char *object);
 
-/* Print "bts: REMARK" on standard error. Nothing has failed. */
+/* Print "bts: REMARK" on standard error, although nothing has failed. */
 void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print "bts COMMAND: REASON" on standard error, and which command prints the help. COMMAND
- * may be NULL. Returns STATUS_MISUSE.
+ * Print "bts COMMAND: REASON" and how to get help on standard error. COMMAND may be NULL.
+ * Return STATUS_MISUSE.
  */
 int msg_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Read a whole number of at least @least into @number, or report misuse. */
+/* Parse @text as a whole number of at least @least into @number, or report misuse. */
 int msg_number(const char *command, const char *option, const char *text, unsigned long least,
 	       unsigned long *number);
 
-/* Print usage on standard output. Returns STATUS_OK. */
+/* Print usage on standard output. Return STATUS_OK. */
 int msg_usage(const char *text);
 
 /*
- * Flush standard output. Returns @status, or STATUS_FAILURE after a message if the output
- * could not be written.
+ * Flush standard output. Return @status. If the output could not be written, print a message
+ * and return STATUS_FAILURE.
  */
 int msg_flush(int status);
 

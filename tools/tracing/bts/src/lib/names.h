@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of PIDs, each with a name if there is one.
+ * A set of PIDs with their names, if known.
  *
  * Included by: any file.
  */
@@ -13,7 +13,7 @@ enum { NAME_LENGTH = 16 };		/* TASK_COMM_LEN */
 
 struct name {
 	int	pid;			/* -1: a free slot */
-	char	comm[NAME_LENGTH];	/* "" if it is not known */
+	char	comm[NAME_LENGTH];	/* "" if unknown */
 };
 
 struct names {
@@ -22,7 +22,7 @@ struct names {
 	size_t		nr;
 };
 
-/* PID's entry, made if there is none. Valid until the next call. */
+/* Return the entry of @pid. Add the entry if necessary. The entry is valid until the next call. */
 struct name *names_get(struct names *names, int pid);
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that are read or written whole: small ones, and those of tracefs and /proc, whose
- * size is not known before they are read.
+ * Read and write whole files. A file of tracefs or /proc has an unknown size before it is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +84,7 @@ int path_open(const char *path, int flags, struct stat *st)
 
 int path_create_at(int dir, const char *path)
 {
-	/* If this fails, so does openat(), which says why. */
+	/* No check is needed: if the file still exists after this, openat() fails. */
 	unlinkat(dir, path, 0);
 	return openat(dir, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
@@ -105,7 +104,7 @@ int path_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* One write(): tracefs takes each as a whole. */
+/* Use a single write(), because tracefs parses each write() by itself. */
 static int write_with(const char *path, const char *text, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags);

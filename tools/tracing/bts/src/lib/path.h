@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files that are read or written whole.
+ * Read and write whole files.
  *
  * Included by: any file.
  */
@@ -11,24 +11,24 @@
 #include <sys/stat.h>
 
 /*
- * Read a file into memory of its own, with a 0 after the last byte. Returns NULL with errno.
+ * Read a file into new memory, with a 0 after the last byte. On failure, return NULL with errno.
  * @size may be NULL.
  */
 char *path_read(const char *path, size_t *size);
-/* Read the number that a file begins with. Returns -1 with errno. */
+/* Read the number at the beginning of a file. On failure, return -1 with errno. */
 long long path_read_number(const char *path);
 /*
- * Open a regular file for reading, with @flags as well. Return -1 with errno, EINVAL if it is of
- * another kind; opening a FIFO does not wait.
+ * Open a regular file for reading, with @flags added. Do not wait for the writer of a FIFO. On
+ * failure, return -1 with errno, which is EINVAL for a file that is not regular.
  */
 int path_open(const char *path, int flags, struct stat *st);
-/* Make a file below the directory @dir in place of what has this name. Return -1 with errno. */
+/* Create a file below the directory @dir, replacing any old file. Return -1 with errno. */
 int path_create_at(int dir, const char *path);
 /* Return 0, or -1 with errno. */
 int path_write_all(int fd, const void *data, size_t size);
-/* Write text into an existing file. Returns 0, or -1 with errno. */
+/* Write text into an existing file. Return 0, or -1 with errno. */
 int path_write(const char *path, const char *text);
-/* Append text, which is how set_ftrace_pid and triggers take an entry more. */
+/* Append text. set_ftrace_pid and trigger files add the text as an entry. */
 int path_append(const char *path, const char *text);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of tasks, files and functions come from whoever has made them, and may contain the
- * sequences that control a terminal. So if an output is a terminal, its stream is replaced:
+ * Names of tasks, files and functions are untrusted and may contain terminal control sequences.
+ * So if an output is a terminal, its stream is replaced:
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *
- * Newlines, tabs and UTF-8 pass. All other control characters, C1's among them, become \xNN. A
- * command that draws (bts tui) has no such stream.
+ * Newlines, tabs and printable UTF-8 pass. All other control characters, including C1, become
+ * \xNN. bts tui draws on the terminal and does not use this stream.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 /**
  * struct guarded - an output that is a terminal
  * @fd:		the terminal
- * @rest:	how many bytes of a character are still to come
- * @lead:	the first byte of the character, if it was the last one written; or 0
+ * @rest:	number of bytes that are still missing from the current character
+ * @lead:	the previous byte; 0 if that byte continued a character
  */
 struct guarded {
 	int		fd;
@@ -34,7 +34,7 @@ static bool is_control(struct guarded *g, unsigned char c)
 	unsigned char lead = g->lead;
 
 	g->lead = 0;
-	/* Within a character; U+0080 to U+009F begin with 0xc2. */
+	/* In UTF-8, the C1 controls U+0080 to U+009F begin with 0xc2. */
 	if (g->rest && c >= 0x80 && c < 0xc0) {
 		g->rest--;
 		return lead == 0xc2 && c < 0xa0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is printed on a terminal cannot control it.
+ * Keep control characters in the output away from the terminal.
  *
  * Included by: bts.c, cmd/, lib/.
  */
 #ifndef BTS_TERMINAL_H
 #define BTS_TERMINAL_H
 
-/* From here on, control characters on standard output and error are printed as \xNN. */
+/* If standard output or error is a terminal, print control characters there as \xNN from now on. */
 void terminal_guard(void);
-/* Clears the screen if standard output is a terminal. */
+/* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);
 
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text by the million lines.
- *
- * A row of a report takes 200 ns, and printf() alone would take more than that. So the
- * pieces of a row are put into a buffer by functions that do one thing each.
+ * A fast text output. bts report takes 200 ns for a row, but printf() alone would take longer. So
+ * each function here only adds one kind of value to a buffer.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Text by the million lines: put together here, written in large pieces.
+ * A fast text output: millions of lines are composed in a buffer and written in large pieces.
  *
  * Included by: any file.
  */
@@ -15,8 +15,8 @@
 #define TEXT_ROOM	(1U << 18)
 
 /**
- * struct text - text on its way to a file
- * @failed:	it could not be written; the file's error flag is set
+ * struct text - a buffer of text for a file
+ * @failed:	a write failed; the error flag of @out is set too
  */
 struct text {
 	FILE	*out;
@@ -26,25 +26,25 @@ struct text {
 };
 
 struct text *text_open(FILE *out);
-/* Writes what is left. False if something could not be written. */
+/* Write the rest of the buffer and free @t. Return false if any write failed. */
 bool text_close(struct text *t);
-/* Makes room for @size bytes, at most TEXT_ROOM / 2. */
+/* Make room for @size bytes, at most TEXT_ROOM / 2. */
 void text_room(struct text *t, size_t size);
 void text_bytes(struct text *t, const char *bytes, size_t size);
 void text_string(struct text *t, const char *string);
 void text_number(struct text *t, uint64_t number);
-/* Right-aligned in @width columns, filled with @fill. */
+/* Add a number, right-aligned in @width columns and padded with @fill. */
 void text_padded(struct text *t, uint64_t number, unsigned int width, char fill);
-/* Seconds with microseconds. */
+/* Add a time in nanoseconds as seconds with six decimals. */
 void text_time(struct text *t, uint64_t ts, unsigned int width);
-/* A JSON string, with its quotes. */
+/* Add a JSON string with its quotes. */
 void text_json(struct text *t, const char *string);
 void text_format(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same JSON string into a stream. */
+/* Print a JSON string with its quotes to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* 1234567 as "1,234,567", in one of a few buffers in turn. */
+/* Return 1234567 as "1,234,567". The latest eight results stay valid. */
 const char *text_commas(uint64_t number);
 
 #endif
