@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the library's interface share. include/libbts.h is the interface.
+ * Shared by the files that implement include/libbts.h.
  *
  * Included by: api/.
  */
@@ -14,14 +14,14 @@
 #include "lib/bytes.h"
 
 /**
- * struct bts_trace - a trace that is open
- * @pipe:	its error is the trace's
- * @options:	of @pipe
- * @ctx:	of the functions
+ * struct bts_trace - an open trace
+ * @pipe:	the pipeline; its error is also the trace's error
+ * @options:	the options of @pipe
+ * @ctx:	the first argument of the callbacks
  * @ran:	bts_run() was called
- * @stop:	with this number, a function has ended the run
- * @frame:	the last one of bts_frame()
- * @text:	the last one of bts_bill() or bts_warning()
+ * @stop:	the non-zero number with which a callback ended the run
+ * @frame:	the latest result of bts_frame()
+ * @text:	the latest result of bts_bill() or bts_warning()
  */
 struct bts_trace {
 	struct pipe		pipe;
@@ -40,12 +40,12 @@ struct bts_trace {
 	struct bytes		text;
 };
 
-/* trace.c: call @run in a mem_try(). Return 0, or -ENOMEM, now or before. */
+/* trace.c: call @run in mem_try(). Return 0, or -ENOMEM if memory ran out now or earlier. */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */
 void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame);
-/* Frees the stacks of all tasks. */
+/* Free the stacks of all tasks. With @tell, call the callbacks for the frames that end. */
 void api_end_calls(struct bts_trace *trace, bool tell);
 
 static inline const struct bts_sym *api_sym(const struct sym *sym)

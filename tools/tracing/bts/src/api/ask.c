@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbts: questions about a trace: tasks, places, functions, lines, frames.
+ * libbts: answer questions about tasks, places, functions, lines and frames of a trace.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbts: reading a trace. The pipeline's steps, rows and frames become the structures of
- * libbts.h, and the program's functions are called with them.
+ * libbts: read a trace. Convert the pipeline's steps, rows and frames to the structures of
+ * libbts.h, and call the program's callbacks with them.
  */
 #include <errno.h>
 
@@ -34,7 +34,7 @@ static void fill_branch(struct bts_branch *b, const struct step *s, uint64_t ts)
 	};
 }
 
-/* Has a function ended the run, or was there no memory in what it has called? */
+/* Report whether a callback ended the run, or memory ran out in a function that it called. */
 static int stopped(const struct bts_trace *trace)
 {
 	return trace->stop || trace->pipe.error.code == ENOMEM;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbts: opening and closing a trace, its filters, its errors, its totals.
+ * libbts: open, filter and close a trace, and return its errors and totals.
  *
- * Each function that may need memory is in a mem_try(). When there was none, all that the
- * trace is made of can still be freed, but not be used: the error stays, and every call returns
- * it.
+ * Functions that may allocate memory use mem_try(). If memory runs out, the error stays set, and
+ * the trace can only be closed.
  */
 #include <errno.h>
 #include <stdlib.h>
