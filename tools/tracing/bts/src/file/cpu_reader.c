@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread for each CPU's part of the file: from ring-buffer pages to batches of branches.
+ * Decode each CPU's part of the file in its own thread, from ring-buffer pages to batches.
  *
  *	page:	time, bytes used | entry entry entry ...
- *	entry:	5 bits length, 27 bits time since the last one | type, pid, fields
+ *	entry:	5 bits length, 27 bits time since the previous entry | type, pid, fields
  *
- * Branches that follow each other and are of one task make a batch, whether they are an
- * entry each (bts_branch) or many in one (bts_pack). Anything else ends the batch and is
- * one of its own. A page says if entries before it were overwritten, and a pack has the
- * number of branches before it: what is missing becomes a batch in its place.
+ * Consecutive branches of one task form a batch, whether each is an entry (bts_branch) or many
+ * share an entry (bts_pack). Any other entry ends the batch and forms its own batch. A page
+ * reports that entries before the page were overwritten, and a pack contains the number of
+ * branches before the pack. So the reader finds out where branches are missing, and inserts a
+ * batch there.
  *
- * An entry that does not fit into its page is damage; the rest of the page is left out,
- * which is a loss of a number that is not known, and reading goes on with the next. An
- * entry that ends before its fields do, and a pack that cannot be decoded, are losses in
- * their places.
+ * If an entry does not fit into its page, the reader reports damage, treats the rest of the page
+ * as a loss of unknown size, and continues with the next page. A truncated entry or a malformed
+ * pack becomes a loss in its place.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,21 +38,21 @@ enum {
 };
 
 #define ENTRY_DELTA_BITS	27
-/* The upper five bits of a time stamp that is written whole are left out. */
+/* An absolute time stamp omits its upper five bits. */
 #define TIME_UPPER		(0x1fULL << 59)
 
 _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
 
 /**
- * struct decode - what the thread knows while it decodes
- * @b:		the batch that branches are being put into, or NULL
- * @decoder:	of the pack that is being read
- * @ts:		of the last entry
- * @seq:	number that the next pack should have, if @seq_known: an entry of one branch
- *		has no number
- * @stopped:	the pipeline wants no more
- * @missing:	something is missing here: a batch is due that says so
- * @missing_count: as far as the page knows
+ * struct decode - the thread's state
+ * @b:		the batch to which branches are added, or NULL
+ * @decoder:	the decoder of the current pack
+ * @ts:		the time of the current entry
+ * @seq:	the number that the next pack should have
+ * @seq_known:	@seq is valid; false after an entry of one branch, which has no number
+ * @stopped:	the pipeline wants no more batches
+ * @missing:	branches are missing here, and no batch reports this loss yet
+ * @missing_count: the size of this loss; 0 if unknown
  */
 struct decode {
 	struct cpu_reader	*r;
@@ -114,7 +114,7 @@ static struct batch *new_batch(struct decode *d, enum batch_type type, int pid)
 	return d->b;
 }
 
-/* A batch for branches of @pid that has room for another. */
+/* Return a batch that has room for a branch of @pid. */
 static inline struct batch *branches(struct decode *d, int pid)
 {
 	struct batch *b = d->b;
@@ -133,7 +133,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* The next entry may have the number. */
+/* Remember a loss. The next entry may contain the exact number of branches. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;
@@ -152,7 +152,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* It is not known how many branches the entry had, nor what number the next pack has. */
+/* The number of branches in the entry is unknown, and so is the number of the next pack. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "an entry that is cut off");
@@ -161,7 +161,7 @@ static void cut_off(struct decode *d)
 	d->seq_known = false;
 }
 
-/* The entry has the number of branches before it, and stands for @nr. */
+/* Compare the number of branches before the entry with @d->seq. The entry represents @nr more. */
 static void in_sequence(struct decode *d, const struct entry *e,
 			const struct format_field *field, uint64_t nr)
 {
@@ -196,7 +196,7 @@ static void one_branch(struct decode *d, const struct entry *e, int pid)
 	d->seq_known = false;
 }
 
-/* Returns false, after noting the damage, if the pack cannot be decoded. */
+/* If the pack cannot be decoded, report the damage and return false. */
 static bool begin_pack(struct decode *d, const struct entry *e, uint32_t nr)
 {
 	const struct layout *l = d->r->layout;
@@ -314,8 +314,8 @@ static void entry(struct decode *d, const struct entry *e)
 }
 
 /*
- * Takes the entry at @at apart. Returns where the next one is, or NULL if it does not
- * fit. @e->data is NULL for what is only time, or room left empty.
+ * Parse the entry at @at. Return the address of the next entry, or NULL if the entry does not fit
+ * into the page. If the entry is only time or padding, @e->data is NULL.
  */
 static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *end,
 			   struct entry *e)
@@ -358,8 +358,8 @@ static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *e
 }
 
 /*
- * The usual: entries of one branch each, of the same task, without a gap in time. As
- * many as there are, from @at on; returns where they end.
+ * A fast path for consecutive entries of one branch each, of the same task and without time
+ * extends. Add the branches from @at on to the batch, and return where they end.
  */
 static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that reads one CPU's part of a trace: batches of branches of one task, and the
- * rows between them.
+ * A thread that reads one CPU's part of a trace and queues batches of branches and other rows.
  *
  * Included by: file/, flow/.
  */
@@ -13,9 +12,9 @@
 #include "queue.h"
 
 /**
- * struct cpu_reader - the thread
- * @queue:	what it has ready
- * @failed:	there was no memory; true only after the thread has ended
+ * struct cpu_reader - a thread that reads the part of one CPU
+ * @queue:	batches for the pipeline
+ * @failed:	memory ran out; valid after the thread has ended
  */
 struct cpu_reader {
 	struct dat		*dat;
@@ -28,7 +27,7 @@ struct cpu_reader {
 	bool			failed;
 };
 
-/* False, with @e set, if there is no thread. cpu_reader_stop() is due in any case. */
+/* If this fails, set @e and return false. Call cpu_reader_stop() in any case. */
 bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
 		      const struct layout *layout, struct error *e);
 void cpu_reader_stop(struct cpu_reader *r);

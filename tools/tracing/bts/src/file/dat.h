@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace.dat file: what its sections hold, and the ring-buffer pages of each CPU.
+ * A trace.dat file: the contents of its sections, and the ring-buffer pages of each CPU.
  *
  * Included by: file/, flow/, cmd/info.c.
  */
@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text section, NUL-terminated; NULL if the file has none. */
+/* A NUL-terminated text section. @text is NULL if the file does not contain the section. */
 struct dat_text {
 	char		*text;
 	size_t		size;
 };
 
-/* The pages of one CPU in one buffer (the top-level one, or an instance's). */
+/* The pages of one CPU in one instance, whose name is "" for the top-level instance. */
 struct dat_cpu {
 	int		cpu;
 	bool		compressed;
@@ -44,7 +44,7 @@ struct dat {
 	struct dat_text	cmdlines;
 	struct dat_text	uname;
 	struct dat_text	clock;
-	/* "key: value" lines of bts record. */
+	/* The "key: value" lines that bts record writes. */
 	struct dat_text	info;
 	struct dat_text	*stats;
 	size_t		nr_stats;
@@ -52,22 +52,22 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The first thing that was wrong with the file, with its offset; under @lock. */
+	/* The first damage that was found, with its offset. Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
 };
 
 struct error;
 
-/* NULL, with @e set, if the file cannot be read or is no trace.dat. */
+/* Return NULL and set @e if the file cannot be read or is not a trace.dat. */
 struct dat *dat_open(const char *path, struct error *e);
 void dat_close(struct dat *dat);
 
-/* What was wrong, at this offset of the file. Only the first is kept. Any thread. */
+/* Report damage at an offset of the file. Only the first report is kept. Context: any thread. */
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The pages of a CPU, one after the other. */
+/* An iterator over the pages of a CPU. */
 struct dat_pages {
 	struct dat	*dat;
 	struct dat_cpu	*cpu;
@@ -84,7 +84,7 @@ struct dat_pages {
 };
 
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
-/* The next page, of cpu->page_size bytes; NULL at the end. */
+/* Return the next page of cpu->page_size bytes, or NULL at the end. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

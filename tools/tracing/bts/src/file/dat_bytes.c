@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes of a trace.dat file: reading them, unpacking them, and a cursor that never goes
- * past their end. And what was wrong with them: the first thing is kept, with its offset.
+ * Read and decompress bytes of a trace.dat file, parse them with a cursor that never passes their
+ * end, and record the first damage with its offset.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size)
 	return at;
 }
 
-/* Little-endian, as the machine. */
+/* Numbers in the file are little-endian, like numbers on this machine. */
 static uint64_t dat_number(struct dat_bytes *b, size_t size)
 {
 	const uint8_t *at = dat_skip(b, size);

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a trace.dat file, versions 6 and 7 (trace-cmd.dat.v6(5), trace-cmd.dat.v7(5)).
+ * Read a trace.dat file of version 6 or 7 (trace-cmd.dat.v6(5), trace-cmd.dat.v7(5)).
  *
  *	magic, version, page size, compression, offset of the options
  *	sections: formats of events | kallsyms | command lines | options
  *	data:     CPU 0: page page page ...  CPU 1: page page ...
  *
- * Not with libtracecmd, for four reasons. It unpacks all of a compressed file into a
- * temporary one before the first page. It finds everything by the options, which are
- * written last: of a file that was cut it reads nothing. It reads outside its buffers
- * when a file is damaged. And a handle of it belongs to one thread, where here each CPU
- * has its own.
+ * libtracecmd is not used, because it
+ *	- decompresses the whole file into a temporary file before it returns the first page;
+ *	- cannot read a truncated file, because it finds sections by the options at the end;
+ *	- reads outside its buffers if a file is damaged;
+ *	- allows one thread per handle, but here each CPU has its own thread.
  *
- * So the sections are walked from the first one on, and every number from the file is
- * checked before it is used. What is wrong is noted once, with its offset, and what
- * came before is used. Nothing is mapped: a file that shrinks while it is read is one
- * that is cut.
+ * This reader follows the sections from the first one, and checks every number before use. It
+ * reports the first damage with its offset and uses all data before the damage. It does not map
+ * the file, so a file that shrinks during reading looks like a truncated file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +44,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 			 "compressed with %s; only zstd can be read", dat->compression);
 }
 
-/* What is the same in both versions; returns where the rest begins, 0 if nowhere. */
+/* Read the header, which both versions share. Return the offset of the rest, or 0 on failure. */
 static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);

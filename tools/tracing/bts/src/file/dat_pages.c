@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring-buffer pages of one CPU, one after the other, unpacked where the file is
- * compressed.
+ * Iterate over the ring-buffer pages of one CPU, and decompress them if necessary.
  *
  *	not compressed:	page page page ...		read PIECE bytes at a time
- *	compressed:	number of chunks, then each: size, size unpacked, bytes
+ *	compressed:	number of chunks, then each: size, size decompressed, bytes
  *
- * One reader belongs to one thread; they share the file's descriptor, and pread() has
- * an offset of its own.
+ * Each iterator belongs to one thread. All of them share the file descriptor, because pread()
+ * does not use the descriptor's offset.
  */
 #include <stdlib.h>
 

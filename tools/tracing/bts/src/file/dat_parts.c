@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parts of a trace.dat file that both versions have, each from a cursor.
+ * Parse the parts that both versions of trace.dat contain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu)
 	return c;
 }
 
-/* The options that both versions have; others are skipped. */
+/* Parse an option that both versions contain. Skip any other option. */
 void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
 {
 	uint64_t size = b->end - b->at;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files dat_*.c share: reading bytes of a trace.dat file, and the parts that both
- * versions have.
+ * Shared by dat_*.c: reading bytes of a trace.dat file, and the parts that both versions contain.
  *
  * Included by: file/dat_*.c.
  */
@@ -16,7 +15,7 @@ struct dat;
 struct dat_cpu;
 struct dat_text;
 
-/* dat_bytes.c: a cursor in bytes that were read. bad is set by a read past the end, and stays. */
+/* dat_bytes.c: a cursor in a buffer. An attempt to read past the end sets @bad for good. */
 struct dat_bytes {
 	const uint8_t	*at;
 	const uint8_t	*end;
@@ -29,13 +28,13 @@ uint16_t dat_u16(struct dat_bytes *b);
 const char *dat_string(struct dat_bytes *b);
 const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size);
 
-/* Reads that much of the file; less at its end. */
+/* Read @size bytes of the file, or fewer at its end. Return the number of bytes read. */
 size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 
-/* Into a buffer of exactly that many bytes; false if the bytes are damaged. */
+/* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */
 bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
 
-/* dat_parts.c: each takes a part from the cursor, and notes it in @dat. */
+/* dat_parts.c: each function parses a part at the cursor and stores it in @dat or @text. */
 void dat_header_info(struct dat *dat, struct dat_bytes *b);
 void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
 void dat_event_formats(struct dat *dat, struct dat_bytes *b);
@@ -44,8 +43,8 @@ void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
 /*
- * dat_v7.c, dat_v6.c: what follows the header, from @offset on. Damage is noted in @dat,
- * what came before it is kept.
+ * dat_v7.c, dat_v6.c: read the file after the header, from @offset on. If the file is damaged,
+ * report the damage in @dat and keep all data before the damage.
  */
 void dat_read_v7(struct dat *dat, uint64_t offset);
 void dat_read_v6(struct dat *dat, uint64_t offset);

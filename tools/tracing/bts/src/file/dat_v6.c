@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Version 6 of trace.dat: one thing after the other, without an index.
+ * Version 6 of trace.dat: parts in a fixed order, without an index.
  *
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages
  *
- * All before the pages is read at once, a few MB; of buffers besides the top-level one
- * (instances) this version is not read.
+ * Everything before the pages, usually a few MB, is read at once. Only the branches of the
+ * top-level instance are read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "dat.h"
 #include "dat_parts.h"
 
-/* What comes before the pages is no larger: formats, kallsyms, command lines. */
+/* The maximum size of everything before the pages: formats, kallsyms, command lines. */
 #define V6_HEAD_MAX	(256ULL << 20)
 
 static void v6_options(struct dat *dat, struct dat_bytes *b)

@@ -4,11 +4,10 @@
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
- * A reader is meant to go by the options, which say where each section is, and whose
- * last part stands at the end of the file. Here the sections are walked in the order of
- * the file, so that what a cut file still has is found. The option BUFFER says where in
- * a section of data each CPU's pages are; where it is missing, they are found by the
- * form of the data (dat_salvage()).
+ * The format expects a reader to find each section by the options, whose last part is at the end
+ * of the file. This reader follows the sections in file order instead, so that it can also read a
+ * truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
+ * section. If that option is missing, dat_salvage() recognizes the pages by their form.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* zstd packs real data less than this: a larger size is damage, not worth the memory. */
+/* zstd never compresses real data this much, so a larger ratio is damage. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {
@@ -35,7 +34,7 @@ struct sections {
 	size_t		nr;
 };
 
-/* A section's bytes, unpacked; NULL if they are damaged. */
+/* Return a section's decompressed bytes, or NULL if they are damaged. */
 static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *size)
 {
 	uint8_t *raw, *out = NULL;
@@ -72,7 +71,7 @@ static struct section *section_at(struct sections *all, uint64_t offset)
 	return NULL;
 }
 
-/* Where each CPU's pages are in the section of data at the offset that it begins with. */
+/* The option begins with the offset of a data section. Add the CPUs of that section. */
 static void option_buffer(struct dat *dat, struct sections *all, struct dat_bytes *b)
 {
 	struct section *s = section_at(all, dat_u64(b));
@@ -161,10 +160,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/*
- * The end of the chunks at @offset, or 0 if there are none: a number of them, and for
- * each its size.
- */
+/* Return the end of the compressed chunks at @offset, or 0 if there are no valid chunks. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];
@@ -183,8 +179,9 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * Data without the option that describes it: the file was cut. Each CPU's begins at a
- * page's boundary; which CPUs these are is not known, so they are counted.
+ * The file was truncated, so no option describes this data section. Each CPU's data begins at a
+ * page boundary. The CPU numbers are unknown, so count from 0. Uncompressed data does not show
+ * where a CPU's data ends, so assign all of the section to CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)
 {
@@ -208,7 +205,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 	}
 }
 
-/* Returns false at the file's end, or where no section can be. */
+/* Find the section at *@offset and advance *@offset. Return false at the end of the file. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
 	uint8_t header[DAT_SECTION_HEADER];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The formats of events, from the text that each trace.dat has of its own kernel:
+ * Parse the event formats, which each trace.dat contains as text from its kernel:
  *
  *	name: bts_branch
  *	ID: 22
@@ -8,8 +8,8 @@
  *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
  *		...
  *
- * The tool needs the places of a dozen fields, and a plain rendering of events that are
- * not the tracer's. libtraceevent does more, and is not made for text that is damaged.
+ * The tool needs the offsets of a dozen fields, and a plain text for other events. libtraceevent
+ * does more, but does not handle damaged text safely.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "lib/mem.h"
 #include "format.h"
 
-/* The number after @key in the line, or 0. */
+/* Return the number after @key in the line, or 0. */
 static uint32_t line_number(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);
@@ -27,7 +27,7 @@ static uint32_t line_number(const char *line, const char *key)
 	return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* The last word of a declaration: "char comm[16]" is comm. */
+/* Return the last word of a declaration: "comm" for "char comm[16]". */
 static char *declared_name(const char *declaration, size_t length)
 {
 	size_t end = length, begin;
@@ -169,7 +169,7 @@ const void *format_bytes(const struct format_field *field, const void *entry, ui
 		return NULL;
 	offset = field->offset;
 	*length = field->size;
-	/* An array without a size is the rest of the entry. */
+	/* An array of size 0 extends to the end of the entry. */
 	if (field->is_array && !field->size && !field->is_dynamic)
 		*length = offset < size ? size - offset : 0;
 	if (field->is_dynamic) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The formats of events, as the file's own text has them.
+ * The event formats that a trace file contains.
  *
  * Included by: file/, flow/.
  */
@@ -21,7 +21,7 @@ struct format_field {
 	bool		is_signed;
 	bool		is_array;
 	bool		is_string;
-	/* A word: offset and length of the field's bytes. */
+	/* The field is a word with the offset and the length of the actual bytes. */
 	bool		is_dynamic;
 };
 
@@ -43,18 +43,18 @@ const struct format *format_named(const struct formats *all, const char *name);
 const struct format *format_numbered(const struct formats *all, uint32_t id);
 
 /*
- * The field of that name, if it has one of the sizes asked for (@size 0: any); NULL if
- * there is none, or @format is NULL.
+ * Return the field with this name and size, or NULL. @size 0 matches any size. @format may be
+ * NULL.
  */
 const struct format_field *format_field(const struct format *format, const char *name,
 					uint32_t size);
 
-/* A field's number in an entry of that many bytes; 0 if the entry ends before it. */
+/* Return a field's number, or 0 if @field is NULL or is not a number within the entry. */
 uint64_t format_number(const struct format_field *field, const void *entry, uint32_t size);
-/* A field's bytes, whichever kind it is of; NULL if the entry ends before them. */
+/* Return the bytes of a field of any kind, or NULL if they are not within the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,
 			 uint32_t *length);
-/* name: field=value field=value, for events that are not the tracer's. */
+/* Add an entry of another event as "name: field=value field=value". */
 void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size);
 
 #endif

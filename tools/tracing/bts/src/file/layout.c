@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the fields of the tracer's entries are, by the formats in the file: they are looked
- * up once, not for each entry.
+ * Find the offsets of the fields of the tracer's entries. This is done once per file, because a
+ * lookup for each entry would be slow.
  */
 #include <errno.h>
 
@@ -33,7 +33,7 @@ static bool layout_branch(struct layout *l, const struct format *branch)
 	return pid->offset + 4 <= l->branch_size;
 }
 
-/* Where the last of the event's fields ends. */
+/* Return the end of the event's last field. */
 static uint32_t layout_size(const struct format *event)
 {
 	uint32_t size = 0;

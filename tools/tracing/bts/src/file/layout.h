@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the fields of the tracer's entries are.
+ * The offsets of the fields of the tracer's entries.
  *
  * Included by: file/, flow/.
  */
@@ -13,7 +13,7 @@
 #include "dat.h"
 #include "format.h"
 
-/* Where the fields are that the streams read; the same for all of them. */
+/* The IDs, sizes and fields of the tracer's events. All threads share one layout. */
 struct layout {
 	uint32_t	branch_id;
 	uint32_t	pack_id;
@@ -24,7 +24,7 @@ struct layout {
 	uint32_t	pid_offset;
 	uint32_t	from_offset;
 	uint32_t	to_offset;
-	/* No entry of these events is smaller. */
+	/* The minimum size of an entry of these events. */
 	uint32_t	branch_size;
 	uint32_t	pack_size;
 	uint32_t	lost_size;
@@ -36,12 +36,12 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL: the trace is of one of the first tracers, which wrote the format known here. */
+	/* NULL if an early tracer wrote the trace; its packs have the format BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };
 
-/* False, with @e set, if the file has no branches, or none of a form known here. */
+/* If the file contains no branches or their format is unknown, set @e and return false. */
 bool layout_find(struct layout *layout, const struct formats *formats, struct dat *dat,
 		 struct error *e);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue between a thread that reads and the pipeline.
+ * The queue between a reader thread and the pipeline.
  *
- *	thread: unpack, decode -> [batch][batch][batch] -> pipeline: merge, count
+ *	thread: decompress, decode -> [batch][batch][batch] -> pipeline: merge, count
  *
- * The queue is a ring of batches that are used again and again, so that memory does not
- * grow with the trace. Its two ends are under one lock, taken once a batch.
+ * The queue is a ring that reuses its batches, so memory does not grow with the trace. One lock
+ * protects both ends.
  *
- * The side that sleeps is woken when the queue is half full, or half empty, not with
- * each batch: a batch takes ten microseconds, and a wake-up half as much.
+ * A sleeping thread is woken when the queue is half full or half empty, not for each batch,
+ * because a batch takes only ten microseconds and a wake-up takes five.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Batches of branches of one task, and the queue of them between the thread that reads a
- * CPU's part of a trace and the pipeline.
+ * Batches, and the queue that passes them from the thread that reads a CPU's part of a trace to
+ * the pipeline.
  *
  * Included by: file/, flow/.
  */
@@ -21,8 +21,8 @@ struct branch {
 
 enum batch_type {
 	BATCH_BRANCHES,		/* branches of one task */
-	BATCH_LOST,		/* the tracer's row of a loss */
-	BATCH_MISSED,		/* the reader's own loss; count 0: not known */
+	BATCH_LOST,		/* a loss that the tracer reported */
+	BATCH_MISSED,		/* a loss that the reader found; its count is 0 if unknown */
 	BATCH_DEPARTS,
 	BATCH_ARRIVES,
 	BATCH_MAP,
@@ -32,17 +32,19 @@ enum batch_type {
 #define BATCH_BRANCHES_MAX	1024
 
 /**
- * struct batch - what a stream hands over at a time
- * @type:	what it is
- * @cpu:	the CPU that took them
+ * struct batch - consecutive branches of one task on one CPU, or one other row
+ * @type:	the type of the batch
+ * @cpu:	the CPU
  * @pid:	the task
- * @nr:		branches
- * @ts:		of the first one, or of the row, in nanoseconds
- * @count:	lost branches
- * @cause:	of a loss
- * @branch:	branches
- * @times:	of each branch
- * @entry:	a row's bytes, @size of them, of the event @id
+ * @nr:		the number of branches
+ * @ts:		the time of the first branch or of the row, in nanoseconds
+ * @count:	the number of lost branches
+ * @cause:	the cause of the loss
+ * @id:		the event of the row
+ * @size:	the size of @entry
+ * @branch:	the branches
+ * @times:	the time of each branch
+ * @entry:	the bytes of the row
  */
 struct batch {
 	enum batch_type	type;
@@ -66,10 +68,10 @@ struct batch {
 /**
  * struct queue - a ring of batches, which the thread fills and the pipeline empties
  * @ring:	QUEUE_SIZE batches
- * @in:		how many batches were filled, under @lock
- * @out:	how many were emptied, under @lock
- * @ended:	no more will come, under @lock
- * @stop:	the pipeline wants no more, under @lock
+ * @in:		the number of batches filled so far; protected by @lock, like all below
+ * @out:	the number of batches emptied so far
+ * @ended:	the thread adds no more batches
+ * @stop:	the pipeline wants no more batches
  */
 struct queue {
 	pthread_mutex_t		lock;
@@ -85,16 +87,16 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 
-/* For the thread: a batch to fill, NULL if the pipeline wants no more; and handing it over. */
+/* Thread: reserve a batch to fill, and commit it. NULL means that the pipeline wants no more. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* For the thread: no more will come. */
+/* Thread: no more batches follow. */
 void queue_end(struct queue *q);
 
-/* For the pipeline: the batch to be dealt with, NULL at the end; and it has been dealt with. */
+/* Pipeline: look at the oldest batch, and release it. NULL means that no batches follow. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* For the pipeline: it wants no more. */
+/* Pipeline: request no more batches. */
 void queue_stop(struct queue *q);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names and numbers of the format trace.dat, which the reader and the writer share; see
+ * Names and numbers of the trace.dat format for the reader and the writer. See
  * trace-cmd.dat.v7(5).
  *
  * Included by: any file.
@@ -8,13 +8,13 @@
 #ifndef BTS_TRACE_DAT_H
 #define BTS_TRACE_DAT_H
 
-/* The trace, if no other one is named. */
+/* The default name of the trace. */
 #define DAT_NAME	"trace.dat"
 
-/* The version follows, as text. */
+/* The version follows as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
-/* Each section has a header: its ID, flags, the ID of its name, its size. */
+/* Each section begins with a header: its ID, flags, the ID of its name, its size. */
 enum {
 	DAT_SECTION_HEADER	= 16,	/* bytes */
 	DAT_SECTION_COMPRESSED	= 1,	/* a flag */
@@ -31,13 +31,13 @@ enum {
 	DAT_SECTION_PRINTK	= 20,
 	DAT_SECTION_CMDLINES	= 21,
 	/*
-	 * Our own, "key: value" lines: user, date, machine, the counters. Readers that do not
-	 * know it skip it.
+	 * Only in traces of bts: "key: value" lines about user, date, machine and counters. Other
+	 * readers skip the section.
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 };
 
-/* A section from DAT_SECTION_HEADERS on has an option of its number, with its offset. */
+/* For each section from DAT_SECTION_HEADERS on, an option with its ID contains its offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,
