@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The last line of bts record, and of bts info for a trace that bts record made. (Commands
- * that read all branches print pipe_bill(), which counts them.)
+ * Print the summary of a recording: the last line of bts record and of bts info. (Commands that
+ * read all branches call pipe_bill() instead, which counts the branches.)
  *
- * Losses are those that the kernel counts (bts_stats), by their causes: see causes.h.
+ * The losses are the kernel's counters of bts_stats, by cause: see causes.h.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct losses losses_of(const struct bill *bill)
 	struct losses losses = {};
 
 	losses_count(&losses, bill->stats);
-	/* What a flight recorder overwrites, or drops after its trigger, was not wanted. */
+	/* A flight recorder overwrites old entries on purpose. */
 	if (!bill->flight)
 		losses.known[LOSS_MISSED] += bill->overwritten;
 	return losses;

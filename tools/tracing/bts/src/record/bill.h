@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last line of bts record and bts info: what is in a recording, what is missing, and what
- * the recording cost.
+ * The last line of bts record and bts info: the contents, losses and cost of a recording.
  *
  * Included by: record/, cmd/.
  */
@@ -14,17 +13,17 @@
 
 struct bill {
 	uint64_t	branches, tasks, switches;
-	uint64_t	overwritten;	/* entries that made room for newer ones */
-	uint64_t	blocked_ns;	/* how long tasks have waited for the file */
+	uint64_t	overwritten;	/* entries that newer entries replaced */
+	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
 	uint64_t	data_bytes;	/* in the file, for branches and other rows */
-	uint64_t	file_bytes;	/* with symbols and all; 0: not said */
-	bool		flight;		/* that something is overwritten is its purpose */
+	uint64_t	file_bytes;	/* size of the whole file; 0: do not print the size */
+	bool		flight;		/* flight recorder: overwritten entries are no loss */
 	const char	*stats;		/* bts_stats at the end, for the losses; or NULL */
 };
 
-/* "bill":{...}, with the members of the object that ends the JSON of other commands. */
+/* Print "bill":{...} with the same members as the JSON of other commands. */
 void bill_json(FILE *out, const struct bill *bill);
-/* NAME: rest of the line. NAME may be NULL. */
+/* Print a line that begins with "NAME: " unless @name is NULL. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);
 
 #endif

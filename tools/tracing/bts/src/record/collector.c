@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that bring the ring buffer's pages into the file, one for each CPU.
+ * One thread per CPU copies the ring buffer's pages into the file.
  *
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until a part of its CPU's buffer is full (buffer_percent), and
- * reads half of that: so it gets whole pages, seldom disturbs its CPU, and what the kernel
- * holds back for want of room (bts-block) soon has some. At the end it reads all there is.
+ * A thread sleeps in poll() until buffer_percent of its CPU's buffer is full, and then reads half
+ * of that part. So the thread reads whole pages, seldom disturbs its CPU, and soon makes room for
+ * entries that the kernel holds (bts-block). At the end, the thread reads the rest.
  *
- * With a page before it the thread counts what the bill wants and no counter of the kernel
- * has: which tasks there are, by what names, and how often they left a CPU.
+ * The thread also counts what the kernel does not count: the tasks, their names, and how often
+ * they left a CPU.
  *
- * A thread whose file cannot be written goes on reading, so that no task waits for it for
- * ever, and reports the trouble; the recording ends then.
+ * If a thread cannot write its file, the recording ends. Until then the thread continues to read,
+ * so that no task waits forever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,10 +39,10 @@ enum {
 	BUFFER_PERCENT	= 25,
 };
 
-/* Where in an entry things are; from the format files. */
+/* IDs of events and offsets of fields, as read from the format files; -1 if missing. */
 struct offsets {
-	int	branch, pack, departs, arrives;		/* their IDs; -1: there is none */
-	int	pack_nr;				/* how many branches it has */
+	int	branch, pack, departs, arrives;		/* IDs */
+	int	pack_nr;				/* the number of branches */
 	int	departs_comm, arrives_comm;
 };
 
@@ -54,7 +54,7 @@ struct collector_cpu {
 	char			*pages;
 	size_t			used;
 	struct collector_counts	counts;
-	struct name		*last;		/* the name that the last entry had */
+	struct name		*last;		/* of the last entry's task */
 	pthread_t		thread;
 	int			cpu;
 	int			fd;
@@ -65,7 +65,7 @@ struct collector {
 	struct collector_cpu	*list;
 	struct offsets		offsets;
 	size_t			page_size;
-	unsigned int		burst;		/* pages that are read in a row */
+	unsigned int		burst;		/* pages to read per wake-up */
 	bool			waiting;
 	int			stop;
 	int			trouble;
@@ -73,7 +73,7 @@ struct collector {
 
 /* --- Looking at pages --------------------------------------------------------------- */
 
-/* The number after KEY, which comes after FIELD, in the text of a format file. */
+/* Return the number after the first KEY that follows FIELD in a format file, or -1. */
 static int number_after(const char *text, const char *field, const char *key)
 {
 	const char *at = text ? strstr(text, field) : NULL;
@@ -82,7 +82,7 @@ static int number_after(const char *text, const char *field, const char *key)
 	return at ? atoi(at + strlen(key)) : -1;
 }
 
-/* An event's ID, and where the field is; "comm[16]" is found as "comm[". */
+/* Return an event's ID and the offset of a field. @field is a part of the field's declaration. */
 static int read_event(const char *event, const char *field, int *offset)
 {
 	char *path = mem_format("%s/events/%s/format", instance_tracefs(), event);
@@ -104,7 +104,7 @@ static void read_offsets(struct offsets *offsets)
 	offsets->arrives = read_event("bts/bts_arrives", " comm[", &offsets->arrives_comm);
 }
 
-/* The last name counts: an exec() gives a new one. */
+/* Keep the latest name, because an exec() changes the name. */
 static void look_at_name(struct collector_cpu *c, const char *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)
@@ -132,7 +132,7 @@ static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
 		return;
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
-	/* Not a trace event, which may be another task's, nor a row about a CPU. */
+	/* Skip other trace events, whose task need not be a target, and losses of a CPU. */
 	if (type != offsets->branch && type != offsets->pack && type != offsets->departs &&
 	    type != offsets->arrives)
 		return;
@@ -183,7 +183,7 @@ static void flush_pages(struct collector_cpu *c)
 	c->used = 0;
 }
 
-/* 1: a page more, 0: there is none now, -1: there will be none. */
+/* Return 1 if a page was read, 0 if the buffer is empty now, or -1 on an error. */
 static int read_page(struct collector_cpu *c)
 {
 	size_t size = c->all->page_size;
@@ -194,7 +194,7 @@ static int read_page(struct collector_cpu *c)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	if (!n)
 		return 0;
-	/* A short read is a page that ends early. */
+	/* After a short read, the rest of the page is empty. */
 	memset(page + n, 0, size - n);
 	look_at_page(c, page);
 	c->used += size;
@@ -257,7 +257,7 @@ static int add_all(struct collector *all, const struct instance *inst, struct wr
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	/* A CPU that comes online later is read at the end. */
+	/* Include CPUs that are offline now, because they may come online later. */
 	for (int cpu = 0; cpu < nr; cpu++) {
 		char *file = mem_format("per_cpu/cpu%d", cpu);
 		bool there = instance_has(inst, file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that bring the ring buffer's pages into the file, one for each CPU.
+ * One thread per CPU copies the ring buffer's pages into the file.
  *
  * Included by: record/, cmd/record.c.
  */
@@ -16,22 +16,22 @@
 
 struct collector;
 
-/* What went by. */
+/* What the threads counted. */
 struct collector_counts {
-	unsigned long long	branches;	/* single ones, and those in packs */
-	unsigned long long	switches;	/* rows bts_departs */
-	unsigned long long	overwritten;	/* entries that the ring buffer has lost */
-	struct names		names;		/* of the tasks that have rows */
+	unsigned long long	branches;	/* in single entries and in packs */
+	unsigned long long	switches;	/* bts_departs rows */
+	unsigned long long	overwritten;	/* entries that the ring buffer overwrote */
+	struct names		names;		/* the tasks in the trace */
 };
 
 /*
- * Opens trace_pipe_raw of each CPU that is online. WAITING: they wait for data, until
- * collector_finish(); else only what is there by then is read. NULL after a message.
+ * Start a thread for each CPU. With @waiting, the threads wait for data until collector_finish().
+ * Otherwise they read the present data. On failure, print a message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
-/* Readable when a thread has failed, which it has said. */
+/* Return a descriptor that becomes readable after a thread failed and printed a message. */
 int collector_trouble_fd(const struct collector *collector);
-/* Reads what is left and ends the threads. 0, or -1 if one of them has failed. */
+/* Read the remaining data and end the threads. Return 0, or -1 if a thread failed. */
 int collector_finish(struct collector *collector, struct collector_counts *counts);
 
 #endif

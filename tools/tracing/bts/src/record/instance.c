@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An instance of our own in tracefs.
+ * The tool's own tracefs instance.
  *
- * Whatever the tool sets lies in an instance instances/bts-PID, so that two recordings do
- * not meet, and only the instance is to be removed, and the probes of on.c, which are global.
- * undo.c sees to that.
+ * The tool changes settings only in its own instance, instances/bts-PID, so recordings do not
+ * disturb each other. At the end, undo.c removes the instance, and the probes of on.c, which are
+ * global.
  *
- * A PID says little about a recording in another PID namespace, so a lock (flock) tells whether
- * an instance is in use. Its process holds the lock as long as it lives:
+ * PIDs are not unique across PID namespaces. So a lock (flock) shows that an instance is in use.
+ * The process that uses the instance holds the lock until it ends:
  *
- *	instances		locked by who makes, locks or removes a stale one
+ *	instances		locked while an instance is created or stale ones are removed
  *	instances/bts-PID	locked by the process that records there
  */
 #include <dirent.h>
@@ -56,7 +56,7 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* The descriptor holds the lock. @how: LOCK_NB too. -1 with errno. */
+/* Return a descriptor that holds the lock, or -1 with errno. @how may be LOCK_NB. */
 static int lock_directory(const char *path, int how)
 {
 	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -69,7 +69,7 @@ static int lock_directory(const char *path, int how)
 	return -1;
 }
 
-/* The instance of a process that has ended, and whose guard (undo.c) has too. */
+/* Remove the instance if no process holds its lock. */
 static void remove_if_stale(const char *path)
 {
 	int fd = lock_directory(path, LOCK_NB);
@@ -104,7 +104,7 @@ static void remove_stale(const char *dir)
 		closedir(stream);
 }
 
-/* A process of another PID namespace may have our name: then there is a number after it. */
+/* If a process of another PID namespace already uses the name, append a number. */
 static int make_directory(struct instance *inst, const char *dir)
 {
 	for (int i = 0;; i++) {
@@ -232,7 +232,7 @@ bool instance_has(const struct instance *inst, const char *file)
 	return there;
 }
 
-/* Entries look like "[    6.33] bts: error: BTS or LBR is in use by perf", and more lines. */
+/* Each entry begins with a line "[    6.33] bts: error: BTS or LBR is in use by perf". */
 char *instance_error(const struct instance *inst)
 {
 	char *text = instance_read(inst, "error_log");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An instance of our own in tracefs, which goes when we do, and its files.
+ * The tool's own tracefs instance, which is removed when the tool ends, and its files.
  *
  * Included by: record/, cmd/.
  */
@@ -10,32 +10,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where tracefs is mounted; it is mounted if that was not so. NULL after a message. */
+/* Return the path of tracefs, mounted if necessary, or print a message and return NULL. */
 const char *instance_tracefs(void);
 
-/* An instance. Files are named relative to it. */
+/* An instance. Files are named relative to its directory. */
 struct instance {
 	char	*name;
 	char	*path;
-	int	lock;		/* says that it is in use */
+	int	lock;		/* a descriptor that holds the lock: see instance.c */
 };
 
-/* Makes instances/bts-PID, and has it removed on each way out. NULL after a message. */
+/* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Removes it now, and puts back all else. Its trace_pipe_raw are closed. */
+/* Undo all changes and remove the instance now. Its trace_pipe_raw files must be closed. */
 void instance_remove(struct instance *inst);
 
-/* PATH of a file of an instance, to be freed. */
+/* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* As path_read() and so on. instance_write() and _append() say what went wrong. */
+/* These work like path_read() and so on. The writing functions also print a message on failure. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);
 long long instance_read_number(const struct instance *inst, const char *file);
 bool instance_has(const struct instance *inst, const char *file);
 
-/* The last words of error_log on COMMAND, or NULL. To be freed. */
+/* Return the latest error in error_log, or NULL. The caller frees the text. */
 char *instance_error(const struct instance *inst);
 
 #endif

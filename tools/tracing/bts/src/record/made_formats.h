@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The entries that the tool itself writes, as the tracer would: their numbers, their fields,
- * and the formats that describe them in the file.
+ * The entries that the tool itself writes in the style of the tracer: their event numbers, their
+ * fields, and the formats that describe them in the file.
  *
  * Included by: record/, cmd/.
  */
@@ -18,7 +18,7 @@ struct writer;
 enum {
 	MADE_PAGE	= 4096,
 	MADE_BUILD_ID	= 20,
-	/* Numbers of events: any will do that differ. */
+	/* Event numbers. Any distinct numbers will do. */
 	MADE_BRANCH	= 1,
 	MADE_PACK,
 	MADE_LOST,
@@ -27,14 +27,14 @@ enum {
 	MADE_MAP,
 };
 
-/* What each entry begins with. */
+/* Each entry begins with these fields. */
 struct made_entry {
 	uint16_t	type;
 	uint8_t		flags, preempt_count;
 	int32_t		pid;
 };
 
-/* The code of the branches follows. */
+/* The coded branches follow. */
 struct made_pack {
 	struct made_entry entry;
 	uint64_t	seq, from, to;
@@ -64,17 +64,17 @@ struct made_arrives {
 	uint64_t	user_ip;
 } __attribute__((packed));
 
-/* The path follows, with its 0. */
+/* The path and its terminating 0 follow. */
 struct made_map {
 	struct made_entry entry;
 	int32_t		pid, tgid;
 	uint64_t	addr, len, offset, inode;
 	uint32_t	maj, min, build_id_size;
 	uint8_t		build_id[MADE_BUILD_ID];
-	uint32_t	path;		/* offset, and length in the upper half */
+	uint32_t	path;		/* lower half: offset, upper half: length */
 } __attribute__((packed));
 
-/* As writer_write_formats(), for these entries; with the running kernel's @symbols, or none. */
+/* Write these formats and, if @symbols is true, the running kernel's symbols. */
 int made_formats_write(struct writer *w, bool symbols);
 
 #endif

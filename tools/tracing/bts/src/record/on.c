@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the flight recorder of bts record is written: the events of --on.
+ * The events of --on, at which bts record writes its flight recorder.
  *
- * All of them become a trace event with a traceoff trigger in our instance: a signal is
- * signal:signal_deliver, the end of a task sched:sched_process_exit, a function of the
- * kernel a kprobe, one of a program a uprobe. A trigger with a condition fires for the
- * PIDs of set_event_pid only, one without for every task; so each has a condition. Probes
- * are global: undo.c removes them after the instance that uses them.
+ * Each event becomes a trace event with a traceoff trigger in the tool's instance:
+ *
+ *	signal		signal:signal_deliver		kernel function		a kprobe
+ *	end of a task	sched:sched_process_exit	program's function	a uprobe
+ *
+ * A trigger without a condition fires for every task, but a trigger with a condition only for the
+ * PIDs of set_event_pid. So each trigger gets a condition. Probes are global, so undo.c removes
+ * them, after the instance that uses them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +31,7 @@
 
 enum on_kind { ON_EVENT, ON_SIGNAL, ON_EXIT, ON_KERNEL, ON_FILE };
 
-/* "WHAT if FILTER" taken apart. */
+/* The parts of "WHAT if FILTER". */
 struct on {
 	enum on_kind	kind;
 	char		*what;
@@ -52,8 +55,8 @@ static int signal_number(const char *name)
 }
 
 /*
- * "FILE:FUNCTION": how long is the name of the file? A function's name may have colons, too, so
- * the file ends at the first colon before which there is a file. 0: the text is not of that form.
+ * Return the length of FILE in "FILE:FUNCTION", or 0 if the text has another form. FUNCTION may
+ * contain colons, too, so FILE ends at the first colon that follows the name of an existing file.
  */
 static size_t file_length(const char *what)
 {
@@ -138,7 +141,7 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* Probes of one name are one event. */
+/* All probes with the same name form one event. */
 static int add_probe(const char *group, const char *where)
 {
 	char *path = mem_format("%s/dynamic_events", instance_tracefs());
@@ -193,8 +196,8 @@ static char *make_probe(const struct on *on)
 /* --- The trigger -------------------------------------------------------------------- */
 
 /*
- * A signal that kills, without a core dump, is delivered as a SIGKILL; where a task of ours
- * sends it, that is seen.
+ * The kernel delivers a fatal signal without a core dump as SIGKILL, so signal_deliver does not
+ * show the signal's own number. signal_generate shows the number if the sender is a traced task.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {
@@ -205,7 +208,7 @@ static int arm_sender(const struct instance *inst, const struct on *on)
 	return ret;
 }
 
-/* "SYSTEM/NAME" of the event, to be freed; NULL after a message. */
+/* Return "SYSTEM/NAME" of the event, to be freed. On failure, print a message and return NULL. */
 static char *on_event(const struct on *on)
 {
 	char *event;

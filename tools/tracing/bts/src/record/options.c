@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of bts record.
+ * Parse the options of bts record.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -86,7 +86,7 @@ static const struct option long_options[] = {
 	{}
 };
 
-/* 4096 bytes to 1 TiB, in KiB; 0 if it is no size. */
+/* Return a size from 4096 bytes to 1 TiB in KiB, or 0 if the text is not such a size. */
 static uint64_t parse_size(const char *text)
 {
 	static const char units[] = "kmg";
@@ -189,7 +189,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Options that need no check. */
+/* Set an option whose value needs no check. Return false if the option is another. */
 static bool set_option(struct record_options *options, int option)
 {
 	switch (option) {
@@ -251,7 +251,7 @@ static int parse_option(struct record_options *options, int option)
 	}
 }
 
-/* Options that exclude each other. */
+/* Check combinations of options. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
@@ -288,12 +288,12 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* Neither of the two means both. */
+	/* The default is both sides. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;
 	}
-	/* perf has two ways, and only one knows the kernel's side. */
+	/* Of perf's two backends, only intel_bts records the kernel side. */
 	if (options->backend == BACKEND_PERF && !options->user)
 		options->backend = BACKEND_INTEL_BTS;
 	return judge(options);

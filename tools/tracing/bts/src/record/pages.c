@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes ring-buffer pages, which the kernel does for the tracer's traces.
+ * Fill ring-buffer pages, as the kernel does for the tracer.
  *
  *	page:	time, bytes used | entry entry entry ...
- *	entry:	5 bits length, 27 bits time since the last one | type, pid, fields
+ *	entry:	5 bits length, 27 bits time since the previous entry | type, pid, fields
  *
- * Branches that follow each other, are of one task and have one time become a pack, made
- * by the tracer's own coder (kernel/trace/bts/pack.c). Each pack fits the room that the
- * page has left. Full pages are collected, and compressed 1 MiB at a time.
+ * Consecutive branches of one task with the same time form a pack. The tracer's own coder
+ * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are
+ * collected and compressed 1 MiB at a time.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@
 
 enum {
 	PAGE_HEADER	= 16,
-	ENTRY_HEADER	= 8,		/* of a long one */
+	ENTRY_HEADER	= 8,		/* for a long entry */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/* With less room than this, a pack begins a page. */
+	/* If less room is left in a page, a pack begins a new page. */
 	PACK_LEAST	= 512,
 };
 
@@ -34,11 +34,11 @@ enum {
 
 /**
  * struct pages - a CPU's pages
- * @used:	bytes of the page, its header included
- * @ts:		of the last entry
- * @seq:	branches before the pack
- * @pack:	the pack that is being filled, if @coder has any branch
- * @pack_ts:	its time
+ * @used:	bytes used in the page, including its header
+ * @ts:		the time of the last entry
+ * @seq:	the number of branches before @pack
+ * @packing:	@pack is being filled
+ * @pack_ts:	the time of @pack
  */
 struct pages {
 	struct writer_cpu	*out;
@@ -96,7 +96,7 @@ static void end_page(struct pages *p)
 		end_chunk(p);
 }
 
-/* Bytes that an entry may have in this page. */
+/* Return the size of the largest entry that fits into this page. */
 static size_t room(const struct pages *p)
 {
 	size_t taken = p->used + ENTRY_HEADER + TIME_EXTEND;
@@ -110,7 +110,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* The time since the last entry, as far as an entry's header has bits for it. */
+/* Return the time since the last entry. If it does not fit in a header, write a time extend. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pages of a ring buffer that the tool itself fills, a CPU's: branches in packs, and the
- * other rows, as the tracer writes them.
+ * Ring-buffer pages of a CPU that the tool itself fills, in the format of the tracer: packs of
+ * branches, and other rows.
  *
  * Included by: record/, cmd/.
  */
@@ -14,15 +14,15 @@
 struct writer;
 struct pages;
 
-/* NULL after a message. */
+/* On failure, print a message and return NULL. */
 struct pages *pages_open(struct writer *w, int cpu);
-/* A branch of the task. Times never go back: an earlier one counts as the last one. */
+/* Add a branch. A time before that of the last entry is replaced by the last entry's time. */
 void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t to);
-/* A row, which begins with a struct made_entry: type and PID are set. */
+/* Add a row that begins with a filled struct made_entry. A row larger than a page is dropped. */
 void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size);
-/* Branches of the task are missing here; how many is not known. @cause as in the trace. */
+/* Add a loss of unknown size. @cause is a number of the kernel's enum bts_lost_cause. */
 void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause);
-/* 0, or -1 if something could not be written, which has been said. */
+/* Return 0, or -1 if a write failed, for which a message was printed. */
 int pages_close(struct pages *p);
 
 #endif

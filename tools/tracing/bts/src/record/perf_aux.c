@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Branches of the PMU intel_bts.
+ * Read branches of the PMU intel_bts.
  *
- * The kernel has the hardware store them in an AUX area, 24 bytes each, and writes a record
- * AUX into the ring buffer when it takes the area over: offset, size, and whether something is
- * missing after it. perf record copies the area into records AUXTRACE, with the offset, but
- * before or after the record AUX.
+ * The hardware stores branches of 24 bytes in an AUX area. When the kernel has updated the area,
+ * it writes an AUX record into the ring buffer: an offset, a size, and whether data is missing
+ * after this part. perf record copies the area into AUXTRACE records, which also contain the
+ * offset. An AUXTRACE record may precede or follow its AUX record.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct record_auxtrace {
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr)
 {
-	/* Where the kernel goes on at another page, it leaves one out. */
+	/* The kernel pads the end of a page with zeroes. */
 	for (size_t i = 0; i < nr; i++)
 		if (branches[i].from || branches[i].to)
 			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
@@ -50,7 +50,7 @@ uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, 
 	return r->size;
 }
 
-/* The part that has the task's byte at the offset. */
+/* Return the part that contains the task's byte at the offset. */
 static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid, uint64_t offset)
 {
 	for (size_t i = aux->nr; i--;) {
@@ -63,7 +63,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Whole branches from the offset on, as many as there is room for; 0 if the file has none. */
+/* Read up to BLOCK whole branches from @offset to @end. Return their number. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

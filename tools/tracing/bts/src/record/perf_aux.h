@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Branches of the PMU intel_bts: in perf.data, and in the AUX area of an event that runs.
+ * Branches of the PMU intel_bts, from perf.data or from the AUX area of a running event.
  *
  * Included by: record/.
  */
@@ -14,7 +14,7 @@
 
 #include "perf_rows.h"
 
-/* As the hardware stores a branch. */
+/* A branch in the format of the hardware. */
 struct bts_record {
 	uint64_t	from, to, flags;
 };
@@ -24,13 +24,13 @@ struct record_aux {
 	uint64_t			offset, size, flags;
 };
 
-/* The rows of so many branches of the task. */
+/* Add rows for @nr branches of the task. */
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr);
-/* Is something missing after what the record tells of? */
+/* Report whether branches are missing after the part that the record describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A part of perf.data with the bytes of a task's AUX area from @offset on. */
+/* A copy of a task's AUX area from @offset on, in perf.data at @at. */
 struct perf_aux_part {
 	uint32_t	tid;
 	uint64_t	offset, size, at;
@@ -41,12 +41,9 @@ struct perf_aux {
 	size_t			nr;
 };
 
-/*
- * Note a record AUXTRACE of perf.data, whose bytes begin at that offset of the file. Return the
- * number of bytes.
- */
+/* Remember an AUXTRACE record, whose data begins at the file offset @at. Return the data's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
-/* A record AUX: the rows of the branches that it tells of. */
+/* Add rows for the branches that an AUX record describes. */
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,
 		     struct perf_out *out, const struct perf_event_header *h,
 		     const struct perf_id *id);

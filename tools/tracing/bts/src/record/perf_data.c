@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads perf.data, version 2 (tools/perf/Documentation/perf.data-file-format.txt).
+ * Read perf.data, version 2 (tools/perf/Documentation/perf.data-file-format.txt).
  *
  *	header | attributes of the events | records ... | features
  *
- * perf writes what it finds in each ring buffer, one after the other, and then a record
- * FINISHED_ROUND. What is older than all of the round before is complete then. So the
- * records of two rounds are kept, and delivered by time.
+ * perf writes the contents of each ring buffer in turn, and then a FINISHED_ROUND record. No
+ * later record is older than the youngest record of the round before. So the records of up to two
+ * rounds are kept, and then delivered in the order of their times.
  *
- * With intel_bts, the branches are in records AUXTRACE, which have no time of their own. A record
- * AUX of the kernel says when which part of them was stored.
+ * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel's AUX
+ * records contain the time at which each part was stored.
  *
- * Every number of the file is checked before it is used.
+ * Every number in the file is checked before use.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@
 #define CPUS_MAX	8192
 #define TEXT_MAX	65536
 
-/* perf's own records, which the kernel does not write. */
+/* Records that only perf writes, not the kernel. */
 enum {
 	RECORD_USER	= 64,
 	FINISHED_ROUND	= 68,
@@ -43,7 +43,7 @@ enum {
 	COMPRESSED	= 81,
 };
 
-/* Numbers of features. */
+/* Feature numbers. */
 enum {
 	FEATURE_HOSTNAME	= 3,
 	FEATURE_OSRELEASE	= 4,
@@ -71,20 +71,20 @@ struct attr {
 	size_t			nr_ids;
 };
 
-/* A record that waits for older ones: where its bytes are. */
+/* A record that waits for older records. Its bytes are at @at in struct perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
 	size_t		at;
 };
 
 /**
- * struct perf_data - the file
- * @bytes:	of the records that wait,
- * @list:	and their order
- * @flush:	the youngest of the round before,
- * @youngest:	and of all
- * @oldest:	of all
- * @outs:	of each CPU, its pages opened for the first row
+ * struct perf_data - an open perf.data
+ * @bytes:	the waiting records
+ * @list:	the times and positions of the waiting records
+ * @flush:	the time of the youngest record up to the previous round
+ * @youngest:	the time of the youngest record so far
+ * @oldest:	the time of the oldest record so far
+ * @outs:	the output of each CPU; its pages are opened at the first row
  */
 struct perf_data {
 	const char	*path;
@@ -164,7 +164,7 @@ static int read_attrs(struct perf_data *d)
 	return nr ? 0 : damaged(d, "no events");
 }
 
-/* The first record says which PMU the file's AUX data is of. */
+/* Report whether the AUX data is from intel_bts. An AUXTRACE_INFO record names the PMU. */
 static bool find_intel_bts(struct perf_data *d)
 {
 	uint64_t at = d->header.data.offset;
@@ -177,7 +177,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* It comes before all data. */
+		/* AUXTRACE_INFO would precede all data. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -242,7 +242,7 @@ bool perf_data_has_kernel_ends(const struct perf_data *d)
 
 /* --- Features ------------------------------------------------------------------------- */
 
-/* Where a feature's bytes are; false if the file does not have it. */
+/* Find the bytes of a feature. Return false if the file does not contain the feature. */
 static bool find_feature(struct perf_data *d, int feature, struct section *to)
 {
 	uint64_t at = d->header.data.offset + d->header.data.size;
@@ -255,7 +255,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* A string with its length before it, to be freed; NULL if it is damaged. */
+/* Read a length and a string, to be freed. Return NULL if the string is damaged. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;
@@ -346,7 +346,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* The number of a record's event: at its beginning or end, if there are several events. */
+/* Return the ID of a record's event, which is at the record's beginning or end, or 0 if missing. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
@@ -369,7 +369,7 @@ static const struct perf_format *format_of(const struct perf_data *d,
 	return &d->attrs[0].format;
 }
 
-/* Without a CPU in the records, all rows are one CPU's. */
+/* If the records contain no CPU, assign all rows to CPU 0. */
 static struct perf_out *out_of(struct perf_data *d, struct writer *w, int cpu)
 {
 	size_t i = cpu >= 0 && cpu < CPUS_MAX ? cpu : 0;
@@ -411,7 +411,7 @@ static int deliver(struct perf_data *d, struct perf_rows *rows, struct writer *w
 	return 0;
 }
 
-/* What waits, up to that time. */
+/* Deliver the waiting records up to a time. */
 static int deliver_until(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 			 uint64_t time)
 {
@@ -451,7 +451,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 		d->oldest = id.time;
 }
 
-/* One of perf's own. @at is where the next record is, and moves over what follows this one. */
+/* Handle a record that only perf writes. Move @at over any data that follows the record. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {
@@ -482,7 +482,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* perf was killed before it wrote the size. */
+	/* perf was killed before it wrote the size, or the file is truncated. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {
@@ -507,7 +507,7 @@ int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w
 {
 	int ret = read_records(d, rows, w);
 
-	/* After a failure too: all that came before it is there. */
+	/* After a failure, deliver the records before it, too. */
 	ret |= deliver_until(d, rows, w, UINT64_MAX);
 	for (size_t i = 0; i < d->nr_outs; i++) {
 		if (!d->outs[i].pages)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf.data, as perf record writes it: of branches:u with period 1, or of intel_bts.
+ * A perf.data that perf record wrote with branches:u and period 1, or with intel_bts.
  *
  * Included by: record/, cmd/.
  */
@@ -15,16 +15,16 @@
 struct perf_data;
 struct writer;
 
-/* NULL after a message, if the file cannot be read, or has no branches. */
+/* If the file cannot be read or has no branches, print a message and return NULL. */
 struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
-/* Has it branches with an end in the kernel? */
+/* Report whether the file may contain branches with an end in the kernel. */
 bool perf_data_has_kernel_ends(const struct perf_data *data);
-/* Has it branches of the kernel that runs now, as far as its release says? */
+/* Report whether such branches are from the running kernel, as far as its release shows. */
 bool perf_data_of_this_kernel(struct perf_data *data);
-/* "key: value" lines on the recording, to be freed. */
+/* Return "key: value" lines about the recording, to be freed. */
 char *perf_data_describe(struct perf_data *data);
-/* All its rows. 0, or -1 after a message; what came before it is written. */
+/* Write all rows before the first error. Return 0, or print a message and return -1. */
 int perf_data_read(struct perf_data *data, struct perf_rows *rows, struct writer *w);
 
 #endif

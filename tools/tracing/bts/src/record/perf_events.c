@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf's events that record branches, and their ring buffers.
+ * Record branches with perf's events, and read their ring buffers.
  *
- *	branches:u -c 1		the kernel stores each branch with BTS, and copies those with
- *				both ends in user space into the ring buffer
- *	intel_bts		the kernel stores each branch with BTS in an AUX area beside the
- *				ring buffer, where the branch stays until we have read it. A
- *				record AUX in the ring buffer describes each part
+ *	branches:u -c 1		BTS stores all branches; the kernel copies the branches that
+ *				have both ends in user space into the ring buffer
+ *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer,
+ *				where they stay until they are read. An AUX record in the ring
+ *				buffer describes each part of the area
  *
- * An event belongs to a task and a CPU, so that the task's children are recorded too: perf
- * gives no ring buffer to an inherited event that is not bound to a CPU. Events of other tasks
- * on the same CPU write into the first one's ring buffer.
+ * Each event is bound to a task and a CPU. The task's children inherit the event, and perf allows
+ * no ring buffer for an inherited event without a CPU. All events on a CPU share the ring buffer
+ * of the first event there.
  *
  * The time is CLOCK_MONOTONIC, which does not jump between CPUs.
  */
@@ -35,7 +35,7 @@
 #include "perf_events.h"
 
 enum {
-	MOST_BYTES	= 8 << 20,	/* of a ring buffer, if the user does not say */
+	MOST_BYTES	= 8 << 20,	/* default size for branches, per CPU */
 	LEAST_BYTES	= 128 << 10,
 	AUX_RING_BYTES	= 512 << 10,	/* with intel_bts */
 	RECORD_MAX	= 1 << 16,
@@ -49,8 +49,8 @@ struct perf_ring {
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* of the next record, while reading */
-	char				*copy;		/* of a record that goes round the end */
+	uint64_t			at, end, time;	/* @time: of the record at @at */
+	char				*copy;		/* of a record that wraps around */
 	struct perf_out			out;
 };
 
@@ -138,7 +138,7 @@ static int report(const char *what, int error)
 
 /* --- Opening -------------------------------------------------------------------------- */
 
-/* Is the CPU in a list like 0-2,5? */
+/* Report whether the CPU is in a list like 0-2,5. */
 static bool cpu_in_list(const char *list, int cpu)
 {
 	bool found = false;
@@ -155,7 +155,7 @@ static void add_fd(struct perf_events *events, int fd)
 	events->fds[events->nr_fds++] = fd;
 }
 
-/* A power of two: what was asked for, or as much as a user may lock. */
+/* Halve the size, a power of two, until the user's limit of locked memory allows the mapping. */
 static int map_ring(struct perf_events *events, struct perf_ring *ring)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -176,7 +176,7 @@ static int map_ring(struct perf_events *events, struct perf_ring *ring)
 	return -1;
 }
 
-/* Where intel_bts stores. Its size is not that of the ring buffer, which has few records then. */
+/* Map the AUX area, in which intel_bts stores branches. */
 static int map_aux(struct perf_events *events, struct perf_ring *ring)
 {
 	void *at = MAP_FAILED;
@@ -219,7 +219,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 {
 	int ring = ring_of(events, cpu), fd = event_open(attr, tid, cpu, ring);
 
-	/* Linux before 5.12. */
+	/* Linux before 5.12 does not know build_id. */
 	if (fd < 0 && errno == EINVAL && attr->build_id) {
 		attr->build_id = 0;
 		fd = event_open(attr, tid, cpu, ring);
@@ -233,7 +233,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	return ring < 0 ? add_ring(events, cpu, fd) : 0;
 }
 
-/* A descriptor for each CPU and thread, and one for each task that is followed. */
+/* Each thread needs a descriptor per CPU, and one for its guard. */
 static void more_descriptors(void)
 {
 	struct rlimit limit;
@@ -244,7 +244,7 @@ static void more_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The branches are in the ring buffer or in the AUX area. */
+/* The user chooses the size of the buffer for branches: the ring buffer or the AUX area. */
 static void choose_sizes(struct perf_events *events, const struct record_options *options)
 {
 	size_t size = LEAST_BYTES;
@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* The ring may become smaller than what was wanted. */
+	/* map_ring() may shrink the ring buffer to LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -326,14 +326,14 @@ int perf_events_fd(const struct perf_events *events, size_t ring)
 	return events->rings[ring].fd;
 }
 
-/* A record, in one piece. */
+/* Return the ring's next record in one piece. */
 static const struct perf_event_header *record_at(const struct perf_events *events,
 						 const struct perf_ring *ring)
 {
 	size_t begin = ring->at & (events->size - 1), left = events->size - begin;
 	const struct perf_event_header *h = (const void *)(ring->data + begin);
 
-	/* Records are multiples of 8 bytes, as the header is. */
+	/* The size of each record is a multiple of 8 bytes, so the 8-byte header never wraps. */
 	if (h->size <= left)
 		return h;
 	memcpy(ring->copy, h, left);
@@ -341,7 +341,7 @@ static const struct perf_event_header *record_at(const struct perf_events *event
 	return (const void *)ring->copy;
 }
 
-/* Our samples begin with header, IP and TID. */
+/* The samples of this tool's events contain header, IP, TID and time in this order. */
 static uint64_t time_of(const struct perf_event_header *h, const struct perf_format *format)
 {
 	struct perf_id id;
@@ -352,7 +352,7 @@ static uint64_t time_of(const struct perf_event_header *h, const struct perf_for
 	return id.time;
 }
 
-/* The ring's next record, if it is not younger than the limit. */
+/* Return the ring's next record, or NULL if the record is younger than @limit. */
 static const struct perf_event_header *next_record(struct perf_events *events,
 						   struct perf_ring *ring, uint64_t limit)
 {
@@ -369,7 +369,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* The ring with the oldest record, and in @limit the time of what the other rings have. */
+/* Return the ring with the oldest record. Lower *@limit to the other rings' oldest time. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -391,7 +391,7 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
-/* The branches of which a record AUX tells: the AUX area goes round. */
+/* Read the branches that an AUX record describes. The AUX area is a ring. */
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {
@@ -400,7 +400,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* The kernel leaves out the end of the area, where a whole branch has no room. */
+	/* No part wraps: the kernel skips the end of the area if a branch does not fit there. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
@@ -420,7 +420,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* An event whose AUX area was full does not go on by itself, although perf may call it enabled. */
+/* A full AUX area stops its event, even if perf reports the event as enabled. Restart all. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;
@@ -436,9 +436,9 @@ static void go_on(struct perf_events *events)
 }
 
 /*
- * By time, because what is known of a task changes with its records, wherever it runs. A task's
- * records on one CPU are complete before there are any on another one, so those up to the
- * time before the rings' ends are read are complete.
+ * Read the records of all rings in the order of their times, because a record on any CPU may
+ * change a task's state. A task's records on one CPU are complete before its first record on
+ * another CPU. So no record up to @until is missing if the caller read the clock before the call.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

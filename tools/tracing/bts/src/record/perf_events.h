@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf's events that record branches, and their ring buffers, one for each CPU.
+ * perf's events that record branches, and a ring buffer for each CPU.
  *
  * Included by: record/, cmd/.
  */
@@ -20,9 +20,9 @@ struct writer;
 
 /**
  * struct perf_events - the events of all targets
- * @format:	of their records
- * @size:	of each ring buffer's data, in bytes
- * @aux_size:	of each ring buffer's AUX area, where intel_bts has the branches; 0: no intel_bts
+ * @format:	the format of their records
+ * @size:	the size of each ring buffer's data, in bytes
+ * @aux_size:	the size of each AUX area, in which intel_bts stores branches; 0: no intel_bts
  * @fds:	all events
  */
 struct perf_events {
@@ -35,30 +35,30 @@ struct perf_events {
 };
 
 /*
- * An event of the task on each CPU, which records the task's children too. The first task's
- * have the ring buffers. AT_EXEC: from the task's next exec() on. 0, or -1 after a message.
+ * Open an event on each CPU for the task and its children. With @at_exec, recording starts at the
+ * task's next exec(). Return 0, or print a message and return -1.
  */
 int perf_events_open(struct perf_events *events, const struct record_options *options, pid_t tid,
 		     bool at_exec);
-/* Where the rows of the rings go. 0, or -1 after a message. */
+/* Open an output for each ring's rows. Return 0, or print a message and return -1. */
 int perf_events_write_to(struct perf_events *events, struct writer *w);
-/* The place for rows that are not in the rings. */
+/* Return the output for rows that do not come from a ring. */
 struct perf_out *perf_events_first_out(struct perf_events *events);
 
-/* A descriptor that is readable when the ring is partly full. */
+/* Return a descriptor that is readable when the ring is filled to its watermark. */
 int perf_events_fd(const struct perf_events *events, size_t ring);
-/* What the rings have now. */
+/* Read the present contents of the rings. */
 void perf_events_read(struct perf_events *events, struct perf_rows *rows);
-/* Ends recording, reads the rest. 0, or -1 if a row could not be written. */
+/* Stop recording and read the rest. Return 0, or -1 if a row could not be written. */
 int perf_events_end(struct perf_events *events, struct perf_rows *rows);
 void perf_events_free(struct perf_events *events);
 
-/* An event that records nothing: see perf_follow.c. -1 if there is none. */
+/* Open an event that records nothing: see perf_follow.c. Return -1 on failure. */
 int perf_events_guard(pid_t tid);
 
-/* Can this user record branches with perf, in that way? 0, or errno. */
+/* Return 0 if this user can record branches with this backend of perf, or an errno value. */
 int perf_events_try(enum record_backend backend);
-/* What that errno means here, to be freed. */
+/* Return an explanation of such an errno value, to be freed. */
 char *perf_events_why(int error);
 
 #endif

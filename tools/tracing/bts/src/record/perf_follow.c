@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follows tasks by ptrace(), because perf alone does not keep them apart.
+ * Follow tasks with ptrace(), because perf alone mixes up their branches.
  *
- * perf's events are inherited, so each new task is recorded from its beginning. But when a
- * CPU goes from a task to another one whose events were inherited from the same task, Linux
- * exchanges the two sets of events and leaves the hardware on. Branches of the first task that
- * are still in the hardware's buffer are then taken for the second one's. The same happens
- * at an exec(): the last branches of the old program come after the new program's mappings.
+ * perf's events are inherited, so each new task is recorded from its beginning. But if a CPU
+ * switches between two tasks that inherited their events from the same task, Linux swaps the two
+ * sets of events and leaves the hardware on. Branches of the first task that are still in the
+ * hardware's buffer are then attributed to the second task. An exec() causes a similar mistake:
+ * the last branches of the old program are recorded after the mappings of the new program.
  *
- * Therefore each task has a guard, an event that is not inherited and counts nothing. With
- * it, the events of the task's children are not all those of the task, so Linux does not
- * exchange them. The guard is enabled by an exec(), and to enable an event Linux takes all of
- * the task's events off the CPU, which empties the hardware's buffer before the new program is
- * mapped. For the next exec() a new guard is needed.
+ * Therefore each task gets a guard, an event that is not inherited and counts nothing. The task's
+ * children lack the guard, so Linux does not swap their events. An exec() enables the guard. To
+ * enable an event, Linux first removes all events of the task from the CPU, which drains the
+ * hardware's buffer before the new program is mapped. The next exec() needs a new guard.
  *
- *	new task	stops before its first instruction in user space: gets a guard
- *	exec()		stops before the new program's first instruction: gets a new guard
- *	signal		stops twice: before the signal is delivered, and, because the task is asked
- *			to make a single step, before the first instruction of the handler
+ *	new task	stops before its first instruction in user space, and gets a guard
+ *	exec()		stops before the new program's first instruction, and gets a new guard
+ *	signal		stops before the delivery; then makes a single step, and stops before
+ *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At these stops it is known where in user space the task goes on, or would. perf does not
- * record that.
+ * At these stops, bts learns at which user address the task continues, or would have continued.
+ * perf does not record this address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -96,18 +95,18 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* Succeeds when the task is off its CPU, so all its records are in the rings. */
+	/* This waits until the task is off its CPU, so all its records are in the rings. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* SIGSTOP and its like; a new task's first stop is a SIGTRAP. */
+/* Report whether a stop is a group-stop. The first stop of a new task has SIGTRAP instead. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* If a thread that is not the leader calls exec(), it gets the leader's PID. */
+/* A thread that calls exec() and is not the leader gets the leader's PID. */
 static void executed(struct follow *f, pid_t tid)
 {
 	unsigned long before;
@@ -120,8 +119,8 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * A signal, or the end of the single step. If the signal has a handler, that step ends before the
- * handler's first instruction, and else after an instruction of the program.
+ * Handle a signal, or the end of the single step that follows. If the signal has a handler, this
+ * step ends before the handler's first instruction, otherwise after one instruction of the program.
  */
 static void signalled(struct follow *f, pid_t tid, int signal)
 {
@@ -183,7 +182,7 @@ void follow_events(struct follow *f)
 	}
 }
 
-/* A task that stops for whatever reason is let go with the signal that it has stopped for. */
+/* Detach a task that stopped for any reason, and deliver the signal for which it stopped. */
 static void let_go(struct follow *f, pid_t tid, int status)
 {
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
@@ -214,7 +213,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* One that does not stop, because it waits for a disk, is let go when bts ends. */
+	/* A task that waits for a disk may not stop in time. It is detached when bts ends. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

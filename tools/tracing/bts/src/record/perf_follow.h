@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Follows tasks by ptrace(), for perf's events: new tasks, and exec().
+ * Follow tasks with ptrace(), so that perf's events work for new tasks and after exec().
  *
  * Included by: record/, cmd/.
  */
@@ -14,12 +14,12 @@
 struct followed;
 
 /**
- * struct follow - the tasks that are followed
- * @stands:	a task is new, has executed a program, enters a signal's handler, or @ends, and
- *		stands still. It goes on at @user_ip after this, or would
+ * struct follow - the followed tasks
+ * @stands:	is called when a task has stopped because it is new, called exec(), enters a
+ *		signal handler, or ends. The task continues, or would have continued, at @user_ip
  * @child:	the command
- * @execs:	how often the command has executed a program
- * @status:	of the command, as of waitpid(), if @ended
+ * @execs:	how often the command called exec()
+ * @status:	the command's status from waitpid(), if @ended
  */
 struct follow {
 	void		(*stands)(void *ctx, pid_t tid, uint64_t user_ip, bool ends);
@@ -32,11 +32,11 @@ struct follow {
 };
 
 void follow_init(struct follow *f);
-/* A task that runs. 0, or -1 with errno. */
+/* Start to follow a running task. Return 0, or -1 with errno. */
 int follow_seize(struct follow *f, pid_t tid);
-/* What has happened to them, after SIGCHLD. */
+/* Handle all stops and ends of tasks. Call this after SIGCHLD. */
 void follow_events(struct follow *f);
-/* Lets all go their own way. */
+/* Detach all tasks. */
 void follow_end(struct follow *f);
 
 #endif

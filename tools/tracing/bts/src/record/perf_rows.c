@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From perf's records to the rows of a trace.
+ * Convert perf's records to rows of a trace.
  *
  *	SAMPLE		a branch		MMAP2	a mapping, with its build ID
  *	SWITCH		departs, arrives	FORK	a task, with its parent's mappings
- *	LOST		a loss at its place	COMM	a name; after an exec() no mappings
+ *	LOST		a loss in its place	COMM	a name; after an exec() no mappings
  *	EXIT		departs, for good
  *
- * The kernel writes that a task leaves a CPU before it copies the task's branches out of the
- * hardware's buffer. So a departure waits for another task's record, or for the task's
- * return. A loss counts records that perf had no room for; each of them may have been many
- * branches, so their number is not known.
+ * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
+ * branches out of the hardware's buffer. So the row of the departure is delayed until the CPU's
+ * next record of another task, or until the task returns. A LOST record counts lost records, each
+ * of which may contain many branches, so the number of lost branches is unknown.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,20 +21,20 @@
 #include "perf_rows.h"
 #include "perf_task.h"
 
-/* The kernel's TASK_INTERRUPTIBLE and TASK_DEAD: what the tracer's rows have. */
+/* The kernel's TASK_INTERRUPTIBLE and TASK_DEAD, as in the tracer's rows. */
 #define STATE_SLEEPS	0x01
 #define STATE_DEAD	0x80
 
-/* A cause of losses: the ring buffer had no room. */
+/* The kernel's BTS_LOST_RING_BUFFER. */
 #define LOST_RING_BUFFER	0
 
-/* The fields at the end of a record that is no sample. */
+/* The fields at the end of a non-sample record. */
 #define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* --- A record's fields ---------------------------------------------------------------- */
 
-/* Eight bytes after the other, as far as the record goes. */
+/* A cursor that reads a record eight bytes at a time. Beyond the end, it reads zeroes. */
 struct fields {
 	const char	*at, *end;
 };
@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* The record of our own events, of which there are millions. */
+/* A sample of the tool's own events. A fast path reads these samples, because they are many. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;
@@ -80,7 +80,7 @@ static bool read_branch(const struct perf_event_header *h, uint64_t type, struct
 	return true;
 }
 
-/* The fields that samples and other records have last. */
+/* Read the fields that samples and other records share. */
 static void take_ids_and_cpu(struct fields *f, uint64_t type, struct perf_id *id)
 {
 	if (type & PERF_SAMPLE_ID)
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* Which process the task belongs to is not in a branch. */
+	/* A branch does not contain the task's process, so a row must name the process first. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);
@@ -304,7 +304,7 @@ static void map(struct perf_rows *rows, struct perf_out *out, struct made_map *r
 {
 	const char *end = (const char *)h + h->size;
 
-	/* The kernel's and data. */
+	/* Skip the kernel's mappings and data. */
 	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
 	    (h->misc & PERF_RECORD_MISC_MMAP_DATA) || path >= end)
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From perf's records to the rows of a trace, for events that run and for perf.data.
+ * Convert perf's records, from running events or from perf.data, to rows of a trace.
  *
  * Included by: record/, cmd/.
  */
@@ -17,37 +17,37 @@
 struct pages;
 struct perf_task;
 
-/* What our own events have in a sample. */
+/* The fields in a sample of the tool's own events. */
 #define PERF_BRANCH_SAMPLE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 				 PERF_SAMPLE_ADDR)
 
-/* What is in a record besides its own fields. */
+/* The format of an event's records. */
 struct perf_format {
 	uint64_t	sample_type;
 	bool		sample_id_all;
 	bool		branches;	/* a sample is a branch: IP is from, ADDR is to */
 };
 
-/* A record's common part. What it does not have is 0; cpu is -1 then. */
+/* The common part of a record. A missing field is 0, a missing CPU is -1. */
 struct perf_id {
 	int		pid, tid, cpu;
 	uint64_t	time;
 };
 
-/* Where the rows of a CPU go. */
+/* The output for the rows of a CPU. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* waits for the branches before it */
+	struct made_departs	departs;	/* delayed until the branches before it */
 	uint64_t		departs_ts;
 	bool			departing;
 };
 
 /**
- * struct perf_rows - what is known of the tasks
- * @names:	of the tasks that have rows
- * @losses:	how often records were lost
- * @user_only:	leave out branches with an end in the kernel
+ * struct perf_rows - the state of all tasks
+ * @names:	the names of the tasks that have rows
+ * @losses:	the number of losses
  * @last:	the task of the last branch, or NULL
+ * @user_only:	leave out branches with an end in the kernel
  */
 struct perf_rows {
 	struct names	names;
@@ -59,23 +59,23 @@ struct perf_rows {
 void perf_rows_init(struct perf_rows *rows);
 void perf_rows_free(struct perf_rows *rows);
 
-/* A record's common part, whichever the record is. */
+/* Read the common part of any record. */
 void perf_id_read(const struct perf_event_header *h, const struct perf_format *format,
 		  struct perf_id *id);
-/* Records of one CPU in their order. */
+/* Add the rows for a record. Call this for the records of a CPU in their order. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
-/* A branch that is in no record of its own. */
+/* Add a branch from an AUX area. */
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to);
-/* Branches of the task are missing. */
+/* Add a loss of branches of the task. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* No more of this CPU. */
+/* Finish the rows of this CPU. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* Where the task, which stands still now, goes on in user space, or would if it did not end. */
+/* A stopped task will continue at @user_ip or, if it @ends, would have continued there. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
-/* What a running process has mapped, by its /proc/PID/maps; its threads' names. */
+/* Add the mappings and the name of a running process, from /proc. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tasks of perf's records. A process that forks gives its mappings to the child, about
- * which perf writes no records; an exec() drops them.
+ * The tasks of perf's records. A child process inherits its parent's mappings, for which perf
+ * writes no records. An exec() removes the mappings.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tasks of perf's records: names, processes, mappings.
+ * The tasks of perf's records, with names, processes and mappings.
  *
  * Included by: record/.
  */
@@ -13,7 +13,7 @@
 
 #include "perf_rows.h"
 
-/* A mapping: the row, with the path after it, @size bytes in all. */
+/* A mapping: a row and then its path, together @size bytes. */
 struct perf_map {
 	struct perf_map	*next;
 	size_t		size;
@@ -23,10 +23,10 @@ struct perf_map {
 /**
  * struct perf_task - a task
  * @pid:	its process
- * @goes_on:	where in user space, when it gets a CPU; 0: that is not known
- * @ends_at:	the same, when it ends
- * @told:	a row of the trace has said which process it belongs to
- * @maps:	of a process, whose PID is the task's: oldest first
+ * @goes_on:	the user address at which the task will continue; 0: unknown
+ * @ends_at:	the user address at which an ending task would have continued; 0: unknown
+ * @told:	a row in the trace names the task's process
+ * @maps:	mappings of the process, if the task is its leader; oldest first
  */
 struct perf_task {
 	struct perf_task	*next;
@@ -38,18 +38,18 @@ struct perf_task {
 	struct perf_map		*maps;
 };
 
-/* NULL if there is none. */
+/* Return the task, or NULL if it is unknown. */
 struct perf_task *perf_task_find(const struct perf_rows *rows, int tid);
-/* Made if there is none. */
+/* Return the task, and add it if it is unknown. */
 struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid);
 void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid);
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,
 		     bool exec);
 void perf_task_end(struct perf_rows *rows, int tid);
-/* Adds it to the process's. */
+/* Add a mapping to its process. */
 struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *row,
 			       const char *path, size_t length);
-/* What /proc says of a process. */
+/* Read the mappings and the name of a process from /proc. */
 void perf_task_read(struct perf_rows *rows, int pid);
 
 #endif

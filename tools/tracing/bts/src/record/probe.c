@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probe: records a program whose branches are known, and compares them, one by one.
+ * The probe records a program whose branches are known, and compares the branches one by one.
  *
- * The program is probe_code.S, which has what it expects beside each branch. A child runs
- * it, on one CPU, with signal handlers that are part of it. Of the trace, those rows count
- * that have an end in it and the other one there or in the kernel. They must be the
- * expected ones in their order, but for interrupts: a way from some instruction of it into
- * the kernel, and the way back to the same one.
+ * The program is probe_code.S, which lists the expected branches beside the code. A child runs
+ * the program and its signal handlers on one CPU. Rows are compared if one end is in the program
+ * and the other end is in the program or in the kernel. These rows must equal the expected rows,
+ * in order, except for interrupts. An interrupt is a branch from any instruction of the program
+ * into the kernel, followed by a branch back to the same instruction.
  *
- * The trace is read as the text that the kernel prints with options/raw, the same for
- * packs and single entries: so this also compares the two.
+ * The trace is read as text, as the kernel prints it with options/raw. The text is the same for
+ * packs and for single entries, so the probe also compares the two.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 #include "probe.h"
 
 enum {
-	SHOWN_ROWS	= 4,		/* from a difference on */
+	SHOWN_ROWS	= 4,		/* rows to print from a difference on */
 	COST_BRANCHES	= 1000000,
 };
 
@@ -45,22 +45,22 @@ struct probe_row {
 struct probe_rows {
 	struct probe_row	*list;
 	size_t			nr;
-	size_t			lost;		/* rows that say so */
+	size_t			lost;		/* number of LOST rows */
 };
 
-/* A way to record it. */
+/* A configuration of the tracer in which the probe runs. */
 struct way {
 	const char	*name;
 	bool		user, kernel, pack;
-	bool		filter;		/* the hardware leaves out the other side, */
+	bool		filter;		/* the hardware filters out the other side */
 };
 
-/* and with that one of the two directions across: which, the manual leaves open. */
+/* The filter also drops one direction between the sides. The SDM does not say which direction. */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */
 
-/* As the kernel takes it: the C library would put a restorer of its own. */
+/* Use the system call, because the C library would set its own restorer. */
 static void set_handler(int sig)
 {
 	struct {
@@ -108,7 +108,7 @@ static void child_cost(void)
 	asm volatile("1: dec %0; jnz 1b" : "+r" (n));
 }
 
-/* A child on CPU that waits for a byte in *GO, then does WORK. */
+/* Start a child on a CPU. It waits until a byte is written to *@go, and then calls @work. */
 static pid_t start_child(int cpu, int *go, void (*work)(void))
 {
 	int ends[2];
@@ -133,7 +133,7 @@ static pid_t start_child(int cpu, int *go, void (*work)(void))
 
 /* --- The trace ---------------------------------------------------------------------- */
 
-/* "PID CPU NS FROM TO", or "PID CPU NS LOST N CAUSE" */
+/* Parse lines "PID CPU NS FROM TO" and "PID CPU NS LOST N CAUSE". */
 static struct probe_rows parse_rows(char *text, pid_t pid)
 {
 	struct probe_rows rows = {};
@@ -151,7 +151,7 @@ static struct probe_rows parse_rows(char *text, pid_t pid)
 			rows.lost++;
 		if (sscanf(line + at, "%" SCNx64 " %" SCNx64, &from, &to) != 2)
 			continue;
-		/* Doubled when the number is a power of two. */
+		/* Double the list when its length is a power of two. */
 		if (!(rows.nr & (rows.nr - 1)))
 			rows.list = mem_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
 		rows.list[rows.nr++] = (struct probe_row){ from, to };
@@ -168,7 +168,7 @@ static int write_option(const struct instance *inst, const char *name, bool valu
 	return ret;
 }
 
-/* Records WORK in a child on CPU. *SECONDS is how long it took. */
+/* Record @work in a child on a CPU, and measure how long the child runs. */
 static int record_child(const struct instance *inst, int cpu, void (*work)(void),
 			double *seconds, pid_t *child)
 {
@@ -212,7 +212,7 @@ static bool in_kernel(uint64_t addr)
 	return addr & KERNEL;
 }
 
-/* The address of a kernel symbol, or 0. */
+/* Return the address of a kernel symbol, or 0. */
 static uint64_t kernel_symbol(const char *kallsyms, const char *name)
 {
 	char *pattern = mem_format(" %s\n", name);
@@ -238,8 +238,8 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * Into the kernel, and back to the same instruction: nothing of the program's. How many
- * rows it has: with one direction missing, one.
+ * Return the number of rows if an interrupt begins at @row, or 0. An interrupt has two rows, into
+ * the kernel and back to the same instruction, or one row if a direction is missing.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -249,7 +249,7 @@ static size_t is_interrupt(const struct probe_row *row, size_t left, enum missin
 	       in_kernel(row[1].from) && row[1].to == row[0].from ? 2 : 0;
 }
 
-/* Only those that count. */
+/* Keep only the rows that are compared. */
 static void select_rows(struct probe_rows *rows)
 {
 	size_t used = 0;
@@ -300,7 +300,7 @@ static void show_difference(const struct probe_rows *rows, size_t at,
 		puts("     got     no more");
 }
 
-/* Without the user side, only those with an end in the kernel. */
+/* Report whether a branch must be in the trace of this configuration. */
 static bool is_wanted(const struct probe_branch *branch, const struct way *way,
 		      enum missing missing)
 {
@@ -321,7 +321,7 @@ struct result {
 	size_t	interrupts, compared;
 };
 
-/* True if they are the expected ones, but for interrupts. */
+/* Return true if the rows are the expected rows, except for interrupts. */
 static bool compare(struct probe_rows *rows, const struct way *way, enum missing missing,
 		    const char *kallsyms, struct result *result)
 {
@@ -348,9 +348,9 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 	return false;
 }
 
-/* --- All ways ----------------------------------------------------------------------- */
+/* --- All configurations ------------------------------------------------------------- */
 
-/* What the tracer has found out about the filters of this hardware, by this very trace. */
+/* Return the direction that this hardware's filter drops, as the tracer found in this trace. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -399,7 +399,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	return good;
 }
 
-/* How long a million branches take: not traced, traced, with the flight recorder. */
+/* Measure how long a million branches take: untraced, traced, and in the flight recorder. */
 static void probe_cost(const struct instance *inst, int cpu)
 {
 	double plain, traced, circular;

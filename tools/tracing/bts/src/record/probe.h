@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The probe: a program whose branches are known, and its comparison with its trace.
+ * The probe compares a program whose branches are known with the program's trace.
  *
  * Included by: record/, cmd/check.c.
  */
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * A branch that probe_run() takes. An end in the kernel is 0, or, for TO, has the name of
- * the kernel's symbol at which it must be.
+ * A branch that probe_run() takes. An address in the kernel is 0. If @to is 0, @kernel_to is the
+ * symbol at which the branch must end, or "" for any kernel address.
  */
 struct probe_branch {
 	uint64_t	from, to;
@@ -23,10 +23,10 @@ struct probe_branch {
 /* In probe_code.S. */
 extern const struct probe_branch probe_branches[], probe_branches_end[];
 extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
-/* Executes them once. PAGE is one that is mapped and has not been touched. */
+/* Execute all branches once. @page is mapped, but has not been accessed yet. */
 void probe_run(void *page);
 
-/* Runs it under the tracer in all ways, and prints what came of it. True if all is well. */
+/* Run the probe in all configurations and print the results. Return true if all branches match. */
 bool probe_machine(void);
 
 #endif

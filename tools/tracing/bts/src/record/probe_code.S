@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program of bts check --probe: one branch of each kind. After each instruction that
- * branches stands what the hardware must store, in the order in which it does:
+ * The program of bts check --probe takes one branch of each kind. After each branch instruction,
+ * macros list the records that the hardware must store, in the order of execution:
  *
  *	TAKES from, to, "words"		between two addresses of user space
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * Entries are in the order of execution; the branches of a function or handler stand at
- * its call. What is not taken, and the iterations of a string instruction, must leave no
- * record.
+ * The branches of a function or handler are listed at its call. A branch that is not taken, or an
+ * iteration of a string instruction, must not leave a record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -20,7 +19,7 @@
 #define SIGILL			4
 #define SIGUSR1			10
 
-/* rip in the ucontext that a handler is given. */
+/* The offset of rip in the ucontext that a handler receives. */
 #define UCONTEXT_RIP		168
 
 	.macro	ENTRY from, to, symbol, words
@@ -47,7 +46,7 @@
 	ENTRY	0, \to, "", "\words"
 	.endm
 
-	/* A signal's handler, and the way back by its restorer. */
+	/* A signal handler, and the return through its restorer. */
 	.macro	HANDLED to, words
 	LEAVES	handler, "to the handler of \words"
 	TAKES	handler_returns, restorer, "return from a handler"
@@ -64,7 +63,7 @@ probe_branches:
 	.globl	probe_start
 probe_start:
 
-/* --- What is called ----------------------------------------------------------------- */
+/* --- Functions ---------------------------------------------------------------------- */
 
 callee:
 callee_returns:
@@ -73,7 +72,7 @@ callee_returns:
 callee_pops:
 	ret	$8
 
-	/* handler(signal, info, context): of SIGILL, skips the 2 bytes of ud2. */
+	/* handler(signal, info, context). For SIGILL, skip the 2 bytes of ud2. */
 handler:
 	xor	%eax, %eax
 	cmp	$SIGILL, %edi
@@ -178,7 +177,7 @@ call_pops:
 1:	TAKES	call_pops, callee_pops, "call rel32"
 	TAKES	callee_pops, 1b, "ret imm16"
 
-	/* Far ones, to the same segment. */
+	/* Far branches to the same segment. */
 	mov	%cs, %eax
 	push	%rax
 	lea	1f(%rip), %rcx
@@ -207,13 +206,13 @@ system_call:
 1:	ENTERS	system_call, entry_SYSCALL_64, "syscall"
 	LEAVES	1b, "back from getppid()"
 
-	/* A page fault: the instruction is executed again. */
+	/* A page fault, after which the instruction is executed again. */
 page_fault:
 	movb	$1, (%rbx)
 	ENTERS	page_fault, asm_exc_page_fault, "page fault"
 	LEAVES	page_fault, "back from the page fault"
 
-	/* A signal that is sent. The handlers are set up by the C side. */
+	/* A signal that is sent. probe.c sets the handlers. */
 	mov	$SYS_getpid, %eax
 get_pid:
 	syscall

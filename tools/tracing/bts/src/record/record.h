@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of bts record.
+ * The parts of bts record. On failure, functions print a message and return -1, unless noted.
  *
  * Included by: record/, cmd/.
  */
@@ -14,84 +14,80 @@
 
 #include "instance.h"
 
-/* What records: our tracer, or perf where the kernel does not have it, in one of two ways. */
+/* The recorder: the tracer or, if the kernel lacks the tracer, one of two events of perf. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS };
 
-/* What was asked for, in options.c. */
+/* options.c: the options of bts record. */
 struct record_options {
 	const char	*output;
 	const char	*cpus;		/* "0-2,5", or NULL */
-	const char	*on;		/* what the flight recorder is written at, or NULL */
-	const char	**events;	/* up to a NULL */
+	const char	*on;		/* the event that writes the flight recorder, or NULL */
+	const char	**events;	/* up to a NULL; or NULL */
 	pid_t		*pids;
 	size_t		nr_pids;
 	char		**command;	/* up to a NULL, or NULL */
-	uint64_t	buffer_kb;	/* for each CPU; 0: as much as is good */
+	uint64_t	buffer_kb;	/* for each CPU; 0: the default */
 	unsigned long	rearm;
-	const char	*as;		/* the user of the command, with @uid and @gid, or NULL */
-	uid_t		uid;		/* ours, if there is none */
+	const char	*as;		/* the command's user, with @uid and @gid; or NULL */
+	uid_t		uid;		/* that of bts if @as is NULL */
 	gid_t		gid;
 	enum record_backend backend;
-	unsigned long	repeat;		/* so many runs of the command; 0: one */
-	unsigned long	until_fail;	/* or until so many have failed; 0: all */
+	unsigned long	repeat;		/* number of runs of the command; 0: one run */
+	unsigned long	until_fail;	/* stop after this many failed runs; 0: never */
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
-	bool		circular;	/* the hardware's own buffer is the flight recorder */
+	bool		circular;	/* the DS buffer is the flight recorder */
 	bool		no_block;
 	bool		fork;		/* the trace begins before the command's exec() */
 };
 
-/* Parses. -1: help was printed; else STATUS_OK or STATUS_MISUSE. */
+/* Parse the options. Return STATUS_OK, or STATUS_MISUSE, or -1 if the help was printed. */
 int record_parse(struct record_options *options, int argc, char **argv);
 
-/* The tasks that are traced, in targets.c. */
+/* targets.c: the targets. */
 struct targets {
 	struct target	*list;
 	size_t		nr;
 	pid_t		child;		/* the command, or 0 */
-	int		go;		/* lets it go */
-	int		failed;		/* brings the errno, if it cannot be executed */
-	int		error;		/* errno, if it could not be executed */
-	int		status;		/* as of waitpid(), when it has ended */
+	int		go;		/* a pipe: a byte makes the command start */
+	int		failed;		/* a pipe: the errno of a failed exec() */
+	int		error;		/* the errno of a failed exec(), or 0 */
+	int		status;		/* from waitpid(), if @ended */
 	bool		ended;
 };
 
-/* Forks the command, which waits, and finds the PIDs. 0, or -1 after a message. INST: --fork's. */
+/* Fork the command, which then waits, and open the PIDs. @inst is used only with --fork. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
-/* Notes that the command cannot be executed because of @error. -1 after a message. */
+/* Note and print that the command cannot be executed because of @error. Return -1. */
 int targets_cannot_execute(struct targets *targets, const char *name, int error);
-/* Writes them where INST has its PIDs. */
+/* Write the PIDs into the instance. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* The command goes, and tracing with its exec(). -1 after a message if it cannot be executed. */
+/* Start the command, and start tracing at its exec(). */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
-/*
- * A descriptor each that is readable when the task has ended; -1 for one that is known to
- * have.
- */
+/* Return a descriptor that is readable after the task ended, or -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
-/* Notes that the task has ended. True if none is left. */
+/* Note that the task has ended. Return true if no task is left. */
 bool targets_note_end(struct targets *targets, size_t i);
-/* Ends the command, if it has not, and frees all. */
+/* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
 
-/* Can this user record with the tracer? Says nothing. */
+/* setup.c: report whether this user can record with the tracer. Print nothing. */
 bool record_has_tracer(void);
-/* The instance, in setup.c. Both 0, or -1 after a message. */
+/* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
-/* The names of the systems of all events that are enabled, up to a NULL; to be freed. */
+/* Return the names of the systems of all enabled events, up to a NULL. The caller frees them. */
 char **record_systems(const struct instance *inst);
-/* "key: value" lines: user, date, machine, and how it was recorded. INST: NULL with perf. */
+/* Return "key: value" lines about user, date, machine and options. @inst is NULL with perf. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
-/* What the flight recorder is written at, in on.c. */
-/* Is that something to wait for? STATUS_MISUSE after a message if not. */
+/* on.c: check the text of --on. If it is wrong, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Before there is an instance: what is to be removed after it. */
+/* Register the removal of probes. Call this before instance_create(): see on.c. */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How bts record sets its instance up, and what it notes about the recording.
+ * Set up the instance of bts record, and describe the recording.
  *
- * tracing_on is 0 until the targets are written: with no PID in it the tracer would trace
- * every task. A user-side trace of tasks, and every other trace of tasks as well as may be,
- * holds them until there is room (bts-block); else what finds none is dropped, and counted
- * and shown where it happened. Only a flight recorder overwrites.
+ * tracing_on is 0 until the targets are written, because the tracer traces every task as long as
+ * set_ftrace_pid is empty. With bts-block, targets wait until there is room for their branches, so
+ * a user-side trace loses none. Without bts-block, branches for which there is no room are dropped
+ * and counted, and the trace shows the losses. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -28,11 +28,11 @@
 #include "record.h"
 
 enum {
-	/* Of a CPU's buffer, if the user does not say. */
+	/* The default size of a CPU's buffer. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	FLIGHT_KB	= 4096,
-	/* All of them take no more than this part of the memory that is free. */
+	/* All buffers together take 1/PART of the free memory, but each at least LEAST_KB. */
 	PART		= 8,
 };
 
@@ -98,7 +98,7 @@ static int set_buffer(const struct instance *inst, const struct record_options *
 	return instance_write(inst, "buffer_size_kb", text);
 }
 
-/* "0-2,5" as the kernel wants it: "27". */
+/* Convert a list of CPUs to the kernel's mask: "0-2,5" becomes "00000027". */
 static char *cpumask(const char *list)
 {
 	uint32_t words[CPUS_MAX / 32] = {};
@@ -145,7 +145,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 	const struct {
 		const char	*name;
 		bool		value;
-		bool		optional;	/* not every kernel has it */
+		bool		optional;	/* not every kernel has the option */
 	} wanted[] = {
 		{ "bts-user",		options->user, false },
 		{ "bts-kernel",		options->kernel, false },
@@ -154,7 +154,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Else the other side would push the wanted one out. */
+		/* Otherwise the branches of the other side overwrite the wanted branches. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },
@@ -174,7 +174,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 	return 0;
 }
 
-/* "SYSTEM:NAME if FILTER" */
+/* Enable an event "SYSTEM:NAME" or "SYSTEM:NAME if FILTER". */
 static int set_event(const struct instance *inst, const char *event)
 {
 	const char *filter = strstr(event, " if ");
@@ -226,7 +226,7 @@ int record_setup(const struct instance *inst, const struct record_options *optio
 	return choose_tracer(inst);
 }
 
-/* --- What is noted ------------------------------------------------------------------ */
+/* --- The description ---------------------------------------------------------------- */
 
 static void add_system(char ***systems, size_t *nr, const char *name, size_t length)
 {
@@ -264,7 +264,7 @@ static void add_value(struct bytes *text, const char *key, const char *value)
 	free(line);
 }
 
-/* A command as a shell would take it. */
+/* Add a command, quoted for a shell. */
 static void add_command(struct bytes *text, char **command)
 {
 	bytes_add(text, "command:", strlen("command:"));
@@ -286,7 +286,7 @@ static void add_command(struct bytes *text, char **command)
 	bytes_add8(text, '\n');
 }
 
-/* A line of the first CPU in /proc/cpuinfo. */
+/* Add a value of the first CPU in /proc/cpuinfo. */
 static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
 {
 	char *pattern = mem_format("\n%s\t", name);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tasks that bts record traces.
+ * The targets of bts record: a command or PIDs.
  *
- * A command is forked before anything is recorded, so that its PID can be among those to
- * be traced, and waits on a pipe. A second pipe, closed by exec(), brings the errno of an
- * exec() that failed. PIDs are looked after by pidfds; each brings the threads that it has,
- * and function-fork brings those to come.
+ * A command is forked before the recording, so that its PID can be written to set_ftrace_pid, and
+ * then waits on a pipe. A second pipe, which a successful exec() closes, returns the errno of a
+ * failed exec(). Each PID is watched through a pidfd. Its present threads are added by bts, its
+ * future threads by function-fork.
  *
- * The child is bts until exec() has replaced the program. There ptrace() stops it, before
- * the first instruction of the new program, and bts turns tracing on. So nothing of bts is
- * in the trace, and the program's first branch is. A traceon trigger would do as well, but it
- * patches the kernel, and each later exec() would pass through it. With --fork the child
- * turns tracing on before it calls exec().
+ * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
+ * first instruction of the new program, and bts turns tracing on. So the trace begins with the
+ * program's first branch, and contains no branch of bts. A traceon trigger would work as well, but
+ * it patches the kernel and runs at each later exec(). With --fork, the child turns tracing on
+ * before it calls exec().
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ enum { KILL_WAIT_MS = 2000 };
 
 struct target {
 	pid_t	pid;
-	int	fd;		/* pidfd; -1 when it has ended */
+	int	fd;		/* pidfd; -1 after targets_note_end() */
 };
 
 static int add_target(struct targets *targets, pid_t pid)
@@ -47,7 +47,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* A thread's ID is none of a process. */
+		/* EINVAL: the ID belongs to a thread that is not a leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "not a process" : strerror(errno));
 		free(text);
@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 	return -1;
 }
 
-/* As execvp() would find it, to be freed; NULL, with errno. */
+/* Find a program as execvp() does. Return its path, to be freed, or NULL with errno. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -99,7 +99,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child: until the parent says so, or is gone. */
+/* In the child, wait for the parent and execute the command. If the parent is gone, exit. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -113,7 +113,7 @@ static void run_command(const char *file, const struct record_options *options, 
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
-	/* With a slash in it, nothing is searched for. */
+	/* @file contains a slash, so execvp() does not search. */
 	if (!become_user(options) && (tracing_on < 0 || write(tracing_on, "1", 1) == 1))
 		execvp(file, options->command);
 	saved = errno;
@@ -195,7 +195,7 @@ int targets_prepare(struct targets *targets, const struct instance *inst,
 	return 0;
 }
 
-/* PID's threads, or our own, into a file of PIDs. */
+/* Write the IDs of a process's threads into a file of the instance. */
 static int write_threads(const struct instance *inst, const char *file, pid_t pid)
 {
 	char *dir = mem_format("/proc/%d/task", pid);
@@ -204,7 +204,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* It has ended, which its pidfd shows. */
+	/* The process has ended, which its pidfd also shows. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))
@@ -217,7 +217,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Twice: a thread that was not listed may have made another before it was. */
+	/* Do this twice, because a thread may create another before its own ID is written. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -228,14 +228,14 @@ static int write_targets(const struct targets *targets, const struct instance *i
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options)
 {
-	/* All but bts itself: recording its branches would make more of them. */
+	/* Exclude bts, because to record its own branches would create more branches. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
 	return write_targets(targets, inst, "set_ftrace_pid") ||
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* A signal of another stop goes on to the command. */
+/* Wait until the command is in exec(), and turn tracing on. Deliver signals at other stops. */
 static int trace_from_exec(pid_t child, const struct instance *inst)
 {
 	siginfo_t info;
@@ -245,7 +245,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 
 		if (waitid(P_PID, child, &info, WSTOPPED | WEXITED | WNOWAIT))
 			return -1;
-		/* Without an exec(): the pipe says why. */
+		/* The command has ended without exec(). The pipe contains the errno. */
 		if (info.si_code != CLD_TRAPPED)
 			return 0;
 		event = info.si_status >> 8;
@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* Fails if the command has been killed meanwhile, which its pidfd shows. */
+	/* This fails if the command was killed meanwhile, which its pidfd also shows. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -302,7 +302,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 	return true;
 }
 
-/* bts has started the command, and ends it with the recording. */
+/* bts started the command, so bts also ends the command with the recording. */
 static void end_command(struct targets *targets)
 {
 	if (!targets->child || targets->ended)

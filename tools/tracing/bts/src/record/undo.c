@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Puts back what the tool has changed, on each way out: the end of main(), exit(), a
- * signal that kills, SIGKILL too.
+ * Undo the tool's changes however the tool ends: return from main(), exit(), or a fatal signal,
+ * even SIGKILL.
  *
- *	bts ----- "PATH\nTEXT\n" through a pipe ----> its guard, a child
+ *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
  *						      the last one first
  *
- * The guard has a session of its own, so that no Ctrl-C reaches it. It takes the end of
- * the file for the end of bts; the kernel closes bts's other files at about that time, and
- * an instance whose trace_pipe_raw is open cannot be removed: the guard tries again for a
- * while. An empty TEXT means a directory that is to be removed.
+ * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
+ * Ctrl-C does not reach the guard. At the end of file, the kernel may not have closed all files of
+ * bts yet. An instance cannot be removed while its trace_pipe_raw is open, so the guard retries
+ * for a while.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,13 +60,13 @@ static void run_guard(int fd)
 		line[n][strcspn(line[n], "\n")] = 0;
 		n++;
 	}
-	/* bts has ended while it wrote half an entry, and has changed nothing yet. */
+	/* Ignore an incomplete entry, which bts did not finish before it ended. */
 	for (n &= ~1; n > 0; n -= 2)
 		put_back(line[n - 2], line[n - 1]);
 	_exit(0);
 }
 
-/* The guard keeps only the pipe open: others see the end of bts's terminal and pipes. */
+/* Keep only @fd open, as descriptor 3. Otherwise bts's terminal and pipes would stay open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -132,7 +132,7 @@ void undo_rmdir(const char *path)
 
 void undo_all(void)
 {
-	/* A child that could not exec() comes here too. */
+	/* Do nothing in a forked child that calls exit(). */
 	if (to_guard < 0 || guarded != getpid())
 		return;
 	close(to_guard);

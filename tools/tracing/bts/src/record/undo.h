@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is to be put back on each way out, in the reverse order of these calls.
+ * Register changes that are undone however the tool ends, in the reverse order of these calls.
  *
  * Included by: record/.
  */
 #ifndef BTS_UNDO_H
 #define BTS_UNDO_H
 
-/* TEXT, one line, is to be written into PATH. */
+/* Register one line of text to be written into a file. */
 void undo_write(const char *path, const char *text);
-/* The directory is to be removed. */
+/* Register a directory to be removed. */
 void undo_rmdir(const char *path);
-/* Does all of it, now. At exit() it is done by itself. */
+/* Undo all changes now. exit() does the same. */
 void undo_all(void);
 
 #endif

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes trace.dat, version 7: what trace-cmd.dat.v7(5) describes.
+ * Write trace.dat, version 7 (trace-cmd.dat.v7(5)).
  *
  *	"\027\010Dtracing7" .. offset of the first options
  *	header_page, event formats, kallsyms, printk formats	before anything is recorded
- *	CPU data: chunks, each compressed			at the end, from files of
- *	the names of tasks, our own section, options		their own
- *	the sections' names
+ *	names of tasks, the section of bts			at the end
+ *	CPU data: compressed chunks				at the end, from unnamed files
+ *	options, the sections' names				at the end
  *
- * libtracecmd reads such a file and does not write it; trace-cmd collects a trace in
- * files, and compresses it after the end. Here each CPU's thread compresses as it goes,
- * so that a trace of any length takes no more room than its file. The CPUs' data must be
- * in one piece each, so they are in files with no name until the end; their blocks are
- * given back as they are copied. 4 MiB are set aside at the start, for a disk that is full:
- * what came before is saved.
+ * libtracecmd does not write such files, and trace-cmd compresses only after the recording. Here
+ * each CPU's thread compresses during the recording, so a trace needs no more disk space than its
+ * final file. Each CPU's data must be contiguous in that file, so the data is first stored in an
+ * unnamed file, whose blocks are freed as they are copied. 4 MiB are reserved until the end, so
+ * that the file can be completed even if the disk is full.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,20 +37,20 @@
 #include "writer.h"
 
 enum {
-	LAST_SECTION	= DAT_SECTION_CMDLINES,	/* of those that have an option */
-	LEVEL		= 3,			/* of compression */
+	LAST_SECTION	= DAT_SECTION_CMDLINES,	/* the last section that has an option */
+	LEVEL		= 3,			/* compression level */
 	COPY_STEP	= 1 << 20,
 	RESERVE		= 4 << 20,
 };
 
 struct writer {
 	char			*path;
-	char			*temporary;	/* its name until it is whole; NULL: the same */
+	char			*temporary;	/* name until the file is complete, or NULL */
 	bool			kept_old;
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* where the offset of these is to be */
+	off_t			first_options;	/* where to write the offset of the options */
 	off_t			size;
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
@@ -65,15 +64,15 @@ struct writer_cpu {
 	void			*room;
 	size_t			room_size;
 	uint32_t		nr_chunks;
-	off_t			size;		/* of the file with no name */
-	off_t			offset;		/* in the final one */
+	off_t			size;		/* of the unnamed file */
+	off_t			offset;		/* of the data in the final file */
 	int			cpu;
 	int			fd;
 };
 
 /* --- Files -------------------------------------------------------------------------- */
 
-/* A file with no name beside the trace. Some file systems want it to have had one. */
+/* Create an unnamed file beside the trace. Without O_TMPFILE, create a file and unlink it. */
 static int nameless(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -126,7 +125,7 @@ static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 	return ret;
 }
 
-/* CONTENT may be the strings themselves: the name of their section is among them. */
+/* @content may be w->strings, to which this function first adds the name of the section. */
 int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content)
 {
 	uint32_t name_id = string_id(w, name);
@@ -171,8 +170,8 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 /* --- The start of the file ---------------------------------------------------------- */
 
 /*
- * A device, /dev/null for instance, is written to, not replaced. A link to a file is neither
- * followed nor replaced: others may have put it there, or rely on it.
+ * Write to a device such as /dev/null instead of replacing it. Refuse a link to a regular file,
+ * because others may have created the link or rely on it.
  */
 static int open_output(struct writer *w)
 {
@@ -211,7 +210,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 		return NULL;
 	}
 	w->reserve = nameless(path);
-	/* Some file systems cannot; then a full disk may cost the trace. */
+	/* If the file system cannot reserve blocks, a full disk may cost the trace. */
 	if (w->reserve >= 0 && fallocate(w->reserve, 0, 0, RESERVE))
 		errno = 0;
 	bytes_add(&head, magic, sizeof(magic));
@@ -231,7 +230,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* A file of tracefs with its size before it, the size SIZE_BYTES long. */
+/* Add the size of a file of tracefs, as a number of @size_bytes, and then the file. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -268,7 +267,7 @@ static int put_headers(struct writer *w, const char *root)
 	return ret ? -1 : 0;
 }
 
-/* The formats of a system's events, with their number before them. */
+/* Add the number of a system's events, and then their formats. */
 static int add_formats(struct bytes *content, const char *root, const char *system)
 {
 	char *dir = mem_format("%s/events/%s", root, system);
@@ -384,7 +383,7 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
 	memcpy(cpu->room, sizes, head);
 	if (path_write_all(cpu->fd, cpu->room, packed + head)) {
 		msg_errno("write", cpu->w->path);
-		/* Half a chunk is none. */
+		/* Remove the incomplete chunk. */
 		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
 			msg_errno("cut", cpu->w->path);
 		return -1;
@@ -404,7 +403,7 @@ static int pad(struct writer *w)
 	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
 }
 
-/* Blocks that have been copied are given back: there may be no room for both. */
+/* Free each block after it was read, because the disk may have no room for two copies. */
 static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	char *buffer = mem_alloc(COPY_STEP);
@@ -420,7 +419,7 @@ static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 		}
 		if (n > cpu->size - at)
 			n = cpu->size - at;
-		/* Not every file system can. */
+		/* Not every file system can punch holes. */
 		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
 			errno = 0;
 		ret = writer_put(w, buffer, n);
@@ -473,7 +472,7 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	bytes_free(&buffer);
 }
 
-/* The section of the data itself; its size is known when it is written. */
+/* Write the data section, and then correct the size in its header. */
 static int put_data(struct writer *w, off_t *section)
 {
 	uint64_t size;
@@ -512,7 +511,7 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 	bytes_add32(options, nr_cpus);
 }
 
-/* "[local] global": the one that was chosen. */
+/* Return the clock in brackets, as in "[local] global". */
 static char *chosen_clock(const char *clock)
 {
 	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
@@ -565,7 +564,7 @@ bool writer_kept_old(const struct writer *w)
 	return w->kept_old;
 }
 
-/* From the temporary name to the final one. A trace of this name is kept. */
+/* Rename the file to its final name. Rename an existing file to PATH.old. */
 static int rename_file(struct writer *w)
 {
 	char *old = mem_format("%s.old", w->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes trace.dat, version 7 of its format, compressed with zstd.
+ * Write a trace.dat of version 7, compressed with zstd.
  *
  * Included by: record/, cmd/.
  */
@@ -15,37 +15,37 @@ struct writer;
 struct writer_cpu;
 
 /*
- * Creates the file under another name, readable by its owner alone; what was at PATH stays until
- * writer_finish() renames it. In its directory are the temporary ones as well.
+ * Create the file under a temporary name, readable only by its owner. An existing file at @path
+ * stays until writer_finish() renames both. Other temporary files are in the same directory.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Formats of events, symbols and the like, from ROOT, where tracefs is. SYSTEMS are the
- * names of those systems of events whose formats are wanted, up to a NULL.
+ * Write event formats and kernel symbols. @root is the path of tracefs. @systems are the names of
+ * the event systems to include, up to a NULL.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
-/* A section before the data: its number is DAT_SECTION_*. 0, or -1 after a message. */
+/* Write a section DAT_SECTION_*, except data. Return 0, or print a message and return -1. */
 int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content);
 
-/* A CPU's data. Different CPUs may be written to by different threads. */
+/* Add a CPU's part. Different threads may write the parts of different CPUs. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
-/* SIZE bytes of ring buffer pages, 1 MiB or so. 0, or -1 after a message. */
+/* Write about 1 MiB of ring-buffer pages. Return 0, or print a message and return -1. */
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size);
 
 /*
- * Puts all together. CMDLINES: "PID NAME" lines. CLOCK, STATS: what trace_clock and each
- * CPU's stats file say, up to a NULL. INFO: the lines of our own section. What was
- * recorded until a failure is saved, if that is possible at all.
+ * Complete the file. @cmdlines are "PID NAME" lines, @clock is the text of trace_clock, @stats are
+ * the texts of the CPUs' stats files up to a NULL, and @info are the lines of the section of bts.
+ * After writer_write_pages() failed, call this too: the pages before the failure are saved.
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
-/* Has an older trace PATH the name PATH.old now? */
+/* Report whether an older file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
-/* The file's size, and how much of it are the CPUs' data. */
+/* Return the size of the file, and the size of the CPUs' data in it. */
 unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);
-/* What is not finished is removed. */
+/* Free the writer. Remove the file if it is incomplete. */
 void writer_free(struct writer *w);
 
 #endif
