@@ -2,9 +2,9 @@
 /*
  * Calls from function to function.
  *
- * Each time a frame ends, its call is counted, and what was executed in it. If the same
- * function is further out on the stack, that one will count the instructions: so each
- * task knows which functions are on each of its stacks how many times.
+ * When a frame ends, its call, instructions and branches are counted. If an outer frame belongs
+ * to the same function, only the outermost frame counts the instructions and branches. So each
+ * task counts the frames of each function on each of its stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/mem.h"
 #include "arcs.h"
 
-/* How often is each function on each of the task's stacks? */
+/* The number of frames of each function on each stack of the task. */
 static struct tally *active_of(struct calls *c)
 {
 	if (!c->node)
@@ -27,7 +27,7 @@ static struct tally_entry *active(struct calls *c, const struct sym *sym)
 	return tally_get(active_of(c), &key);
 }
 
-/* Remembered with the function: 1 if it has the name that is wanted, 2 if not. */
+/* The result is cached in @priv: 1 if the function has the wanted name, 2 if not. */
 static bool wanted(const struct arcs *a, struct sym *sym)
 {
 	if (!a->wanted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls from function to function, with what they cost.
+ * Calls from function to function, with their cost.
  *
  * Included by: flow/, dump/, cmd/.
  */
@@ -13,10 +13,10 @@
 /**
  * struct arcs - sums of calls
  * @tally:	key: a is the callee, b the caller, b_addr the address of the call (0 if
- *		!@sites). insns and branches are what was executed until the call's end,
- *		calls within calls of the same function counted once
- * @sites:	calls from different places are different
- * @wanted:	only arcs from or to functions of this name; NULL: all
+ *		!@sites). insns and branches include the callees; if a function calls itself,
+ *		only its outermost call counts them
+ * @sites:	count calls from different places separately
+ * @wanted:	count only arcs from or to functions of this name; NULL: all arcs
  */
 struct arcs {
 	struct pipe	*pipe;
@@ -25,10 +25,10 @@ struct arcs {
 	const char	*wanted;
 };
 
-/* What the consumer's branch() and row() are to call. */
+/* Call these from the consumer's branch() and row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
-/* The trace has ended. */
+/* Call this at the end of the trace. */
 void arcs_end(struct arcs *a);
 
 #endif

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a jump or ret leads that calls and returns do not explain:
+ * Find the target frame of a jump or ret that calls and returns do not explain:
  *
- *	longjmp()	to the return address of a call of setjmp(), in the frame that made
- *			the call. If several live frames made it at the same place, the
- *			innermost one to which no longjmp() has led yet is taken, because
- *			handlers of errors are nested. That is a guess. If the call was made
- *			on another stack, the task continues there. It does so, too, if the
- *			call was made on both stacks and the frame calls longjmp() itself,
- *			because coroutines switch that way. That is a guess
- *	exception	to a landing pad. The frame is the innermost one whose call site leads
- *			to this pad by the table of call sites (lsda.c): a frame further in
- *			with the same call site would have caught the exception, too
- *	another stack	to the return address of a frame on a stack that the task has left. If
- *			several stacks have such a frame, the task continues on the stack that
- *			it left first, because schedulers take turns. That is a guess. If a
- *			later ret shows that it was another one, the stacks are exchanged. If a
- *			function that switches stacks (roles.c) leads elsewhere, or a ret to
- *			the beginning of a function, a new stack begins
+ *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
+ *			setjmp(). If several live frames called setjmp() at this place, guess
+ *			the innermost frame that no longjmp() has reached yet, because error
+ *			handlers are nested. If setjmp() was called on another stack, the task
+ *			continues there. If setjmp() was called on both stacks, and the frame
+ *			itself calls longjmp(), guess the other stack, because coroutines
+ *			switch that way
+ *	exception	leads to a landing pad. The frame is the innermost frame whose call site
+ *			leads to this pad by the table of call sites (lsda.c), because an inner
+ *			frame with the same call site would have caught the exception
+ *	another stack	leads to a return address on a stack that the task has left. If several
+ *			stacks contain this address, guess the stack that the task left first,
+ *			because schedulers take turns. If a later ret disproves the guess,
+ *			correct() moves the frames. A new stack begins if a function that
+ *			switches stacks (roles.c) leads elsewhere, or if a ret leads to the
+ *			start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* So many frames of another stack are searched: few lie above the one that switches. */
+/* Search so few frames of another stack, because few lie above the frame that switched. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -46,7 +46,7 @@ void note_point(struct calls *c)
 		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
 		.serial = now->frames[now->depth - 2].serial,
 	};
-	/* What lies further in than the caller is dead: the points stay sorted. */
+	/* Remove the points of frames that have ended, so that the points stay sorted. */
 	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
 		now->nr_points--;
 	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)
@@ -61,7 +61,7 @@ void note_point(struct calls *c)
 	now->points[now->nr_points++] = p;
 }
 
-/* The point of a stack to which longjmp() leads by @addr, or NULL. Adds to @nr all that fit. */
+/* Return the point to which longjmp() leads at @addr, or NULL. Add the number of matches to @nr. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -78,7 +78,7 @@ static struct point *find_point(const struct stack *stack, uint64_t addr, unsign
 	return best;
 }
 
-/* Has the frame that called setjmp() called longjmp() itself? */
+/* Report whether the frame that called setjmp() now calls longjmp() itself. */
 static bool calls_longjmp(const struct calls *c, const struct point *p)
 {
 	const struct stack *now = &c->now;
@@ -93,7 +93,7 @@ static bool land_at_point(struct calls *c, const struct step *s)
 	struct point *best = find_point(&c->now, s->to, &nr), *other = NULL;
 	uint32_t index = c->nr_others;
 
-	/* The one that was left first, as below. */
+	/* Choose the stack that the task left first, as land_on_stack() does. */
 	for (uint32_t i = c->nr_others; i--;) {
 		struct point *p = find_point(&c->others[i], s->to, &nr_others);
 
@@ -132,7 +132,7 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* How far from the innermost frame is the one that returns to @to? -1: there is none. */
+/* Return the distance from the innermost frame to the frame that returns to @to, or -1. */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
 	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {
@@ -145,8 +145,8 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The task has continued on the wrong one of several stacks that were left at the same place. Now
- * it is where they differ: what has ended since were frames of the right one, stack @index.
+ * The guess among stacks left at the same place was wrong: the task is on stack @index. The
+ * frames that ended since the guess were those of @index, so move its copies to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -187,7 +187,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* The midst of a function begins no stack: Go's panics end there, in a frame that is alive. */
+/* No stack begins inside a function. A Go panic ends there, in a live frame. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;
@@ -212,7 +212,7 @@ bool arrive(struct calls *c, const struct step *s)
 		return true;
 	if (within && !is_switch && land_on_stack(c, s, false))
 		return true;
-	/* A ret to where a function begins, or a switch to where no stack was left. */
+	/* A switch to an unknown place, or a ret to the start of a function, begins a stack. */
 	if (is_switch)
 		return land_anew(c, s);
 	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follows calls and returns. The stack is what the branches say it is:
+ * Follow calls and returns. Each branch changes the stack:
  *
- *	call		a frame, with the address after the call as its return address
- *	ret		back to the frame that has this return address
- *	jump		into another function: a frame that returns where the one before it
- *			does (tail call); into one that such jumps have come through: back
- *			to it; into a part of the same function (f.cold): the same frame.
- *			An indirect jump, and a ret to where the stack does not return, may
- *			be longjmp(), an exception, or a change of stacks: see arrive.c
- *	syscall, interrupt	a frame that ends on the way back. If that leads to where a
- *			function begins, and not to where the program was, it is a signal's
- *			handler, which gets a frame of its own; or another program, if one
- *			was mapped meanwhile: then all stacks are new
- *	rt_sigreturn	the end of the innermost handler, wherever it leads: the handler may
- *			have changed where the program goes on
+ *	call		adds a frame, whose return address is the address after the call
+ *	ret		ends the frames up to the frame with this return address
+ *	jump		A tail call to another function adds a frame with the same return
+ *			address. A jump back to a function of the same chain of tail calls ends
+ *			the frames inside that function. A jump to a part of the same function
+ *			(f.cold) changes nothing. An indirect jump, or a ret that fits no frame,
+ *			may be longjmp(), an exception, or a change of stacks: see arrive.c
+ *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the return
+ *			leads to the start of a function instead of the interrupted place, that
+ *			function is a signal handler and gets a frame. If a program was mapped
+ *			in between, the system call is exec(), and all stacks end
+ *	rt_sigreturn	ends the innermost handler, wherever rt_sigreturn leads, because the
+ *			handler may have changed where the program continues
  *
- * A ret from the outermost function leads to one that was there before the trace began:
- * that is the outermost one then. A ret, or an indirect jump, to where nothing of this leads
- * is taken for one to the innermost frame of that function. That is a guess.
+ * A ret from the outermost function leads to a function that is older than the trace. That
+ * function is then the outermost. Any other unexplained ret or indirect jump is assumed to lead
+ * to the innermost frame of the target function. That is a guess.
  *
- * After a gap or a loss the stack stays as it was; if the next function is on it, that is
- * the innermost one, otherwise a frame is put on top, and the next ret that fits puts things
- * right. That is a guess, too. If the way into the kernel is lost, only the kernel's frames
- * end with the way out.
+ * After a gap or a loss the stack does not change. If the next function is on the stack, its
+ * frame becomes the innermost. Otherwise a frame is added, and the next ret that fits corrects
+ * the stack. Both are guesses. If the branch into the kernel is lost, only the kernel's frames
+ * end with the branch out of the kernel.
  *
- * If inlined functions are shown, their frames lie on top of the one whose code has theirs. They
- * are set for each run, and have no part in the rest.
+ * If inlined functions are shown, their frames lie on top of the frame that contains their code.
+ * Inlined frames are set for each run, and the rules above ignore them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@
 
 #define DEPTH_MAX	(1U << 20)
 
-/* The innermost way in: of a system call, an interrupt or a handler; -1 if there is none. */
+/* Return the index of the innermost system call, interrupt or signal handler, or -1. */
 static int64_t last_entry(const struct calls *c)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -53,7 +53,7 @@ static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
-	/* call 1f; 1: pop -- the function wants to know where it is. */
+	/* call 1f; 1: pop -- the function reads its own address. */
 	if (s->length && s->to == s->from + s->length)
 		return;
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
@@ -63,14 +63,14 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* The outermost function of this side was there before the trace. */
+/* The outermost function of this side is older than the trace. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* What procedure linkage jumps to was called by its caller. */
+/* The function to which a PLT stub jumps was called by the caller of the stub. */
 static void replace_stub(struct calls *c, struct sym *sym)
 {
 	struct frame stub = *calls_top(c);
@@ -82,7 +82,7 @@ static void replace_stub(struct calls *c, struct sym *sym)
 		note_point(c);
 }
 
-/* @leaves: it may lead to a function further out. */
+/* @leaves: the jump may lead to an outer function. */
 static void jump_to(struct calls *c, const struct step *s, bool leaves)
 {
 	struct frame *top = calls_real(c);
@@ -106,7 +106,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* The jump table of a switch leads into parts, too. */
+	/* A jump table of a switch also leads to nameless parts, which is not a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -129,8 +129,8 @@ static void do_jump(struct calls *c, const struct step *s)
 }
 
 /*
- * To where is not known: the outermost function returns, one that was met after a gap, or a
- * handler, to what ends it.
+ * A frame without a known return address returns: the outermost function, a function found
+ * after a gap, or a signal handler, which returns to the code that calls rt_sigreturn().
  */
 static bool ret_unknown(struct calls *c, const struct step *s)
 {
@@ -154,14 +154,14 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* No frame returns there. */
+/* No frame has this return address. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
 	bool begins = s->at_to.addr == s->at_to.sym->addr;
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* The way into the handler may be lost. */
+	/* The branch into the handler may be lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -171,7 +171,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 			jump_to(c, s, false);
 		return;
 	}
-	/* A ret that stands for a jump: its target was pushed. */
+	/* The code pushed the target, and uses ret as a jump. */
 	if (begins && (!user || sym_role(calls_real(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
@@ -191,7 +191,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* A switch to another stack has been called from the same place as this one. */
+	/* Another stack may have called the switch at the same place, so look there first. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -226,14 +226,14 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* Of a system call that was interrupted, two bytes back: it is made again. */
+/* An interrupted system call may restart, two bytes before its return address. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
 	       (f->approx && to == f->ret);
 }
 
-/* The innermost handler that has interrupted the program there; or any, if @to is 0. */
+/* Return the index of the innermost handler that resumes at @to, or anywhere if @to is 0. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -246,8 +246,8 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * To another place than where the program was: into a handler; back from one that has not
- * ended as usual; or where the kernel or a debugger wants it to go on (uprobes, rseq).
+ * The kernel does not return to the interrupted place, but into a handler, back from a handler
+ * without rt_sigreturn(), or to a place chosen by the kernel or a debugger (uprobes, rseq).
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -263,7 +263,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* It was there before the trace; or its beginning is lost, then the stack stays. */
+/* The handler is older than the trace, or, if the stacks are guesses, its start may be lost. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -278,7 +278,7 @@ static void end_unknown_handler(struct calls *c, const struct step *s)
 	guess(c);
 }
 
-/* The innermost handler ends. The next signal's may begin instead. */
+/* The innermost handler ends. The handler of the next signal may begin at once. */
 static void do_sigreturn(struct calls *c, const struct step *s)
 {
 	int64_t i = find_handler(c, 0);
@@ -294,7 +294,7 @@ static void do_sigreturn(struct calls *c, const struct step *s)
 		do_elsewhere(c, s, &handler);
 }
 
-/* Where the frames of user space end. */
+/* Return the depth without the kernel's frames. */
 static uint32_t user_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
@@ -306,7 +306,7 @@ static uint32_t user_depth(const struct calls *c)
 
 static void resync(struct calls *c, struct sym *sym);
 
-/* Back to user space: to where it was, to a signal's handler, or into a new program. */
+/* The kernel returns to the interrupted place, to a signal handler, or to a new program. */
 static void do_exit(struct calls *c, const struct step *s)
 {
 	struct frame entry = {};
@@ -322,7 +322,7 @@ static void do_exit(struct calls *c, const struct step *s)
 	if (c->now.depth)
 		pop_to(c, i ? i - 1 : user_depth(c));
 	if (c->now.depth && !i) {
-		/* The way in is lost. */
+		/* The branch into the kernel is lost. */
 		c->lost = true;
 		resync(c, s->at_to.sym);
 		c->lost = false;
@@ -335,7 +335,7 @@ static void do_exit(struct calls *c, const struct step *s)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* Back from an interrupt of the kernel, or from an exception to where that is mended. */
+/* An interrupt of the kernel returns, or an exception returns to its fixup code. */
 static void do_iret(struct calls *c, const struct step *s)
 {
 	int64_t i = side_begin(c), exact;
@@ -354,7 +354,7 @@ static void do_iret(struct calls *c, const struct step *s)
 		do_jump(c, s);
 }
 
-/* The program is not in the innermost function. */
+/* The run is in @sym, which is not the innermost function. */
 static void resync(struct calls *c, struct sym *sym)
 {
 	struct frame *top = calls_real(c);
@@ -396,7 +396,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Does the run go on into the next function, or into the code of an inlined one? */
+/* Report whether the run enters another function or inlined code. If not, set inlined frames. */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -447,7 +447,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* No code: by its target it may be a return. */
+		/* Without code, treat the branch as a ret if a frame returns to its target. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -459,7 +459,7 @@ static void transition(struct calls *c, const struct step *s)
 	}
 }
 
-/* The innermost frame, which is that of the run's function. */
+/* Make the frame of the run's function the innermost frame, and return it. */
 static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
 	struct frame *top = calls_real(c);
@@ -473,7 +473,7 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 	return calls_real(c);
 }
 
-/* Only the kernel is wanted: each way into it is a stack of its own. */
+/* With --kernel, each entry into the kernel begins a new stack. Return true if the step is done. */
 static bool kernel_only(struct calls *c, const struct step *s)
 {
 	if (!c->pipe->options->kernel || (is_kernel(s->from) && is_kernel(s->to)))
@@ -530,7 +530,7 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
-/* Without the branch into the kernel. */
+/* The trace has no branch into the kernel, so the row alone adds the frames. */
 static void enter_handler(struct calls *c, const struct row *row)
 {
 	struct place site = place_find(c->pipe, c->task, row->from);
@@ -563,7 +563,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* What else clears it is the way out of the kernel. */
+		/* Without branches out of the kernel, do_exit() cannot clear @exec. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Call stacks, followed from branch to branch.
+ * Follow call stacks from branch to branch.
  *
  * Included by: api/, flow/, diff/, dump/, tui/, cmd/.
  */
@@ -12,34 +12,34 @@
 struct inlined;
 
 enum frame_kind {
-	FRAME_ROOT,		/* it was there before the trace, or nothing is known */
+	FRAME_ROOT,		/* older than the trace, or entered in an unknown way */
 	FRAME_CALL,
-	FRAME_TAIL,		/* jumped to: returns to where the one below it returns */
+	FRAME_TAIL,		/* entered by a jump; shares the outer frame's return address */
 	FRAME_SYSCALL,
 	FRAME_INTERRUPT,	/* interrupt or exception */
-	FRAME_SIGNAL,		/* a handler that the kernel has made the program call */
-	FRAME_GUESS,		/* met after a gap */
-	FRAME_INLINED,		/* the code of the frame before it contains that of this one */
+	FRAME_SIGNAL,		/* signal handler, called by the kernel */
+	FRAME_GUESS,		/* found after a gap */
+	FRAME_INLINED,		/* inlined in the next outer frame */
 };
 
 /**
  * struct frame - a function that is being executed
  * @sym:	the function
- * @part:	code that the compiler has cut out of @sym, and that @sym has jumped to; or NULL
- * @inlined:	the call, if the compiler has inlined it
- * @site:	where it was called
- * @ret:	where it returns to; 0: not known
- * @kind:	how it was entered
- * @approx:	@ret is the address of the call: it returns up to 15 bytes after it
- * @user:	of a system call or interrupt: user space was interrupted
+ * @part:	a part split from @sym by the compiler, to which @sym has jumped; or NULL
+ * @inlined:	the call, if the compiler inlined the function
+ * @site:	the call site
+ * @ret:	the return address; 0 if unknown
+ * @kind:	how the function was entered
+ * @approx:	@ret is the address of the call; the return address is up to 15 bytes higher
+ * @user:	the system call or interrupt came from user space
  * @sigreturn:	the system call is rt_sigreturn()
- * @serial:	differs for each frame of the task
- * @insns_at:	that the task had executed when it was entered
- * @branches_at: that the task had taken
- * @insns:	executed in the function itself
- * @branches:	taken there
- * @ts:		when it was entered
- * @node:	a command's own
+ * @serial:	unique number among the frames of the task
+ * @insns_at:	instructions that the task had executed at the entry
+ * @branches_at: branches that the task had taken at the entry
+ * @insns:	instructions executed in the function itself
+ * @branches:	branches taken in the function itself
+ * @ts:		time of the entry
+ * @node:	data of the command
  */
 struct frame {
 	struct sym		*sym;
@@ -63,27 +63,27 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* A frame is the innermost from now on. */
+	/* A new frame is the innermost. This callback and all others may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
-	/* The innermost one ends; with calls->closing because the trace does. */
+	/* The innermost frame ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
-	/* The task continues on another of its stacks, which may be new. May be NULL. */
+	/* The task continues on another stack, which may be new. */
 	void	(*change)(struct calls *c);
-	/* The innermost frame is a guess. May be NULL. */
+	/* The innermost frame is a guess. */
 	void	(*guess)(struct calls *c);
 };
 
 struct point;
 
 /**
- * struct stack - a stack that the task has left, and on which it may continue
- * @frames:	outermost first
- * @depth:	frames in @frames
+ * struct stack - a stack of a task
+ * @frames:	the frames, outermost first
+ * @depth:	number of frames
  * @points:	calls of setjmp(), outermost first
- * @id:		of the task's stacks, 0 is the first
- * @doubtful:	the task may have continued on another one instead
- * @insns:	that the task had executed when it left the stack
- * @branches:	that the task had taken
+ * @id:		number of the stack; the first stack of a task is 0
+ * @doubtful:	the task may have continued on another stack instead
+ * @insns:	instructions that the task had executed when it left the stack
+ * @branches:	branches that the task had taken when it left the stack
  */
 struct stack {
 	struct frame	*frames;
@@ -101,19 +101,19 @@ struct stack {
 /**
  * struct calls - the stacks of a task
  * @task:	the task
- * @ops:	what the command wants to know
- * @ctx:	the command's own
- * @now:	the stack that the task is on
- * @others:	stacks that have been left, the one that was left first at the beginning
- * @serial:	of the last frame
- * @insns:	executed by the task so far
- * @branches:	taken
- * @ts:		of the last one
+ * @ops:	callbacks of the command
+ * @ctx:	data of the command
+ * @now:	the current stack
+ * @others:	the stacks that the task has left, in the order in which it left them
+ * @serial:	@serial of the last frame
+ * @insns:	instructions that the task has executed so far
+ * @branches:	branches that the task has taken so far
+ * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it entered the kernel
- * @lost:	branches are missing: the next one need not fit the stack
- * @guessed:	the stacks are a guess, or have been one
- * @closing:	the frames end because the trace or the task does
- * @node:	a command's own: of the task
+ * @lost:	branches are missing, so the next branch may not fit the stack
+ * @guessed:	the stacks are a guess, or were once
+ * @closing:	the frames end because the trace or the task ends
+ * @node:	data of the command, for this task
  */
 struct calls {
 	struct pipe		*pipe;
@@ -140,17 +140,17 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
-/* The innermost frame that is not inlined; NULL if there is none. */
+/* Return the innermost frame that is not inlined, or NULL. */
 struct frame *calls_real(struct calls *c);
-/* Of the task: its stacks, made if it has none. */
+/* Return the stacks of the task, after creating them if necessary. */
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);
 void calls_step(struct calls *c, const struct step *s, uint64_t ts);
-/* What a row means for the stack: losses, the task's end, a new program. */
+/* Apply a row to the stacks: a loss, the end of the task, a new program. */
 void calls_row(struct calls *c, const struct row *row);
-/* Ends all frames that are left. */
+/* End all frames. */
 void calls_end(struct calls *c);
-/* The same, and frees the stacks. */
+/* End all frames and free the stacks. */
 void calls_free(struct task *task);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * Frames, and the stacks of a task.
  *
- * The current stack of a task lies in struct calls, the others in a list beside it. The number
- * of a forgotten stack is used again, so the numbers stay small.
+ * struct calls contains the current stack of a task, and a list of its other stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Branches do not show that a stack has ended, so the oldest one is forgotten. */
+/* Branches do not show that a stack has ended. At this number, the stack left first ends. */
 #define STACKS_MAX	4096
 
 static struct frame *new_frame(struct calls *c)
@@ -72,7 +71,7 @@ struct frame *calls_real(struct calls *c)
 	return depth ? &c->now.frames[depth - 1] : NULL;
 }
 
-/* @depth: real_depth(). */
+/* @depth: the result of real_depth() */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {
@@ -166,7 +165,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* What the task has executed on other stacks does not count for these frames. */
+/* Do not count for these frames what the task has executed on other stacks. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {
@@ -175,7 +174,7 @@ static void skip_counts(struct calls *c, const struct stack *s)
 	}
 }
 
-/* Take stack @i out of the list of the others. */
+/* Remove c->others[i] from the list and return it. */
 static struct stack take_stack(struct calls *c, uint32_t i)
 {
 	struct stack taken = c->others[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files that follow calls share: frames, and the stacks of a task.
+ * Frames and the stacks of a task, for the files that follow calls.
  *
  * Included by: flow/.
  */
@@ -10,10 +10,10 @@
 #include "calls.h"
 
 /**
- * struct point - a call of setjmp(), or of a similar function
+ * struct point - a call of setjmp() or of a similar function
  * @addr:	the return address, to which longjmp() leads
- * @serial:	of the frame that made the call
- * @index:	of the frame that made the call
+ * @serial:	@serial of the calling frame
+ * @index:	index of the calling frame
  * @used:	a longjmp() has led there
  */
 struct point {
@@ -28,39 +28,38 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Frames up to the innermost one that is not inlined. */
+/* Return the number of frames without the inlined frames on top. */
 uint32_t real_depth(const struct calls *c);
-/* Put the inlined calls up to @in, or none if it is NULL, on top of the innermost real frame. */
+/* Replace the inlined frames on top by the inlined call @in and its outer calls; NULL: none. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
-/* Is the function, or the part of one, the frame's? */
+/* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
 bool is_entry(const struct frame *f);
 bool returns_to(const struct frame *f, uint64_t to);
-/* Frames from this one on: the innermost one, with those that it has come through by jumps. */
+/* Return the index of the first frame in the innermost chain of tail calls. */
 uint32_t chain_begin(const struct calls *c);
 /*
- * Below this one are the frames of the other side. A signal's handler may be left by
- * siglongjmp(), so what it has interrupted belongs to its side.
+ * Return the index of the innermost system call or interrupt, or 0. A signal handler and the
+ * code that it interrupted are one side, because siglongjmp() may leave the handler.
  */
 uint32_t side_begin(const struct calls *c);
-/* The innermost frame of the function, from @begin on; -1 if there is none. */
+/* Return the index of the innermost frame of the function, from @begin on, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* The innermost frame that returns to @to, tail calls with it; -1 if there is none. */
+/* Return the start of the innermost chain of tail calls that returns to @to, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess from here on, and count the guess. */
 void guess(struct calls *c);
-/* Move the frames of stack @i of the others, from @depth on, on top of the current stack's. */
+/* Move the frames of c->others[i], from index @depth on, to the top of the current stack. */
 void move_frames(struct calls *c, uint32_t i, uint32_t depth);
-/* Continue on stack @i of the others, or, if there are only @i, on a new stack. */
+/* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
-/* End all stacks. */
 void end_stacks(struct calls *c);
 
-/* arrive.c: note that the innermost frame is that of setjmp(), or of a similar function. */
+/* arrive.c: note that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * Find the frame to which a jump or ret of the program leads, if the jump is not a tail call and
- * the ret fits no frame. Return false, with nothing changed, if none of the rules applies.
+ * Find the target frame of a user-space jump or ret that is not a tail call and fits no frame.
+ * If no rule applies, change nothing and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

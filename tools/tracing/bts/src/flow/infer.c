@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a trace does not say that has no branch with an end in the kernel (perf's branches:u).
+ * Infer events that a trace does not show if it has no branches from or to the kernel (perf's
+ * branches:u).
  *
- * A run passes over system calls, and over faults that the kernel repairs. Elsewhere the
- * code does not lead from one branch to the next:
+ * A run continues across system calls, and across faults that the kernel repairs. The code does
+ * not lead from one branch to the next after
  *
- *	signal		to a handler: a row bts_arrives has its address, or else its first branch
- *			is a straight run away from the beginning of its function
- *	rt_sigreturn	from the end of a handler back to the place of the signal. The run from
- *			the branch before the signal goes on there, unless the handler has
- *			changed where the program goes on
- *	exec()		to the start of another program, which a row bts_arrives has, or to an
- *			unknown place if that program has just been mapped
+ *	a signal	The address of the handler is in a bts_arrives row. Otherwise, a straight
+ *			run from the start of the handler's function leads to the first branch
+ *	rt_sigreturn	The handler returns to the place of the signal. The run from the branch
+ *			before the signal continues there, unless the handler has changed where
+ *			the program continues
+ *	exec()		The start address of the program is in a bts_arrives row, or unknown if
+ *			only the mapping of the program is known
  *
- * The first two become rows, marked if they are inferred. What fits none of this is a gap.
- *
- * The run from a task's last branch to exec(), to rt_sigreturn() or to the end of the task has no
- * branch at its end. Its instructions are counted, with STEP_END.
+ * A signal and rt_sigreturn become rows, which tell whether they are inferred. Everything else
+ * is a gap. The run from the last branch of a task to exec(), to rt_sigreturn() or to the end of
+ * the task ends without a branch. Its instructions are counted, with STEP_END.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* So many handlers may interrupt each other. */
+/* The maximum number of nested handlers. */
 #define NESTED_MAX	64
 /* syscall, sysenter, int n */
 #define SYSCALL_SIZE	2
@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* The task goes straight on to the address, and from there into the kernel for good. */
+/* The task runs straight to the address, and does not return there from the kernel. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };
@@ -78,12 +78,12 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	struct place at = place_find(v->pipe, t, user_ip);
 	enum branch_kind kind;
 
-	/* An exception or another task's signal comes where no system call has returned. */
+	/* An exception or the signal of another task can end the task outside of a system call. */
 	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }
 
-/* Is the task where a handler ends? */
+/* Report whether the task is at the code that ends a handler. */
 static bool at_sigreturn(struct pipe_private *v, struct task *t)
 {
 	struct place at = place_find(v->pipe, t, t->at);
@@ -91,7 +91,7 @@ static bool at_sigreturn(struct pipe_private *v, struct task *t)
 	return code_ends_handler(at.sym->object, at.addr);
 }
 
-/* Back to where the signal came, or to an unknown place if the signal is older than the trace. */
+/* Return to the place of the signal, which is unknown if the signal is older than the trace. */
 static int end_handler(struct pipe_private *v, struct task *t, uint64_t ts)
 {
 	int ret = row(v, t, ROW_SIGRETURN, 0, ts, true);
@@ -110,7 +110,7 @@ int infer_start(struct pipe_private *v, struct task *t, const struct row *arrive
 	if (t->executes) {
 		end_run_somewhere(v, t);
 	} else if (t->known && t->chosen) {
-		/* One handler has ended, and the next one begins. */
+		/* One handler ends, and the next handler begins. */
 		if (at_sigreturn(v, t))
 			ret = end_handler(v, t, arrives->ts);
 		interrupt(t);
@@ -146,7 +146,7 @@ static struct step *way_to_handler(struct pipe_private *v, struct task *t, const
 	return s;
 }
 
-/* The next signal's handler may begin at once. */
+/* A handler ends. The handler of the next signal may begin at once. */
 static struct step *way_back(struct pipe_private *v, struct task *t, const struct branch *b,
 			     uint64_t ts, int *ret)
 {
@@ -157,7 +157,7 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 		s = step_from(v, t, t->at, b);
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
-	/* To another place than where the signal came, or the signal is older than the trace. */
+	/* The handler changed the return address, or the signal is older than the trace. */
 	return s ? s : step_from(v, t, b->from, b);
 }
 

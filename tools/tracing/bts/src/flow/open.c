@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening and closing a pipeline, and the bill as text: what was in the trace and what was
- * not.
+ * Open and close a pipeline, and print a summary of the trace.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* When bts record began, in seconds; 0 if the trace does not say. */
+/* Return the start time of bts record in seconds, or 0 if the trace does not contain it. */
 static int64_t began(const char *info)
 {
 	const char *date = info ? strstr(info, "\ndate: ") : NULL;
@@ -21,12 +20,12 @@ static int64_t began(const char *info)
 
 	if (!date || !strptime(date + strlen("\ndate: "), "%Y-%m-%d %H:%M:%S %z", &tm))
 		return 0;
-	/* timegm() forgets it. */
+	/* timegm() overwrites tm_gmtoff. */
 	east = tm.tm_gmtoff;
 	return timegm(&tm) - east;
 }
 
-/* Was the tracer's option set? False if the trace does not say. */
+/* Report whether a tracer option was set. Return false if the trace does not contain it. */
 static bool was_set(const char *info, const char *option)
 {
 	char *line = mem_format("\n%s: 1\n", option);
@@ -55,7 +54,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
-	/* Of other traces, the branches tell which sides are recorded. */
+	/* If the trace has no such lines, its branches show which sides are recorded. */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
 	p->user_only = v->dat->info.text && strstr(v->dat->info.text, "\nkernel_ends: absent\n");
@@ -106,7 +105,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* "1.25 bytes a branch", whatever the locale of the program that uses the library is. */
+/* Add a number like 1.25. The locale of the program must not change the decimal point. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;
@@ -122,7 +121,7 @@ static void add_count(struct bytes *out, uint64_t count, const char *one, const 
 	bytes_format(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* Filters that leave no branch are more often misspelt than meant. */
+/* If the filters match no branch, they are probably misspelt. */
 char *pipe_warning(const struct pipe *p)
 {
 	const struct options *o = p->options;
@@ -146,7 +145,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Whose names are not those of the recording, or may not be. */
+/* Add the files that have changed since the recording, or may have changed. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {

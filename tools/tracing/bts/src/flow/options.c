@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The filters of a trace: which of its branches are wanted, and what the filters say about a
- * CPU, a task and a place. cmd/arguments.c takes them out of a command's arguments.
+ * The filters of a trace: parse them, and match a CPU, a task or a place. cmd/arguments.c reads
+ * the filters from the command line.
  */
 #include <stdlib.h>
 #include <string.h>

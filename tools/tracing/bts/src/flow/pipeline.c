@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pipeline: merges the streams of the CPUs, follows each task, and counts its steps.
+ * The pipeline merges the streams of the CPUs, follows each task, and counts its steps.
  *
  *	stream of CPU 0 --.  by time   batches of one task   steps
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task is on one CPU at a time, and its branches are written before it is on another.
- * So what the streams have, taken by time, is in the order of each task. A batch is
- * handed on as far as no other stream has something older.
+ * A task runs on one CPU at a time, and its branches are written before it moves to another
+ * CPU. So if the streams are merged by time, the branches of each task are in order. A batch
+ * is delivered until the head of another stream is older than the next branch.
  *
- * A branch is compared with the one that followed the step before it last time; most are
- * the same. The rest is in next_step().
+ * Each step remembers the step that followed it last time. Most branches match that guess;
+ * next_step() handles the others.
  *
- * Losses end what is known of a task: its next run has no beginning. If the ring buffer of
- * a CPU has lost entries, their tasks are not known: that counts as a loss of each task that
- * was on the CPU before, or is there after it.
+ * After a loss the position of the task is unknown, so the start of its next run is unknown
+ * too. If the ring buffer of a CPU lost entries, their tasks are unknown. Such a loss counts
+ * for each task that last ran on that CPU, and for each task that runs there after the loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* Then all are folded into the consumer, and the table begins anew. */
+/* At this number, all steps are folded into the consumer, and the table starts empty. */
 #define STEPS_MAX	(1U << 20)
 
 #define NSEC_PER_SEC	1e9
@@ -66,14 +66,14 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* Where the straight run to a branch can have begun, by the sides of the branch's ends. */
+/* The start of the run to a branch: the task's @at, unknown, or the task's @resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
- * If only one side is recorded, the other side's branches are missing between two
- * crossings. That is no gap. With the hardware's filter one of the two crossings is
- * missing as well: if it is the way back, where the program went on is known; if it is
- * the way in, how far the program came is not, and that is a gap.
+ * If only one side is recorded, the branches of the other side are missing, which is not a
+ * gap. The hardware's filter also removes one of the two crossings. If the branch back to
+ * user space is missing, the program continued at a known address. If the branch into the
+ * kernel is missing, the end of the program's run is unknown, and the result is a gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -146,7 +146,7 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 	return s ? s : new_step(v, t, space, start, b);
 }
 
-/* The step that this branch ends, by the table or as a new one. */
+/* Find or create the step that ends with this branch. */
 static struct step *next_step(struct pipe_private *v, struct task *t,
 			      const struct branch *b)
 {
@@ -159,7 +159,7 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	else if (origin == ORIGIN_RESUME)
 		start = t->resume;
 	s = step_from(v, t, start, b);
-	/* NULL if all steps have just been forgotten. */
+	/* step_from() may have freed all steps, and set t->step to NULL. */
 	last = t->step;
 	if (origin == ORIGIN_HEAD && !s->count)
 		s->flags |= STEP_HEAD;
@@ -170,7 +170,7 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	return s;
 }
 
-/* Where the program goes on: after the system call, or where the interrupt came. */
+/* Where the program continues: after the system call, or at the interrupted instruction. */
 static uint64_t resume_at(const struct step *s)
 {
 	return s->kind == BRANCH_SYSCALL ? s->from + s->length : s->from;
@@ -190,7 +190,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* If the other side is not recorded, nothing is known of the way to the branch. */
+	/* After a stretch that is not recorded, the run is unknown anyway. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -207,7 +207,7 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 	for (uint32_t i = begin; i < end && !ret; i++) {
 		const struct branch *br = &b->branch[i];
 
-		/* The kernel's steps are shared: what follows may be another process's. */
+		/* All processes share the kernel's steps, so @next may be of another process. */
 		next = s ? s->next : NULL;
 		if (!next || next->from != br->from || next->to != br->to ||
 		    (next->space && next->space != space)) {
@@ -242,7 +242,7 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 	return ts >= v->time_from && ts <= v->time_to;
 }
 
-/* Part of a batch that lies within the time asked for. */
+/* Deliver the branches of a batch that pass the filters on task, CPU and time. */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
 	struct task *t = task_get(v, b->pid);
@@ -272,7 +272,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	return 0;
 }
 
-/* How much of the batch is not younger than what the other streams have. */
+/* Return the end of the branches up to time @limit, or @begin + 1 if there are none. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
 	uint32_t low = begin, high = b->nr, mid;
@@ -298,7 +298,7 @@ static uint64_t head_time(struct pipe_stream *s)
 	return b->type == BATCH_BRANCHES ? b->times[s->done] : b->ts;
 }
 
-/* The stream with the oldest head, and what the next one has. */
+/* Return the stream with the oldest head. @limit is the time of the second oldest head. */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
 	struct pipe_stream *best = NULL;
@@ -392,11 +392,11 @@ int pipe_run(struct pipe *p)
 
 	v->time_from = nanoseconds(p->options->time_from, 0);
 	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
-	/* A consumer that has seen enough is no failure. */
+	/* A positive value is not a failure: the consumer needs no more. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* No memory: the streams have ended too early. */
+	/* The thread of the stream ran out of memory, so the stream ended too early. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pipeline: from a trace to what a command wants to know of it.
+ * The pipeline reads a trace and passes its contents to a command.
  *
  *	struct pipe pipe = { .consumer = { .ctx = ..., .branch = ..., .row = ... } };
  *
  *	pipe_open(&pipe, path, &options) ... pipe_run(&pipe) ...
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
- * These are the tool's, and print messages (cmd/print.c). The library has pipe_begin() and
- * pipe_end() instead, which print nothing and leave the failure in the pipe.
+ * The tool calls these functions, which print messages (cmd/print.c). The library calls
+ * pipe_begin() and pipe_end() instead, which print nothing and keep the error in the pipe.
  *
- * A command gets the branches of each task in their order, across CPUs, each as a step:
- * the straight run that led to the branch, and the branch. A step is made once, with its
- * functions, instructions and kind, and then only counted. What is missing is a row in
- * its place.
+ * A command receives the branches of each task in order, across CPUs. Each branch arrives as
+ * a step: the straight run that led to the branch, and the branch. A step is resolved once,
+ * to its functions, instructions and kind, and then only counted. If branches are missing, the
+ * command receives a row.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
@@ -28,61 +28,61 @@
 #include "lib/error.h"
 #include "symbols/object.h"
 
-/* Addresses of the upper half are the kernel's. */
+/* The upper half of the addresses belongs to the kernel. */
 static inline bool is_kernel(uint64_t addr)
 {
 	return (int64_t)addr < 0;
 }
 
 enum branch_kind {
-	BRANCH_UNKNOWN,		/* no code at hand */
+	BRANCH_UNKNOWN,		/* the code is not available */
 	BRANCH_COND,		/* conditional jump */
 	BRANCH_JUMP,
 	BRANCH_JUMP_IND,
 	BRANCH_CALL,
 	BRANCH_CALL_IND,
 	BRANCH_RET,
-	BRANCH_SYSCALL,		/* syscall, sysenter, int n: into the kernel by the program */
-	BRANCH_SYSRET,		/* out of the kernel by sysret or sysexit */
+	BRANCH_SYSCALL,		/* syscall, sysenter, int n */
+	BRANCH_SYSRET,		/* sysret, sysexit */
 	BRANCH_IRET,
-	BRANCH_INTERRUPT,	/* interrupt or exception: the instruction at from has not run */
+	BRANCH_INTERRUPT,	/* interrupt or exception: the instruction at @from has not run */
 	BRANCH_FAR,
-	BRANCH_EXIT,		/* out of the kernel, in a way that is not known */
+	BRANCH_EXIT,		/* out of the kernel, by an unknown instruction */
 	BRANCH_KINDS
 };
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* An address, looked up: the function is never NULL, @addr is as its object counts. */
+/* A resolved address: @sym is never NULL, @addr is the address in its object, without bias. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;
 };
 
 enum {
-	STEP_GAP	= 1,	/* the code cannot have led from start to from */
-	STEP_BLIND	= 2,	/* no code at hand: insns is 0 */
-	STEP_SHOWN	= 4,	/* the options want it */
-	STEP_HEAD	= 8,	/* what led to from is not in the trace: only the branch */
-	STEP_END	= 16,	/* no branch: the system call does not return here */
+	STEP_GAP	= 1,	/* the code cannot have led from @start to @from */
+	STEP_BLIND	= 2,	/* the code is not available: @insns is 0 */
+	STEP_SHOWN	= 4,	/* the step passes the filters */
+	STEP_HEAD	= 8,	/* the trace does not show the run: the step is only the branch */
+	STEP_END	= 16,	/* the run ends without a branch, in the kernel */
 };
 
 /**
  * struct step - a straight run, and the branch at its end
- * @start:	where the branch before led
- * @from:	of the branch
- * @to:		of the branch
- * @next:	the step that followed it last: a guess at the next one
- * @count:	how often
- * @at_start:	@start, looked up; that of @from, if start is not the run's
- * @at_from:	@from, looked up
- * @at_to:	@to, looked up
- * @priv:	a command's own; the consumer's fold() is the last to see it
- * @insns:	instructions executed from start on, the branch included
- * @space:	the addresses are of this space; 0: the kernel's, which all share
- * @kind:	of the branch
+ * @start:	address at which the run begins
+ * @from:	address of the branch instruction
+ * @to:		address to which the branch leads
+ * @next:	the step that followed last time, as a guess at the next step
+ * @count:	number of times that the step was taken
+ * @at_start:	@start resolved; the same as @at_from with STEP_GAP
+ * @at_from:	@from resolved
+ * @at_to:	@to resolved
+ * @priv:	data of the command; the last call that uses @priv is the consumer's fold()
+ * @insns:	instructions executed from @start on, including the branch
+ * @space:	number of the address space; 0 if all addresses are in the kernel
+ * @kind:	kind of the branch
  * @flags:	STEP_*
- * @length:	of the branch instruction; 0 if that is not known
+ * @length:	length of the branch instruction; 0 if unknown
  */
 struct step {
 	uint64_t		start;
@@ -105,14 +105,14 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @pid:	its number
- * @tgid:	its process; @pid, until a row has said otherwise
- * @comm:	its name at this place of the trace
- * @cpu:	where it is, or was last
- * @branches:	so many
- * @switches:	times it got a CPU
- * @priv:	a command's own
- * Others are the pipeline's.
+ * @pid:	PID of the task
+ * @tgid:	PID of its process; @pid until a row names the process
+ * @comm:	current name of the task
+ * @cpu:	current or last CPU of the task
+ * @branches:	number of its branches
+ * @switches:	number of times that the task was switched to
+ * @priv:	data of the command
+ * The other members belong to the pipeline.
  */
 struct task {
 	int			pid;
@@ -139,36 +139,35 @@ struct task {
 };
 
 enum row_type {
-	ROW_LOST,		/* the tracer or the ring buffer has lost branches here */
-	ROW_GAP,		/* the code cannot have led to the next branch, or a loss on a
-				 * CPU may have been this task's as well
-				 */
+	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
+	/* The code cannot have led to the next branch, or a loss on a CPU may concern this task. */
+	ROW_GAP,
 	ROW_DEPARTS,
 	ROW_ARRIVES,
 	ROW_MAP,
 	ROW_EVENT,
-	ROW_SIGNAL,		/* no branch says so: a signal's handler begins */
-	ROW_SIGRETURN,		/* the same: the handler has ended */
+	ROW_SIGNAL,		/* a signal handler begins, although no branch leads to it */
+	ROW_SIGRETURN,		/* a signal handler has ended, although no branch shows that */
 };
 
 /**
- * struct row - what is no branch
- * @type:	what it is
- * @cpu:	where
- * @ts:		when, in nanoseconds
- * @count:	of a loss: branches, 0 if that is not known
- * @cause:	of a loss
- * @from:	of a gap: where the branch before it led; of a mapping: where it begins. Of a
- *		signal: as of a gap; the program was interrupted there or further on
- * @to:		of a gap: where the branch after it begins; 0 if a loss is the reason. Of a
- *		mapping: where it ends. Of a signal: its handler
- * @inferred:	of a signal: from the code alone
- * @voluntary:	of a departure
- * @state:	of a departure, as the kernel has it
- * @dead:	of a departure: the task has ended
- * @user_ip:	of departures and arrivals
- * @kernel_ip:	of a departure
- * @text:	of maps and events; valid during the call
+ * struct row - a row that is not a branch
+ * @type:	type of the row
+ * @cpu:	CPU of the row
+ * @ts:		time in nanoseconds
+ * @count:	loss: number of lost branches, 0 if unknown
+ * @cause:	loss: its cause
+ * @from:	gap: target of the previous branch; mapping: first address; signal: target of the
+ *		previous branch, where or after which the signal interrupted the program
+ * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
+ *		signal: handler
+ * @inferred:	signal: found from the code alone
+ * @voluntary:	departure: the task gave up the CPU by itself
+ * @state:	departure: state of the task, in the kernel's encoding
+ * @dead:	departure: the task has ended
+ * @user_ip:	departure or arrival: address in user space
+ * @kernel_ip:	departure: address in the kernel
+ * @text:	mapping or event: its text, valid during the call
  */
 struct row {
 	enum row_type		type;
@@ -188,14 +187,13 @@ struct row {
 };
 
 /**
- * struct consumer - a command's part
- * @ctx:	for the calls
- * @branch:	each branch, in order; NULL if it is enough to count them. Not-NULL
- *		commands look at STEP_SHOWN themselves. Non-zero ends the run
- * @row:	what is no branch; @task may be NULL. May be NULL
- * @fold:	a step and how often it was taken; it is forgotten after this, with all that
- *		@priv points to. May come several times for the same addresses. May be NULL.
- *		Steps with STEP_END come here alone
+ * struct consumer - the callbacks of a command; each callback may be NULL
+ * @ctx:	argument of the callbacks
+ * @branch:	receives each branch, in order, and must check STEP_SHOWN itself. A non-zero
+ *		return value ends the run; a negative value also makes pipe_run() fail
+ * @row:	receives each row that is not a branch; @task may be NULL
+ * @fold:	receives a step with its final count before the pipeline frees the step. The same
+ *		addresses may be folded several times. Only fold() receives steps with STEP_END
  */
 struct consumer {
 	void	*ctx;
@@ -204,7 +202,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters that all commands have, options.c; @head, @path and @given are the command's. */
+/* The filters of all commands (options.c); @head, @path and @given belong to the command. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -230,22 +228,22 @@ struct options {
 };
 
 /*
- * Set one of the filters: task, pid, cpu, time, dso, from, to, user, kernel, or vmlinux. False
- * if there is no such filter, or if it does not take the value.
+ * Set one of the filters task, pid, cpu, time, dso, from, to, user, kernel, inline and vmlinux.
+ * Return false if the name or the value is invalid.
  */
 bool options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
- * struct pipe_bill - what was in the trace, and what was not
- * @branches:	in the trace, after the filters on task, CPU and time
- * @tasks:	that took them
- * @switches:	from one task to another
- * @losses:	branches that are missing, by cause
- * @gaps:	places that the code cannot have led to
- * @blind:	branches whose code is not at hand
- * @guessed:	stacks that branches do not say for certain, if calls are followed
- * @bytes:	of the file's data
+ * struct pipe_bill - summary of the trace, and of what is missing from it
+ * @branches:	branches that pass the filters on task, CPU and time
+ * @tasks:	tasks that took these branches
+ * @switches:	switches from one task to another
+ * @losses:	lost branches, by cause
+ * @gaps:	branches that the code before them cannot have led to
+ * @blind:	branches whose code is not available
+ * @guessed:	call stacks that are guesses; 0 if calls are not followed
+ * @bytes:	size of the trace data in the file
  */
 struct pipe_bill {
 	uint64_t	branches;
@@ -262,10 +260,10 @@ struct bytes;
 struct pipe_private;
 
 /**
- * struct pipe - a trace that is open
- * @inlines:	inlined functions are shown, by calls.h and by commands
+ * struct pipe - an open trace
+ * @inlines:	calls.h and the commands show inlined functions
  * @user_only:	the trace has no branches between user space and the kernel
- * @error:	why something failed, or what is wrong with the file
+ * @error:	the last failure, or the damage of the file
  */
 struct pipe {
 	struct consumer			consumer;
@@ -280,49 +278,50 @@ struct pipe {
 };
 
 /*
- * False, with p->error set and nothing left to end, if there is nothing to read. The options
- * may change until pipe_run().
+ * On failure return false, with p->error set; do not call pipe_end() then. The options may
+ * change until pipe_run().
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
-/* Take the kernel's lines from this file. False, with p->error set, if it is another's. */
+/*
+ * Use this file for the kernel's source lines. Return false, with p->error set, if the file
+ * belongs to another kernel.
+ */
 bool pipe_vmlinux(struct pipe *p, const char *path);
-/* 0, or 1 if the consumer, or a thread, has failed. */
+/* Return 0, or 1 if the consumer or a thread failed. */
 int pipe_run(struct pipe *p);
-/* Whether the kernel's side is recorded. After pipe_run(). */
+/* Report whether the kernel side is recorded. Call this after pipe_run(). */
 bool pipe_has_kernel(const struct pipe *p);
-/* The number of p->error, which is now set if the file is damaged. */
+/* Set p->error if the file is damaged. Return the error number in p->error. */
 int pipe_check(struct pipe *p);
-/* Frees all but p->error. */
+/* Free everything but p->error. */
 void pipe_end(struct pipe *p);
-/* The bill as a line of text, after the files that have changed; and as a JSON object. */
+/* Print the files that have changed, then the summary: as a line of text, or as JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
-/* What is to be said about filters that match nothing, to be freed; or NULL. */
+/* Return a warning if the filters match nothing, or NULL. The caller frees the text. */
 char *pipe_warning(const struct pipe *p);
 
-/* cmd/print.c: false, after a message, if there is nothing to read. */
+/* cmd/print.c: return false after a message if the trace cannot be read. */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
 void pipe_bill_json(const struct pipe *p, FILE *out);
-/* Reports what has failed, and damage of the file. STATUS_OK or STATUS_FAILURE. */
+/* Report failures and damage of the file. Return STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
-/* A place as text: function+0x12, or libfoo.so+0x1234, or the number. Returns the length. */
+/* Write function+0x12, libfoo.so+0x1234 or the address. Return the length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
-/* What a row says: departs, arrives, LOST, GAP ... Valid until the next call. */
+/* Return the text of a row (departs, arrives, LOST, GAP ...), valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
-/* Where an address of the task is. */
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Calls @each for the instructions of a step, in order, as often as each was executed:
- * once. Those of the kernel or of user space are left out with @options->user or ->kernel.
- * Returns how many there were.
+ * Call @each for each instruction of a step, in order, unless @options->user or ->kernel
+ * excludes its side. Return the number of instructions.
  */
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
-/* The function whose code is at the address: @sym, or with @inlines one that is inlined there. */
+/* Return the function that is inlined at the address, if @inlines is set; otherwise @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
-/* What the instruction at an address of the object is; its length, 0 if it is not known. */
+/* Find the kind of the instruction at an address. Return its length, 0 if unknown. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

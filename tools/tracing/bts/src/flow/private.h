@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the pipeline share.
+ * Declarations shared by the files of the pipeline.
  *
  * Included by: flow/.
  */
@@ -17,11 +17,11 @@
 #define TASK_BUCKETS	1024
 
 /**
- * struct pipe_stream - a CPU's stream, as the merge sees it
- * @done:	of its first batch, so many branches have been delivered
- * @time:	of the next one
- * @time_known:	@time is right
- * @ended:	it has no more
+ * struct pipe_stream - the stream of a CPU, during the merge
+ * @done:	number of branches already delivered from the first batch
+ * @time:	time of the next branch or row
+ * @time_known:	@time is valid
+ * @ended:	the stream has ended
  */
 struct pipe_stream {
 	struct cpu_reader	reader;
@@ -31,23 +31,23 @@ struct pipe_stream {
 	bool			ended;
 };
 
-/* A task's name at the end of recording. */
+/* The name of a task at the end of the recording. */
 struct comm {
 	int	pid;
 	char	name[16];
 };
 
 /**
- * struct pipe_private - the pipeline's own
- * @seen_kernel:	the kernel is recorded: the trace says so, or there was a branch within it
- * @seen_user:		the same of user space
- * @loss_seq:		losses so far whose tasks are not known
- * @cpu_lost:		of each CPU, @loss_seq of the last
- * @cpu_pid:		of each CPU, the task that was there last
- * @shown:		a step is one that the options want
- * @departs:		there are rows bts_departs:
- * @departures:		those of the tasks that are wanted are the switches then
- * @text:		of the last row_text()
+ * struct pipe_private - the pipeline's private data
+ * @seen_kernel:	the kernel is recorded, as the trace's info or a kernel branch shows
+ * @seen_user:		user space is recorded, as the trace's info or a user branch shows
+ * @loss_seq:		number of losses so far
+ * @cpu_lost:		for each CPU, @loss_seq at its last loss
+ * @cpu_pid:		for each CPU, the PID of its last task
+ * @shown:		at least one step passes the filters
+ * @departs:		the trace contains bts_departs rows
+ * @departures:		number of bts_departs rows of chosen tasks: the switches, if @departs
+ * @text:		the result of the last row_text()
  */
 struct pipe_private {
 	struct pipe		*pipe;
@@ -75,31 +75,31 @@ struct pipe_private {
 	char			text[2304];
 };
 
-/* pipeline.c: ends the threads. */
+/* pipeline.c: end the threads. */
 void pipe_stop(struct pipe_private *v);
 
-/* rows.c: rows that are no branches. */
+/* rows.c: non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* A gap, if a loss on its CPUs may have been this task's. */
+/* Report a gap if a loss on the old or the new CPU of the task may concern the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
-/* pipeline.c: the step of a branch of the task from @start on. */
+/* pipeline.c: return the step that runs from @start to the branch. */
 struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c, for a trace with user_only. Find the way to a branch to which the code does not
- * lead, and note it in a row. Return its step, or NULL if there is no such way; @ret is what the
- * consumer returns.
+ * infer.c, for a trace with user_only. If the code does not lead to a branch, find the signal,
+ * rt_sigreturn or exec() that explains the branch, and report a signal in a row. Return the step
+ * of the branch, or NULL. @ret receives the consumer's return value.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
-/* The task arrives at a known address: it is new, has executed a program, or gets a signal. */
+/* A bts_arrives row names the address: the task is new, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
-/* The task has ended: its last address in user space. */
+/* The task has ended; @user_ip is its last address in user space. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
-/* The task executes another program. */
+/* The task calls exec(). */
 void infer_exec(struct task *t);
 
 /* tasks.c */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows that are no branches: losses, departures and arrivals, mappings, other events.
+ * Non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss ends what is known of its task. If the task is not known (the ring buffer went
- * round), the loss is shown once, at its place, and again, as a gap, at the next branch of
- * each task that was on that CPU before it or is there after it.
+ * After a loss the position of the task is unknown. If the task is unknown, because the ring
+ * buffer overwrote entries, the loss is shown at its place. It is shown again, as a gap, at the
+ * next branch of each task that last ran on that CPU, or runs there after the loss.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -198,7 +198,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 		     b->ts <= v->time_to;
 	struct task *t;
 
-	/* Names of addresses are needed, whatever is shown. */
+	/* Addresses need the mappings for their names, even if the mappings are not shown. */
 	if (b->type == BATCH_MAP)
 		return map(v, task_get(v, b->pid), b, shown);
 	if (!shown)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces, made from the rows bts_map.
+ * Address spaces, built from the bts_map rows.
  *
- * A later mapping replaces what it overlaps. Nothing says that a mapping has gone, and
- * nothing needs to: nothing is executed where nothing is mapped. Steps are kept by the
- * number of their space; when addresses get another meaning (another library at the same
- * place, another program), the space gets another number, and old steps stay as they are.
+ * A new mapping replaces the mappings that it overlaps. No row reports munmap(), because no
+ * code runs at unmapped addresses. The number of the space is part of a step's key. If an
+ * address gets a new meaning, because another library or program is mapped there, the space
+ * gets a new number, and old steps keep their meaning.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static void drop(struct space *s, size_t at)
 	memmove(&s->maps[at], &s->maps[at + 1], (s->nr - at) * sizeof(*s->maps));
 }
 
-/* Makes room for @map. Returns whether something else was there. */
+/* Make room for @map. Report whether a different object or offset was mapped there. */
 static bool cut(struct space *s, const struct map *map)
 {
 	bool other = false;

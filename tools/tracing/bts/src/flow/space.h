@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Address spaces: what a process has mapped, at this place of the trace.
+ * Address spaces: the mappings of each process at the current place in the trace.
  *
  * Included by: flow/.
  */
@@ -9,7 +9,7 @@
 
 #include "symbols/object.h"
 
-/* @bias: what is to be subtracted from an address to have the object's. */
+/* Subtract @bias from an address to get the address in the object. */
 struct map {
 	uint64_t	addr;
 	uint64_t	end;
@@ -19,9 +19,9 @@ struct map {
 
 /**
  * struct space - the mappings of a process
- * @id:		another one after each change that gives addresses another meaning
- * @maps:	sorted, without overlap
- * @missed:	an address was looked up that was not mapped
+ * @id:		number that changes when an address gets a new meaning
+ * @maps:	the mappings, sorted, without overlap
+ * @missed:	since the last change of @id, an address was looked up but not found
  */
 struct space {
 	int			tgid;
@@ -41,7 +41,7 @@ struct spaces {
 };
 
 struct space *space_get(struct spaces *all, int tgid);
-/* Of the process that has both addresses mapped and was last to map something; or NULL. */
+/* Return the most recently changed space that maps both addresses, or NULL. */
 struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of steps, and what a step is, found once from the code.
+ * The table of steps, and the resolution of a step from the code.
  *
- * A program takes few different steps, and each of them a million times. So a branch is
- * first compared with what followed the step before it last time; then looked up in this
- * table; and only when it is new, in symbols and code.
+ * A program takes few different steps, but each step a million times. So the pipeline first
+ * compares a branch with the step that followed last time, then searches this table, and
+ * reads symbols and code only for a new step.
  *
- * Steps lie in slabs, so that pointers to them stay. When there are too many, the
- * pipeline folds all into the consumer and begins again, so that memory does not grow with
- * the trace.
+ * Steps lie in slabs, so pointers to steps stay valid. If the table is full, the pipeline
+ * folds all steps into the consumer and empties the table, which limits the memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +128,8 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Where the CPU goes for an interrupt or exception, by the kernel's names: a function, or,
- * for devices' interrupts, an entry of a table.
+ * Report whether interrupts or exceptions enter the kernel at @to: at the start of a function or,
+ * for interrupts of devices, at an entry of a table.
  */
 static bool is_gate(const struct place *to)
 {
@@ -157,21 +156,21 @@ static enum branch_kind kind_without_code(const struct step *s)
 		return BRANCH_EXIT;
 	if (is_kernel(s->from) && is_gate(&s->at_to) && s->at_from.sym != s->at_to.sym)
 		return BRANCH_INTERRUPT;
-	/* A branch to a function's first byte from another one's midst. */
+	/* Assume that a branch to the start of another function is a call. */
 	if (s->at_to.sym != s->at_from.sym && s->at_to.sym->object->nr_syms &&
 	    s->at_to.addr == s->at_to.sym->addr)
 		return BRANCH_CALL;
 	return BRANCH_UNKNOWN;
 }
 
-/* Another instruction ran there: a jump or a call in place of a nop, or a nop instead. */
+/* The kernel patched the code: when the branch was taken, a jump or a call was here. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
 	return s->at_to.addr == s->at_to.sym->addr ? BRANCH_CALL : BRANCH_JUMP;
 }
 
-/* Does the instruction lead elsewhere, or nowhere? */
+/* Report whether the instruction cannot lead to the target of the step. */
 static bool leads_elsewhere(const struct step *s, const struct run *run)
 {
 	int64_t bias = s->from - s->at_from.addr;
@@ -181,7 +180,7 @@ static bool leads_elsewhere(const struct step *s, const struct run *run)
 	return run->kind == INSN_OTHER;
 }
 
-/* What the branch is, by its instruction, and by whether that leads where it went. */
+/* Find the kind from the instruction, and from whether the instruction leads to the target. */
 static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 {
 	enum branch_kind kind = kinds[run->kind];
@@ -200,7 +199,7 @@ static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BRANCH_INTERRUPT;
 }
 
-/* A call that the kernel directs anew while it runs: a tracepoint's, another static call. */
+/* Report whether the kernel may redirect the call: a tracepoint or another static call. */
 static bool is_static_call(const struct step *s, const struct run *run)
 {
 	const char *name;
@@ -213,9 +212,9 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * A branch that its instruction does not allow: the code is not the one that ran, or the
- * record is wrong. It is the code if the kernel has changed it there, or may have: no
- * branch comes from a nop, so the nop was a jump or a call for a while.
+ * Report whether the branch contradicts its instruction, because other code ran or because the
+ * record is wrong. Code that the kernel may have patched contradicts nothing: a nop takes no
+ * branch, so the nop was a jump or a call for a while.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {
@@ -230,7 +229,7 @@ static bool contradicts(const struct step *s, const struct run *run)
 	       !object_changed(o, s->at_from.addr, run->length);
 }
 
-/* The run from start to from, or, if there is no such, from alone. */
+/* Find the run from start to from. If there is none, find only the instruction at from. */
 static enum run_verdict find_run(struct step *s, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of steps: every straight run with the branch at its end, once.
+ * The table of steps contains each straight run, with the branch at its end, once.
  *
  * Included by: flow/.
  */
@@ -13,9 +13,9 @@
 #define STEP_SLAB	4096
 
 /**
- * struct steps - all of them
+ * struct steps - the table
  * @slots:	a hash table with linear probing, at most half full
- * @slabs:	where they lie, STEP_SLAB in each
+ * @slabs:	the memory of the steps, STEP_SLAB in each slab
  */
 struct steps {
 	struct step	**slots;
@@ -25,15 +25,16 @@ struct steps {
 	size_t		nr;
 };
 
-/* The step, or NULL; and a new one, all but its key empty. */
+/* Return the step, or NULL. */
 struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 			uint64_t to);
+/* Add a step that contains only its key. */
 struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 		       uint64_t to);
-/* Calls @fold for each, with a count that is not 0, then forgets all. */
+/* Call @fold for each step, then free all steps. */
 void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
-/* What the code says about a new step: kind, instructions, gap; its places are set. */
+/* Set kind, instructions and flags of a new step from the code. The places are already set. */
 void step_resolve(struct step *s);
 
 #endif

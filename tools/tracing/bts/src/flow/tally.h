@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sums by key: of functions, edges, lines.
+ * Sums by key, for functions, edges and lines.
  *
  * Included by: flow/, diff/, dump/, tui/, cmd/.
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted: a pointer and a number, twice. Those that are not needed are 0. */
+/* The key of a sum; unused members are 0. */
 struct tally_key {
 	const void	*a;
 	uint64_t	a_addr;
@@ -22,9 +22,9 @@ struct tally_key {
  * struct tally_entry - the sums of a key
  * @insns:	instructions
  * @branches:	branches
- * @calls:	times it was called, or entered
- * @kind:	of a branch
- * @self:	a pointer of the command's own
+ * @calls:	calls or entries
+ * @kind:	kind of the branch or frame
+ * @self:	data of the command
  */
 struct tally_entry {
 	struct tally_key	key;
@@ -41,9 +41,9 @@ struct tally {
 	size_t			nr;
 };
 
-/* The entry of the key, made if it is not there. Valid until the next call. */
+/* Return the entry of the key, after creating it if necessary. Valid until the next call. */
 struct tally_entry *tally_get(struct tally *t, const struct tally_key *key);
-/* All entries in the order of @compare, for the caller to free. */
+/* Return all entries, sorted by @compare. The caller frees the array. */
 struct tally_entry *tally_sorted(const struct tally *t,
 				 int (*compare)(const void *, const void *));
 void tally_free(struct tally *t);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks: their names, processes and address spaces, by the rows of the trace.
+ * Find the names, processes and address spaces of tasks from the rows of the trace.
  *
- * A row bts_departs, bts_arrives or bts_map has the process of its task. A thread
- * without such a row belongs to the process whose mappings fit its addresses. A task has
- * the name of its last row; before its first row, the name that it had when recording ended.
+ * A bts_departs, bts_arrives or bts_map row names the process of its task. A thread without
+ * such a row belongs to the process whose mappings contain its addresses. A task gets its name
+ * from its last row. Before its first row, a task has its name at the recording's end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int compare_comms(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-/* saved_cmdlines: "PID NAME" a line. */
+/* Each line of saved_cmdlines is "PID NAME". */
 void comms_read(struct pipe_private *v)
 {
 	char *copy, *save = NULL;
@@ -128,7 +128,7 @@ void task_of(struct pipe_private *v, struct task *t, int tgid)
 	}
 }
 
-/* A thread without a row: which process has its addresses mapped? */
+/* Without a row, a thread gets the process that maps its addresses. */
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b)
 {
 	uint64_t from = is_kernel(b->from) ? b->to : b->from;

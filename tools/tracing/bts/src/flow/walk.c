@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The instructions of a step, one after the other.
+ * Call a function for each instruction of a step.
  *
- * Most runs lie within one function. Where a function goes on into the next, or a label
- * of assembly lies within one, each instruction has its own.
+ * Most runs lie within one function. But a run may continue in the next function, or cross a
+ * label of assembly, so each instruction is passed with its own function.
  */
 #include "symbols/code.h"
 #include "symbols/inlines.h"
@@ -27,7 +27,7 @@ static void one(void *ctx, uint64_t addr, uint32_t length)
 	w->each(w->ctx, w->sym, addr, length);
 }
 
-/* A module's functions are in the kernel's table. */
+/* The kernel's symbol table contains the functions of modules. */
 static struct object *table_of(const struct sym *s)
 {
 	return s->object->kernel ? s->object->code : s->object;

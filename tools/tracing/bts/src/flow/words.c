@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Places, kinds of branches, losses and rows as text, the same for all commands.
+ * The text of places, branch kinds, losses and rows, the same in all commands.
  */
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ int place_text(char *buffer, size_t size, const struct place *place, uint64_t ad
 	return snprintf(buffer, size, "0x%llx", (unsigned long long)addr);
 }
 
-/* As sched_switch has it. */
+/* Use the letters of the sched_switch event. */
 static const char *state_text(unsigned int state, char *buffer, size_t size)
 {
 	static const char letters[] = "SDTtXZPI";
@@ -65,7 +65,7 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
-/* The rows of switches and mappings are no branches. */
+/* A loss with cause LOSS_ROWS lost rows of switches and mappings, not branches. */
 static void lost_text(const struct row *row, char *buffer, size_t size)
 {
 	bool rows = row->cause == LOSS_ROWS;
