@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of one file that have one name get names that differ: C++ overloads by their
- * arguments, static functions by the source file, and what is left by the address:
+ * If several functions of a file have the same name, make their names different: add the
+ * arguments of C++ overloads, the source file of static functions, or else the address:
  *
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
- * A global function keeps its name if only the version of the symbol differs, as that of
- * memcpy() in the C library. Stubs of procedure linkage keep theirs too.
+ * A global function keeps its name if only the version of the symbol differs, as for memcpy()
+ * in the C library. PLT stubs also keep their names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Of the list, keeps the functions whose names are equal. Returns their number. */
+/* Remove the functions with a unique name from the list. Return the new number. */
 static size_t keep_equal(struct sym **list, size_t nr)
 {
 	size_t kept = 0;

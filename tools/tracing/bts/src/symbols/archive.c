@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The directory beside a trace, and what bts record puts there. The kernel's code is
- * kernel_code.c's.
+ * The archive beside a trace: its files, and the files that bts record saves for tasks.
+ * kernel_code.c saves the kernel's code.
  *
  * Root may record into a directory of another user, who can put links there. So each directory is
- * opened by its name in the one above, which must not be a link, and each file is made anew. Only
- * its owner can read it, because it may be a copy of a file that only root can read.
+ * opened by its name in its parent directory, and must not be a link. Each file is a new file,
+ * which only the owner can read, because the file may be a copy of a file that only root can read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static int open_below(int dir, const char *name, bool make)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Like open_below(), and closes @dir. The trace names parts: they must not lead outside. */
+/* Like open_below(), but close @dir, and reject "..", because @part may come from the trace. */
 static int open_part(int dir, const char *part, bool make)
 {
 	int saved, fd = -1;
@@ -56,7 +56,7 @@ static int open_part(int dir, const char *part, bool make)
 	return fd;
 }
 
-/* The directory of @name below FILE.archive; @name becomes the name there. -1 with errno. */
+/* Open the directory of *@name below FILE.archive, and cut *@name to its last part. */
 static int open_directory(const char *trace, const char **name, bool make)
 {
 	char *path = archive_path(trace);
@@ -119,7 +119,7 @@ int archive_create(const char *trace, const char *name)
 	return fd;
 }
 
-/* Closes @fd, the file @name. Returns @ret, or -1 after a message. */
+/* Close @fd, the file @name. Return 0, or -1 after a message if @ret or close() failed. */
 static int finish(const char *trace, const char *name, int fd, int ret)
 {
 	char *path;
@@ -178,7 +178,7 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 	return ret;
 }
 
-/* Others may own parts of the tree: no name in it is followed. */
+/* Another user may own parts of the tree, so follow no link in the tree. */
 static void remove_tree(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -227,7 +227,7 @@ static void archive_vdso(const char *trace, bool bits32)
 	free(vdso);
 }
 
-/* The task's user, if it still runs; else @user. */
+/* Return the user of the task, or @user if the task has ended. */
 static uid_t task_user(int pid, uid_t user)
 {
 	char *path = mem_format("/proc/%d", pid);
@@ -240,8 +240,8 @@ static uid_t task_user(int pid, uid_t user)
 }
 
 /*
- * Anybody can make a file of that name in /tmp. The checks are of the descriptor: the name may
- * lead elsewhere a moment later. False if there is no such file.
+ * Save a map from /tmp, where anybody can create such a file. Check the descriptor, because the
+ * name may refer to another file a moment later. Return false if there is no such file.
  */
 static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
 {
@@ -260,7 +260,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	return true;
 }
 
-/* A task may have a /tmp of its own. */
+/* Look in the task's own /tmp first. */
 static void archive_map(const char *trace, int pid, uid_t user)
 {
 	char *name = mem_format("perf-%d.map", pid);

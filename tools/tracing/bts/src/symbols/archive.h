@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What names a trace's addresses, in a directory beside it, FILE.archive:
+ * The directory FILE.archive beside a trace contains the code and symbols of the trace:
  *
- *	.build-id/XX/YYYY	binaries, by build ID
- *	root/PATH		those without one
+ *	.build-id/XX/YYYY	binaries with a build ID
+ *	root/PATH		binaries without a build ID
  *	vdso.so			the vDSO of 64-bit tasks
- *	vdso32.so		that of 32-bit tasks
+ *	vdso32.so		the vDSO of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended: an
- *				ELF core file, a PT_LOAD for each piece, at its address
- *	kcore.before		the pages of it that were others when tracing began
- *	kcore.later		in place of both: as it was when bts archive was called
- *	notes			/sys/kernel/notes: the kernel's build ID
- *	perf-PID.map		what a JIT compiler says about its code
- *	jit-PID.dump		the same, with the code
+ *				ELF core file, with a PT_LOAD for each piece, at its address
+ *	kcore.before		the pages of kcore that had other contents when tracing began
+ *	kcore.later		instead of both, the code when bts archive ran
+ *	notes			/sys/kernel/notes, with the kernel's build ID
+ *	perf-PID.map		the function names of a JIT compiler
+ *	jit-PID.dump		the function names of a JIT compiler, with the code
  *
- * bts record puts there what would change or go, bts archive the binaries. (The kernel's
- * symbols are in the trace itself.)
+ * bts record saves what may change or disappear; bts archive saves the binaries. The trace
+ * itself contains the kernel's symbols.
  *
  * Included by: symbols/, cmd/.
  */
@@ -28,30 +28,30 @@
 
 #include "lib/names.h"
 
-/* FILE.archive, to be freed. */
+/* Return FILE.archive. The caller frees the path. */
 char *archive_path(const char *trace);
-/* Makes the directory. False after a message if nothing can be put there. */
+/* Create the directory. Return false after a message if the directory is not writable. */
 bool archive_make(const char *trace);
-/* Is there a file of this name? */
+/* Report whether the archive contains a regular file of this name. */
 bool archive_has(const char *trace, const char *name);
 /*
- * A new file there, its directories made, in place of what has the name. Only its owner can
- * read it. -1 after a message.
+ * Create or replace a file that only its owner can read, and create its directories. Return a
+ * descriptor, or -1 after a message.
  */
 int archive_create(const char *trace, const char *name);
-/* 0, or -1 after a message. */
+/* Return 0, or -1 after a message. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
 /* @from must be a regular file. @flags: O_NOFOLLOW, or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * What would go: the vDSO, and what JIT compilers say about tasks' code. @user: that of tasks that
- * have ended.
+ * Save what disappears with the tasks: the vDSO and the maps of JIT compilers. @user is the user
+ * of tasks that have ended.
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
-/* Removes the directory with all that is in it. */
+/* Remove the directory and its contents. */
 void archive_remove(const char *trace);
-/* The trace has the name @old now: so has its archive. */
+/* Rename the archive after the trace was renamed to @old. */
 void archive_keep(const char *trace, const char *old);
 
 #endif

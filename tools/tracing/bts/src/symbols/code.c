@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Straight runs through code, with the kernel's own decoder of instructions.
+ * Straight runs through code, with the kernel's instruction decoder.
  *
- *	start ..... jcc ........ jcc ... call	a run to the call: three blocks; neither
- *	[ block 1 ][  block 2  ][  block 3   ]	jcc was taken
+ *	start ..... jcc ........ jcc ... call	a run of three blocks to the call;
+ *	[ block 1 ][  block 2  ][  block 3   ]	neither jcc was taken
  *
- * A block is what lies between an address and the next branch instruction. Each is
- * decoded once, and kept in a table of its object. A long stretch without any is cut into
- * blocks that end in no branch. A run from the target of one branch
- * to the next branch is a chain of blocks that end in conditional jumps, which were not
- * taken. So a run that would have to go on after an unconditional branch, or ends within
- * an instruction, cannot have happened: there a record is missing or wrong. In a trace that
- * has only branches within user space, a run passes over system calls.
+ * A block contains the code from an address to the next branch instruction. Each block is
+ * decoded once, and kept in a table of its object. A long stretch without branches is cut into
+ * several blocks. A run from the target of one branch to the next branch is a chain of blocks
+ * that end in conditional jumps, which were not taken. If a run would have to continue after an
+ * unconditional branch, or to end inside an instruction, the run is impossible, so a record is
+ * missing or wrong. If the trace has only branches within user space, a run continues across
+ * system calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,13 @@
 
 /**
  * struct block - code up to a branch instruction
- * @addr:	where it begins
- * @target:	where the branch leads, if it says so itself
+ * @addr:	address of the block
+ * @target:	target of the branch, if the instruction contains it, or 0
  * @size:	bytes before the branch instruction
- * @insns:	instructions before it
- * @length:	of the branch instruction
- * @kind:	of it; INSN_NONE if the bytes end, or cannot be decoded; INSN_OTHER if the next
- *		block goes on with no branch in between
+ * @insns:	instructions before the branch instruction
+ * @length:	length of the branch instruction
+ * @kind:	kind of the branch instruction; INSN_NONE if bytes are missing or cannot be
+ *		decoded; INSN_OTHER if the block was cut before a branch
  * @used:	the slot is not free
  */
 struct block {
@@ -42,7 +42,7 @@ struct block {
 	bool		used;
 };
 
-/* At multiples of this a block is cut, so that runs into the same stretch share its blocks. */
+/* Cut blocks at multiples of this address, so that runs into the same stretch share blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -77,7 +77,7 @@ static enum insn_kind kind_ff(const struct insn *insn)
 
 static enum insn_kind kind_of(struct insn *insn)
 {
-	/* VEX, EVEX, or XOP where the decoder knows it: no branch is encoded so */
+	/* No branch has a VEX or EVEX prefix, or an XOP prefix if the decoder knows XOP. */
 	if (insn->vex_prefix.nbytes)
 		return INSN_OTHER;
 	switch (insn->opcode.bytes[0]) {
@@ -156,8 +156,8 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * mov, or what stands for it: or with -1; and, add after a comparison made a mask of 0 or -1. An
- * operand like -16, which aligns an address, or -17, which clears a bit, means something else.
+ * Compilers load a constant with mov; with "or", if it is -1; or with "and" or "add", on a mask of
+ * 0 or -1. But operands like -16, to align an address, or -17, to clear a bit, are not loads.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -263,7 +263,7 @@ static const struct block *block_at(struct object *o, uint64_t addr)
 	return &o->blocks[i];
 }
 
-/* The end of the run lies within a block: an interrupt, or a mistake. */
+/* The run ends inside a block, because of an interrupt or a wrong record. */
 static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
 {
 	enum insn_kind kind;
@@ -292,8 +292,8 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 }
 
 /*
- * The tracer leaves its own branches out. Where the kernel calls it, the run seems to go
- * on over the call.
+ * The trace leaves out own branches. If the kernel calls the tracer, the run seems to continue
+ * after the call.
  */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {
@@ -311,7 +311,7 @@ static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 			       ARRAY_SIZE(callees));
 }
 
-/* May a run go on after this branch instruction? */
+/* Report whether a run may continue after this branch instruction. */
 static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 {
 	if (b->kind == INSN_COND)
@@ -320,7 +320,7 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 		return true;
 	if (!o->kernel)
 		return false;
-	/* What is a jump now may have been a nop then (static keys), a call as well (ftrace). */
+	/* This jump (static keys) or call (ftrace) may have been a nop when the run was taken. */
 	return calls_tracer(o, addr, b) ||
 	       ((b->kind == INSN_JUMP || b->kind == INSN_CALL) &&
 		object_changed(o, addr + b->size, b->length));
@@ -387,8 +387,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Is the number of rt_sigreturn() loaded right before @addr? The C library or the vDSO does
- * nothing else to end a handler, and the kernel has made the handler return there.
+ * Check for an instruction that loads the number of rt_sigreturn() right before @addr. A
+ * handler returns to this code of the C library or the vDSO, which does nothing else.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {
@@ -412,7 +412,7 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 	return false;
 }
 
-/* In 32-bit code, a pop may come first. */
+/* The load takes 7 or 5 bytes. In 32-bit code, a pop may precede it. */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {
 	return code_is_sigreturn(o, addr + 7) || code_is_sigreturn(o, addr + 5) ||

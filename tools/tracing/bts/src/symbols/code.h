@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code: which instructions a straight run has, and which branch ends it.
+ * Code: the instructions of a straight run, and the branch at its end.
  *
  * Included by: symbols/, flow/, why/.
  */
@@ -9,9 +9,9 @@
 
 #include "object.h"
 
-/* What the instruction at the end of a block is. */
+/* The kind of an instruction. */
 enum insn_kind {
-	INSN_NONE,		/* there are no bytes, or none that can be decoded */
+	INSN_NONE,		/* the bytes are missing or cannot be decoded */
 	INSN_OTHER,		/* not a branch */
 	INSN_COND,
 	INSN_JUMP,
@@ -26,7 +26,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* A run that the code can have taken; one that it cannot; code that is not known. */
+/* The run is possible; the run is impossible; the code is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -35,10 +35,10 @@ enum run_verdict {
 
 /**
  * struct run - a straight run
- * @insns:	instructions before the last one
- * @kind:	of the last one, at the run's end
- * @length:	of the last one
- * @target:	where that leads, if it says so itself
+ * @insns:	instructions before the last instruction
+ * @kind:	kind of the last instruction
+ * @length:	length of the last instruction
+ * @target:	target of the last instruction, if the instruction contains it, or 0
  */
 struct run {
 	uint32_t	insns;
@@ -49,28 +49,28 @@ struct run {
 
 enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct run *run);
 
-/* Calls @each for each instruction of a run, the one at its end excepted. */
+/* Call @each for each instruction of a run except the last. */
 void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx);
 
 /*
- * Is there one of the nops that the kernel puts in place of a jump (static keys) or a call
- * (ftrace, static calls)?
+ * Report whether the address contains a nop that the kernel may replace with a jump (static
+ * keys) or a call (ftrace, static calls).
  */
 bool code_patchable(struct object *o, uint64_t addr);
 
-/* The system call to which the code leads if no jump is taken; 0 if there is none. */
+/* Return the address of the next system call if no jump is taken, or 0. */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
-/* Does a system call at the address end a signal's handler? The number is loaded before it. */
+/* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Does the code from the address on do nothing else? */
+/* Report whether the address is the code that ends a signal handler. */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
-/* Does the instruction at the address put the number into a register or into memory? */
+/* Report whether the instruction at the address loads or stores the constant @number. */
 bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
-/* Length and kind of the instruction at the address; 0 if it is not known. */
+/* Find the kind and target of an instruction. Return its length, 0 if unknown. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file's symbols, and where its debug information is, by elfutils' libdwfl:
+ * Read the symbols of a file, and find its debug information, by elfutils' libdwfl:
  *
- *	in the file itself; its .gnu_debugdata too, which has the symbols alone
+ *	in the file itself; .gnu_debugdata contains only symbols
  *	by build ID, in the archive or in /usr/lib/debug
  *	by .gnu_debuglink, with its CRC, beside the file, in .debug or in /usr/lib/debug
- *	from debuginfod, if the environment has DEBUGINFOD_URLS
+ *	from debuginfod, if DEBUGINFOD_URLS is set
  *
- * The module is at 0: its addresses are those of the file.
+ * The module is loaded at 0, so its addresses are the addresses in the file.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* Others may have put a FIFO where the debug information should be. */
+/* Report whether the debug files are regular. Another user may have put a FIFO there. */
 static bool only_files(const char *file, const char *link)
 {
 	static const char * const dirs[] = { "", ".debug/" };
@@ -37,7 +37,7 @@ static bool only_files(const char *file, const char *link)
 	return fine;
 }
 
-/* Without a link, libdwfl would take FILE.debug, which nothing proves to be the right one. */
+/* Without a link, libdwfl would use FILE.debug, which may belong to another build. */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -48,14 +48,14 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 	return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
 }
 
-/* The file may be in the archive: its .gnu_debuglink is relative to where it was mapped. */
+/* Even if @path is in the archive, .gnu_debuglink is relative to the mapped path, o->path. */
 static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	Dwfl_Module *module = fd < 0 ? NULL :
 			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
 
-	/* The descriptor is the module's now. */
+	/* If there is a module, it closes the descriptor. */
 	if (!module && fd >= 0)
 		close(fd);
 	dwfl_report_end(dwfl, NULL, NULL);
@@ -74,8 +74,8 @@ static bool has_lines(Elf *elf)
 }
 
 /*
- * Only where they are: a library may have gigabytes of debug information. The module's build
- * ID is known once its symbols are.
+ * Find the path of the debug information, but do not read it, because a library may have
+ * gigabytes. Call this after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {
@@ -84,7 +84,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	GElf_Word crc;
 	int fd = -1;
 
-	/* Another search would lose what the one for the symbols has opened. */
+	/* Use the file that the search for symbols has opened; a new search would lose it. */
 	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &known);
 	if (!has_lines(elf) && known) {
 		found = mem_strdup(known);
@@ -99,7 +99,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	free(found);
 }
 
-/* A name lives until the end of @dwfl. */
+/* The names are valid until dwfl_end(). */
 static void read_module(Dwfl_Module *module, struct sym_list *list)
 {
 	int nr = dwfl_module_getsymtab(module);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of functions as C++ and Rust sources have them, by GNU libiberty.
+ * Function names as in C++ and Rust sources, by GNU libiberty.
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)
@@ -9,19 +9,18 @@
  *	_RNvCsgi7_1m1f			m::f		m[...]::f
  *	_ZN1m1f17h0123456789abcdefE	m::f		m::f::h0123456789abcdef
  *
- * A Rust function has no overloads, but several instances: its crate or its hash tells them
- * apart.
+ * A Rust function has no overloads, but may have instances, which differ in crate or hash.
  */
 #include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The library's header has one, too. */
+/* Both headers define this macro. */
 #undef ARRAY_SIZE
 #include "lib/mem.h"
 #include "object.h"
 
-/* What the compiler or the procedure linkage has appended (.cold, @plt) stays. */
+/* Keep the suffix of the compiler or the PLT (.cold, @plt). */
 static char *plain_cplus(const char *linked)
 {
 	size_t length = strcspn(linked, ".@");
@@ -42,7 +41,7 @@ const char *sym_demangle(struct object *o, const char *linked, bool arguments)
 
 	if (linked[0] != '_' || (linked[1] != 'Z' && linked[1] != 'R'))
 		return linked;
-	/* Names of older Rust compilers are names of C++, too. */
+	/* Try Rust first, because names from older Rust compilers are also valid C++ names. */
 	name = rust_demangle(linked, arguments ? DMGL_VERBOSE : DMGL_NO_OPTS);
 	if (!name)
 		name = arguments ? cplus_demangle_v3(linked, DMGL_PARAMS | DMGL_ANSI) :

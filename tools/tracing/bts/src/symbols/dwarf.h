@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The debug information of an object, unit by unit.
+ * Walk the compilation units in the debug information of an object.
  *
  * Included by: symbols/.
  */
@@ -12,8 +12,8 @@
 #include "object.h"
 
 /**
- * struct units - the units of compilation, one after the other
- * @die:	the current one, until the next or the end
+ * struct units - a walk over the compilation units
+ * @die:	the current unit, valid until units_next() or units_end()
  */
 struct units {
 	Dwarf_Die	die;
@@ -23,7 +23,7 @@ struct units {
 };
 
 void units_begin(struct units *u, const struct object *o);
-/* Return false if there is no other unit. */
+/* Return false after the last unit. */
 bool units_next(struct units *u);
 void units_end(struct units *u);
 

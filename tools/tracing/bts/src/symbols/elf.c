@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An ELF file: its build ID, which of its bytes are at which address, its symbols.
+ * Read the build ID, the segments and the symbols of an ELF file.
  *
- * The file is read whole into memory: it may change on disk while the tool runs, and
- * code and symbols must be of one build. Only segments that are executed count, and only
- * as far as the file has bytes for them.
+ * The whole file is read into memory, because the file may change on disk while the tool runs,
+ * and code and symbols must belong to one build. Only executable segments count, and only the
+ * bytes that the file contains.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define FILE_MAX	(4ULL << 30)
 
-/* Which of two names for the same address is taken: the higher. */
+/* Of two names for an address, the name with the higher rank is used. */
 enum {
 	RANK_PLT,
 	RANK_NOTYPE,
@@ -32,7 +32,7 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	/* The trace names the path. There may be a FIFO now: opening it must not wait. */
+	/* The path comes from the trace. It may be a FIFO now, so open() must not wait. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;
@@ -96,7 +96,7 @@ static uint32_t build_id_of(Elf *elf, const uint8_t *file, size_t file_size, uin
 	return size;
 }
 
-/* Not read whole: a vmlinux may be half a gigabyte. */
+/* Map the file instead of reading it, because a vmlinux may be half a gigabyte. */
 static Elf *map_elf(const char *path, int *fd)
 {
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -193,7 +193,7 @@ size_t elf_code(const char *path, struct segment **list)
 	return nr;
 }
 
-/* A function without a size goes no further than its section. */
+/* The maximum size of a function without a size: up to the end of its section. */
 static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
 {
 	Elf_Scn *scn = elf_getscn(elf, s->st_shndx);
@@ -220,7 +220,7 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	int type = GELF_ST_TYPE(s->st_info), bind = GELF_ST_BIND(s->st_info);
 	unsigned int rank = RANK_NOTYPE;
 
-	/* Local symbols follow the name of their file; the linker's own have none. */
+	/* Local symbols follow the name of their file. The linker's own symbols have no file. */
 	if (type == STT_FILE)
 		*file = *name ? name : NULL;
 	if (s->st_shndx == SHN_UNDEF || !s->st_value || !*name ||

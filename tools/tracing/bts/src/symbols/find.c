@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of a file that is in no trace: by all of their names, with the symbols of a stripped
- * file from its debug information.
+ * Find functions in a file, without a trace, by any of their names. For a stripped file, the
+ * symbols come from its debug information.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "find.h"
 #include "object.h"
 
-/* Find where in the file the address is. Return false if the file has no code there. */
+/* Find the file offset of an address. Return false if the file has no code there. */
 static bool file_offset(const struct object *o, uint64_t addr, uint64_t *offset)
 {
 	for (size_t i = 0; i < o->nr_segments; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of a file that is in no trace.
+ * Find functions in a file, without a trace.
  *
  * Included by: symbols/, record/.
  */
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Find the functions of the file at @path that the user means by @wanted, as sym_is() does. Set
- * *@offsets to where the functions begin in the file; the caller frees it. Return their number.
+ * Find the functions in the file at @path that match @wanted by sym_is(). Set *@offsets to their
+ * file offsets, an array that the caller frees. Return the number of functions.
  */
 size_t file_functions(const char *path, const char *wanted, uint64_t **offsets);
 

@@ -2,16 +2,16 @@
 /*
  * Inlined calls, from DWARF.
  *
- * The calls of an object are read when the first one is asked for, all at once. Their ranges
- * nest; they are flattened into spans, which are sorted by address and do not overlap:
+ * The first look-up in an object reads all inlined calls. Their ranges nest, and are flattened
+ * into spans, which are sorted by address and do not overlap:
  *
  *	main()		[------------------------------]
  *	outer()		      [------------------]
  *	inner()		            [-----]
  *	spans		      outer inner outer
  *
- * All inlined calls of one function have one struct sym. A function is known by its linked name,
- * or, if it has none, by its name and the place of its declaration.
+ * All inlined calls of a function share one struct sym. A function is identified by its name (the
+ * linked name, if it has one) and by the place of its declaration.
  */
 #include <dwarf.h>
 #include <search.h>
@@ -22,7 +22,7 @@
 #include "dwarf.h"
 #include "inlines.h"
 
-/* Compilers nest less; a damaged file may nest without end. */
+/* Compilers nest less. A damaged file may nest without end. */
 #define NESTING_MAX	256
 
 struct span {
@@ -32,9 +32,9 @@ struct span {
 };
 
 /**
- * struct function - a function that is inlined somewhere
- * @sym:	must be the first
- * @line:	of its declaration
+ * struct function - an inlined function
+ * @sym:	must be the first member
+ * @line:	the line of its declaration
  */
 struct function {
 	struct sym	sym;
@@ -44,9 +44,9 @@ struct function {
 /**
  * struct inline_table - the inlined calls of an object
  * @spans:	sorted by address, without overlap
- * @calls:	what the spans point to
+ * @calls:	the calls that the spans point to
  * @functions:	a tree of struct function, for tsearch()
- * @list:	the same, for names
+ * @list:	the same functions, for syms_tell_apart()
  */
 struct inline_table {
 	struct object	*object;
@@ -74,7 +74,7 @@ static int function_order(const void *left, const void *right)
 	return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Room for one more in a list of @nr. */
+/* Make room for another item in a list of @nr items. */
 static void *list_room(void *list, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? list : mem_realloc(list, nr ? 2 * nr : 1, size);
@@ -101,7 +101,7 @@ static struct sym *function_get(struct inline_table *t, const struct function *w
 	return &f->sym;
 }
 
-/* What the name, the linked name and the place of a function are. */
+/* Find or create the function of a DIE, by its linked name or name, and its declaration. */
 static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t addr)
 {
 	struct function f = { .sym = { .object = t->object, .addr = addr, .local = true } };
@@ -121,7 +121,7 @@ static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t 
 	return function_get(t, &f);
 }
 
-/* Without code or a name there is no call, but @outer. */
+/* Add a call and return it. Return @outer if the call has no code or no name. */
 static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct inlined *outer)
 {
 	struct inlined *call = NULL;
@@ -168,7 +168,7 @@ static void read_children(struct inline_table *t, Dwarf_Die *parent, struct inli
 	} while (!dwarf_siblingof(&die, &die));
 }
 
-/* A call comes after those that contain it. */
+/* Sort a call after the calls that contain it. */
 static int span_order(const void *left, const void *right)
 {
 	const struct span *a = left, *b = right;
@@ -186,7 +186,7 @@ struct flat {
 	uint64_t	done;
 };
 
-/* The code up to @addr belongs to the innermost of the open calls. */
+/* Add a span up to @addr, which belongs to the innermost open call. */
 static void flat_to(struct flat *f, uint64_t addr)
 {
 	if (f->nr_open && f->done < addr)
@@ -218,7 +218,7 @@ static void flatten(struct inline_table *t)
 
 		flat_close(&f, s.low);
 		flat_to(&f, s.low);
-		/* Only those of a damaged file do not nest. */
+		/* Spans nest, unless the file is damaged. */
 		if (f.nr_open && s.high > f.open[f.nr_open - 1].high)
 			s.high = f.open[f.nr_open - 1].high;
 		f.open[f.nr_open++] = s;

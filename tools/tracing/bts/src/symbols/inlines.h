@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions whose code the compiler has put into the code of their callers.
+ * Inlined functions, whose code the compiler copied into their callers.
  *
  * Included by: symbols/, flow/, dump/, cmd/.
  */
@@ -10,10 +10,10 @@
 #include "object.h"
 
 /**
- * struct inlined - a call that the compiler has replaced with the code of the function
+ * struct inlined - an inlined call
  * @sym:	the function; its name ends in " [inlined]"
- * @outer:	the inlined call that contains this one, or NULL
- * @depth:	1 if @outer is NULL, otherwise one more than that of @outer
+ * @outer:	the inlined call that contains this call, or NULL
+ * @depth:	1 if @outer is NULL, otherwise 1 + outer->depth
  */
 struct inlined {
 	struct sym		*sym;
@@ -22,8 +22,8 @@ struct inlined {
 };
 
 /*
- * Return the innermost inlined call that contains the code at @addr, or NULL. The answer holds
- * for the addresses up to *@end, which may be NULL.
+ * Return the innermost inlined call that contains the code at @addr, or NULL. The result is the
+ * same up to address *@end. @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
 void inlines_free(struct object *o);

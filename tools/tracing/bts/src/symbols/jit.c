@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What JIT compilers say about the code that they have made:
+ * Read the names and the code of functions from the files of JIT compilers:
  *
- *	/tmp/perf-PID.map	lines: address, size, name
- *	jit-PID.dump		perf's jitdump, anywhere: names and code. The program maps the
- *				file as executable, so the trace names it
+ *	/tmp/perf-PID.map	a line for each function: address, size, name
+ *	jit-PID.dump		perf's jitdump, in any directory: names and code. The program
+ *				maps the file as executable, so the trace contains its path
  *
- * They hold for all memory of the process without a file: anonymous, [heap], or of a memfd. They
- * are read when the first address there is looked up. If a compiler has used a place again, the
- * code and the name that it had last count. The files are not trusted.
+ * The files describe the memory of the process that has no file: anonymous memory, [heap], memfd.
+ * The files are read at the first look-up of such an address. If a compiler reused an address, the
+ * last name and code count. The files are not trusted.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ struct dump_record {
 	uint64_t	time;
 };
 
-/* The name and the code follow. */
+/* The name and the code follow this header. */
 struct dump_load {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -53,7 +53,7 @@ struct dump_load {
 	uint64_t	index;
 };
 
-/* A function of the dump; its code lies at @offset there. */
+/* A function of the dump, with its code at @offset in the dump. */
 struct load {
 	uint64_t	addr;
 	uint64_t	size;
@@ -97,7 +97,7 @@ static void read_map(struct object *o, struct sym_list *list)
 		fclose(file);
 }
 
-/* The bytes of the dump become the object's. */
+/* Read the dump into o->file. */
 static bool read_bytes(struct object *o)
 {
 	struct stat st;
@@ -119,7 +119,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* @record: its bytes, without those of the other records. */
+/* Read a record of @size bytes at offset @at, without its common header. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);
@@ -130,7 +130,7 @@ static void read_load(struct loads *all, const struct object *o, size_t at, size
 		return;
 	memcpy(&head, o->file + at, sizeof(head));
 	left = strnlen(name, size - sizeof(head));
-	/* The name ends with a 0. */
+	/* A NUL ends the name. */
 	left = size - sizeof(head) - left;
 	if (left <= 1 || head.size > left - 1 || !head.size || !head.addr)
 		return;
@@ -141,7 +141,7 @@ static void read_load(struct loads *all, const struct object *o, size_t at, size
 	};
 }
 
-/* At the same address, the last one first. */
+/* If an address has several functions, sort the last function first. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;

@@ -2,19 +2,19 @@
 /*
  * The kernel's code, from /proc/kcore.
  *
- * The code in vmlinux is not what runs: static keys, alternatives and ftrace have changed
- * it, and they may change it while branches are recorded. So it is read twice:
+ * The running code is not the code in vmlinux: static keys, alternatives and ftrace have
+ * patched it, and may patch it again while branches are recorded. So the code is read twice:
  *
  *	tracing on	kernel_code_take()
- *	tracing off	kernel_code_save() reads it again, and writes	kcore
- *			the pages that were others at the beginning	kcore.before
+ *	tracing off	kernel_code_save() reads the code again, writes it to kcore, and writes
+ *			the pages that had other contents at the start to kcore.before
  *
- * Where both are the same, nearly everywhere, this code has been executed: a run that it does
- * not allow is a gap. bts archive can only save the code of a later time; the name kcore.later
- * says so. The kernel's notes are saved as well: they have the build ID of its vmlinux.
+ * If both copies of an instruction are equal, this instruction ran, so a run that contradicts
+ * it is a gap. bts archive can save only later code, so the file is called kcore.later. The
+ * kernel's notes, which contain the build ID of its vmlinux, are saved too.
  *
- * Its pieces are [_stext, _etext) and, for modules, BPF programs and trampolines, the
- * pages with symbols of text in /proc/kallsyms.
+ * The saved code is [_stext, _etext) and, for modules, BPF programs and trampolines, the pages
+ * of text symbols in /proc/kallsyms.
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include "archive.h"
 #include "kernel_code.h"
 
-/* A test has others. */
+/* A test defines other paths. */
 #ifndef KCORE
 #define KCORE		"/proc/kcore"
 #define KALLSYMS	"/proc/kallsyms"
@@ -39,13 +39,10 @@
 
 enum {
 	PAGE		= 4096,
-	LAST_FUNCTION	= 16384,	/* how far the last one of a module may reach */
+	LAST_FUNCTION	= 16384,	/* the maximum size of a module's last function */
 };
 
-/**
- * struct piece - neighbouring pages
- * @bytes:	what is there
- */
+/* Neighbouring pages and their contents. */
 struct piece {
 	uint64_t	from, to;
 	uint8_t		*bytes;
@@ -65,14 +62,14 @@ static int by_start(const void *a, const void *b)
 
 static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
 {
-	/* Doubled when its number is a power of two. */
+	/* Double the room when the number is a power of two. */
 	if (!(code->nr & (code->nr - 1)))
 		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };
 	return &code->list[code->nr++];
 }
 
-/* Sorts them, and joins those that touch. */
+/* Sort the pieces, and join pieces that touch or overlap. */
 static void join_pieces(struct kernel_code *code)
 {
 	size_t used = 0;
@@ -92,7 +89,7 @@ static void join_pieces(struct kernel_code *code)
 	code->nr = used;
 }
 
-/* "ffffffff81000000 T _stext", "ffffffffc0000000 t init\t[module]" */
+/* The lines are "ffffffff81000000 T _stext" or "ffffffffc0000000 t init\t[module]". */
 static void find_pieces(struct kernel_code *code, char *kallsyms)
 {
 	uint64_t stext = 0, etext = 0;
@@ -119,7 +116,7 @@ static void find_pieces(struct kernel_code *code, char *kallsyms)
 
 /* --- Reading ------------------------------------------------------------------------ */
 
-/* Where kcore has an address; 0 if nowhere. */
+/* Return the offset of an address in kcore, or 0. Limit @length to the segment. */
 static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 {
 	Elf64_Ehdr head;
@@ -142,7 +139,7 @@ static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 	return 0;
 }
 
-/* What cannot be read is left 0, as kcore itself does. */
+/* Unreadable bytes stay 0, as in kcore itself. */
 static void read_piece(int kcore, struct piece *piece)
 {
 	piece->bytes = mem_zalloc(piece->to - piece->from, 1);
@@ -247,7 +244,7 @@ static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
 	return NULL;
 }
 
-/* The pages of @before that are others in @now. */
+/* Return the pages of @before that differ in @now. */
 static struct kernel_code *changed(const struct kernel_code *before,
 				   const struct kernel_code *now)
 {

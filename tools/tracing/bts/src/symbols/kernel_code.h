@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's code as it runs, kept beside a trace.
+ * The code of the running kernel, saved beside a trace.
  *
  * Included by: symbols/, cmd/.
  */
@@ -9,13 +9,13 @@
 
 struct kernel_code;
 
-/* As it is now; NULL after a warning. To be freed. */
+/* Read the current code. Return NULL after a warning. The caller frees the code. */
 struct kernel_code *kernel_code_take(void);
 void kernel_code_free(struct kernel_code *code);
 
 /*
- * Puts it beside the trace, with what was another one @before tracing went on; or, with
- * NULL, as the one of later. Warns and goes on: the trace itself is whole.
+ * Save the current code, and the pages that differ in @before, the code at the start of the
+ * recording. If @before is NULL, call the file kcore.later. If something fails, only warn.
  */
 void kernel_code_save(const char *trace, const struct kernel_code *before);
 

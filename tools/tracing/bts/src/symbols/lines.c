@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * File and line of an address, from DWARF's line tables.
+ * Find the file and line of an address in DWARF's line tables.
  *
- * The tables of an object are read when its first line is asked for, all at once, into
- * one array that is sorted by address: libdw's own look-up walks the units each time.
- * An entry without a line ends a run of code, so that code between two runs has none.
+ * The first look-up in an object reads all its tables into one array, sorted by address, because
+ * libdw's own look-up walks the units each time. An entry without a line ends a stretch of code,
+ * so that the code after the stretch has no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include "dwarf.h"
 
 /**
- * struct unit - one of the object's units of compilation
- * @dir:	where it was compiled: names of files may be relative to it
- * @names:	of its files, as far as they have been met
+ * struct unit - a compilation unit
+ * @dir:	the directory to which relative file names refer
+ * @names:	the names of its files, or NULL until first used
  */
 struct unit {
 	struct object	*object;
@@ -95,7 +95,7 @@ static void read_unit(struct object *o, Dwarf_Die *die)
 	free(u.names);
 }
 
-/* Where a run ends and the next begins, the end comes first. */
+/* If one stretch ends where another stretch begins, sort the end first. */
 static int compare(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -108,8 +108,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Of several lines at an address the last one holds. The others have no instruction of their
- * own, so nothing says how often they ran.
+ * If an address has several lines, keep the last. The other lines have no instruction, so their
+ * number of executions is unknown.
  */
 static void sort_lines(struct object *o)
 {
@@ -130,7 +130,7 @@ void units_begin(struct units *u, const struct object *o)
 		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
 	if (u->fd >= 0)
 		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
-	/* Its own would end the program. */
+	/* libdw's default handler would end the program. */
 	if (u->dwarf)
 		dwarf_new_oom_handler(u->dwarf, mem_fail);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Landing pads, by the tables that the unwinder itself reads.
+ * Landing pads, from the tables that the unwinder reads.
  *
- *	.eh_frame	a CIE for many FDEs; an FDE for each function: its addresses, and
- *			where its LSDA is
- *	LSDA		in .gcc_except_table: a table of call sites, and the landing pad for
- *			each, or none
+ *	.eh_frame	a CIE for many FDEs; an FDE for each function, with the addresses of
+ *			the function and of its LSDA
+ *	LSDA		in .gcc_except_table: a table of call sites, with the landing pad of
+ *			each call site, or 0
  *
- * .eh_frame is read once for each object. An LSDA is read at each question, for exceptions are
- * rare. The file is not trusted: a cursor never leaves its bytes, and is spoilt from the first
- * attempt on. See "Exception Frames" in the Linux Standard Base, and the Itanium C++ ABI,
- * "Exception Handling Tables".
+ * .eh_frame is read once for each object. An LSDA is read at each look-up, because exceptions
+ * are rare. The file is not trusted: a cursor never reads outside of its bytes, and is spoilt
+ * after the first such attempt. See "Exception Frames" in the Linux Standard Base, and "Exception
+ * Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/* DW_EH_PE_*: how a pointer is stored, and what it is relative to. */
+/* DW_EH_PE_*: the format of a pointer, and its base. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,
@@ -38,10 +38,10 @@ enum {
 	PE_OMIT		= 0xff,
 };
 
-/* More than any compiler has: an augmentation of a CIE. */
+/* The maximum length of a CIE's augmentation string; compilers use less. */
 #define LETTERS_MAX	16
 
-/* Bytes of the file that are mapped from @addr on. */
+/* Bytes of the file, with the address of the first byte. */
 struct cursor {
 	const uint8_t	*at;
 	size_t		left;
@@ -50,7 +50,7 @@ struct cursor {
 	bool		spoilt;
 };
 
-/* A function; its LSDA or 0. */
+/* A function, and the address of its LSDA or 0. */
 struct lsda_function {
 	uint64_t	begin;
 	uint64_t	end;
@@ -58,9 +58,9 @@ struct lsda_function {
 };
 
 /**
- * struct lsda_table - an object's functions that can be unwound
+ * struct lsda_table - the functions of an object
  * @functions:	sorted by address
- * @segments:	of the file, those with no code as well
+ * @segments:	all segments of the file, with or without code
  */
 struct lsda_table {
 	struct lsda_function	*functions;
@@ -84,7 +84,7 @@ static const uint8_t *take(struct cursor *c, size_t size)
 	return at;
 }
 
-/* A part of what is left; the cursor is behind it then. */
+/* Return a cursor for the next @size bytes, and move @c past these bytes. */
 static struct cursor part(struct cursor *c, uint64_t size)
 {
 	struct cursor inner = *c;
@@ -146,7 +146,7 @@ static uint64_t pointer_value(struct cursor *c, uint8_t encoding)
 	return 0;
 }
 
-/* A pointer; 0 stays 0. What is relative to anything but itself is not known here. */
+/* Read a pointer; 0 stays 0. Only absolute and PC-relative pointers are supported. */
 static uint64_t pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t at = c->addr, value = pointer_value(c, encoding);
@@ -159,7 +159,7 @@ static uint64_t pointer(struct cursor *c, uint8_t encoding)
 	return c->bits32 ? (uint32_t)value : value;
 }
 
-/* How a CIE says that its FDEs store addresses, and whether they have an LSDA. */
+/* The encodings of addresses and LSDA pointers in the FDEs of a CIE. */
 struct cie {
 	uint8_t	addresses;
 	uint8_t	lsda;
@@ -211,7 +211,7 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 	if (c->spoilt || !memchr(letters, 0, room) || (version != 1 && version != 3))
 		return false;
 	take(c, strlen(letters) + 1);
-	/* Factors of code and data, the register of the return address. */
+	/* Skip the factors of code and data, and the register of the return address. */
 	leb(c, false);
 	leb(c, true);
 	if (version == 1)
@@ -221,7 +221,7 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 	return read_augmentation(c, letters, cie);
 }
 
-/* A CIE or an FDE, without its length; spoilt at the end of the section. */
+/* Return the next CIE or FDE, after its length; spoilt at the end of the section. */
 static struct cursor next_entry(struct cursor *c)
 {
 	uint64_t size = number(c, 4, false);
@@ -242,7 +242,7 @@ static void add_function(struct lsda_table *t, const struct lsda_function *f)
 	t->functions[t->nr++] = *f;
 }
 
-/* @back: from its second word to its CIE. */
+/* Read an FDE, whose CIE lies @back bytes before @offset in the section. */
 static void read_fde(struct lsda_table *t, struct cursor *fde, const struct cursor *section,
 		     size_t offset, uint64_t back)
 {

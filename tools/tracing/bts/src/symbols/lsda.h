@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an exception goes: the landing pads of an object's functions; and where these are.
+ * Landing pads of exceptions, and the addresses of functions, from the unwinder's tables.
  *
  * Included by: flow/, symbols/.
  */
@@ -10,11 +10,11 @@
 #include "object.h"
 
 /*
- * Does an exception that a call at @site throws, or lets through, land at @pad? Both are
- * addresses as the object counts them.
+ * Report whether an exception from a call at @site lands at @pad. Both are addresses in the
+ * object.
  */
 bool lsda_leads(struct object *o, uint64_t site, uint64_t pad);
-/* Call @each for each function that can be unwound. */
+/* Call @each for each function in the tables. */
 void lsda_each(struct object *o, void (*each)(void *ctx, uint64_t begin, uint64_t end), void *ctx);
 void lsda_free(struct object *o);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions without symbols, as a stripped file has them. The unwinder's tables say where they
- * begin and end, and their addresses are their names: [FILE+0x1180].
- *
- * A part that the compiler has cut out of a function is a function here.
+ * Functions without symbols, as in a stripped file. The unwinder's tables contain their first
+ * and last addresses. The name is made from the address: [FILE+0x1180]. A part that the compiler
+ * split from a function counts as a function here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/**
- * struct nameless - the functions, while they are collected
- * @list:	in the order of the file
- */
+/* The functions, in the order of the file. */
 struct nameless {
 	struct object	*object;
 	struct sym	*list;
@@ -65,7 +61,7 @@ void nameless_syms(struct object *o)
 	free(n.list);
 	n.nr += o->nr_syms;
 	qsort(o->syms, n.nr, sizeof(*o->syms), compare);
-	/* Each ends where the next one begins, and a damaged file may have one twice. */
+	/* End each function before the next. A damaged file may contain a function twice. */
 	for (size_t i = 0; i < n.nr; i++) {
 		if (nr && o->syms[nr - 1].addr == o->syms[i].addr)
 			continue;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects: from the key of a mapping (path, build ID, inode) to code and symbols.
+ * Find the code and symbols of an object by the key of its mapping: path, build ID, inode.
  *
- * A file is looked for in the archive beside the trace, by its build ID or, without one, by
- * its path, and then at the path where it was mapped. It is taken only if it has the build
- * ID that the kernel saw; a file that was built again since has other code at these addresses.
- * A file without a build ID is known by device, inode and a ctime before the recording. If
- * these differ the file is still taken, because it is often the right one, but all its names
- * have a question mark.
- * Symbols and debug information may be in a second file, see debug.c.
+ * The archive beside the trace contains files by build ID or, without a build ID, by path. If
+ * a file is not in the archive, it is read from the path at which it was mapped. The build ID
+ * must be the build ID that the kernel saw, because a rebuilt file has different code at these
+ * addresses. A file without a build ID must have the same device and inode, and a ctime before
+ * the recording. Otherwise the file is still used, because it is often the right file, but a
+ * question mark is added to its names. Symbols and debug information may be in a second file,
+ * see debug.c.
  *
- * The vDSO is in no file: it is taken from the archive, or, if the trace is of the
- * kernel that runs now, from this process.
- * archive.h says what else is in the archive.
+ * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the
+ * trace, from this process. archive.h lists the other contents of the archive.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +116,7 @@ void objects_free(struct objects *all)
 	free(all->archive);
 }
 
-/* Memory that has no file, or one without a name. */
+/* Report whether a mapping is memory without a file, or of a file without a name. */
 static bool is_memory(const char *path)
 {
 	static const char * const names[] = {
@@ -196,7 +195,7 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	if (fd >= 0)
 		close(fd);
 	free(vdso);
-	/* No lines later: the path is only good now. */
+	/* The path is valid only until close(), so nobody may open it later. */
 	free(o->debug_path);
 	o->debug_path = NULL;
 	free(o->read_path);
@@ -210,7 +209,7 @@ static void read_vdso(struct objects *all, struct object *o, bool bits32)
 
 	if (all->archive)
 		path = mem_format("%s/%s", all->archive, bits32 ? "vdso32.so" : "vdso.so");
-	/* The one of 32-bit tasks would take a process to be started. */
+	/* To read the vDSO of 32-bit tasks, the tool would have to start a process. */
 	if ((!path || !elf_read(o, path, NULL, NULL)) && !bits32)
 		read_own_vdso(all, o);
 	free(path);
@@ -220,7 +219,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* Within the second in which recording began, the file may have changed after that. */
+	/* A ctime in the second of the start may be after the start. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -247,7 +246,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Where the process' memory without a file is looked up. */
+/* Return the object for the memory of a process that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };
@@ -255,7 +254,7 @@ static struct object *object_memory(struct objects *all, int tgid)
 	return object_get(all, &key);
 }
 
-/* The archive has it by the process. To be freed. */
+/* Return the path of a jitdump file, in the archive if it is there. The caller frees the path. */
 static char *find_dump(const struct objects *all, const struct object_key *key)
 {
 	char *path;
@@ -354,7 +353,7 @@ const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
 	const uint8_t *bytes = own_bytes(o->code, addr, size);
 
-	/* A module that has gone meanwhile. */
+	/* The module may have been removed during the recording. */
 	if (!bytes && o->code->before)
 		bytes = own_bytes(o->code->before, addr, size);
 	return bytes;
@@ -378,8 +377,8 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 }
 
 /*
- * The kernel maps whole pages, so a mapping may begin before its segment does: lld does not
- * align segments. If two segments share the page, the one that begins in it is meant.
+ * The kernel maps whole pages, and lld does not align segments, so a mapping may begin before
+ * its segment. If two segments share the page, take the segment that begins in the page.
  */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What addresses belong to: a file with code and symbols, the kernel, a module of it,
- * what a JIT compiler made.
+ * An object contains code and symbols: a file, the kernel, a kernel module, or the memory of a
+ * JIT compiler.
  *
  * Included by: symbols/, flow/, why/.
  */
@@ -18,18 +18,18 @@ struct object;
 
 /**
  * struct sym - a function
- * @addr:	where it begins, as its object counts addresses
+ * @addr:	its first address in the object
  * @end:	one past its last byte
- * @name:	as it is called in the source; longer if its object has others of that name
- * @plain:	as it is called in the source, without arguments
- * @linked:	as it is linked
- * @file:	of a local one, the source file; or NULL
- * @object:	where it is
- * @local:	no other file sees its name
- * @stub:	it only jumps to another function: procedure linkage
- * @nameless:	it has no symbol: it may be a part of another function
- * @role:	roles.c: how it is entered and left
- * @priv:	a command's own
+ * @name:	its name in the source, with a suffix if the object contains the name twice
+ * @plain:	its name in the source, without arguments
+ * @linked:	its name for the linker
+ * @file:	the source file of a local function, or NULL
+ * @object:	the object that contains the function
+ * @local:	other files cannot see the name
+ * @stub:	the function only jumps to another function: a stub of the PLT
+ * @nameless:	the function has no symbol, and may be a part of another function
+ * @role:	roles.c: how the function is entered and left
+ * @priv:	data of the command
  */
 struct sym {
 	uint64_t	addr;
@@ -48,9 +48,9 @@ struct sym {
 
 /**
  * struct alias - another name of a function
- * @addr:	of the function
- * @plain:	as it is called in the source, without arguments
- * @linked:	as it is linked
+ * @addr:	the address of the function
+ * @plain:	the name in the source, without arguments
+ * @linked:	the name for the linker
  */
 struct alias {
 	uint64_t	addr;
@@ -58,7 +58,7 @@ struct alias {
 	const char	*linked;
 };
 
-/* Does the user mean it: by a name of it, or a pattern with * or ? for one? */
+/* Report whether @wanted is a name of the function, or a pattern with * or ? for a name. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -74,42 +74,42 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* Is the file at the path the one that ran? */
+/* Whether the file at the path is the file that ran. */
 enum object_proof {
-	OBJECT_PROVEN,		/* by its build ID, or by device, inode and ctime */
-	OBJECT_UNPROVEN,	/* nothing says so: its names are marked */
-	OBJECT_CHANGED,		/* it is not: its code and names are not known */
-	OBJECT_MISSING,		/* there is none, or it cannot be read */
+	OBJECT_PROVEN,		/* yes, by its build ID, or by device, inode and ctime */
+	OBJECT_UNPROVEN,	/* unknown, so its names are marked */
+	OBJECT_CHANGED,		/* no, so its code and names are not used */
+	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
 /**
- * struct object - a file, or what is like one
- * @name:	its short name: that of the file, or [kernel]
- * @whole_name:	that in brackets
- * @path:	as it was mapped
- * @tgid:	the process, if it is no file
- * @file:	its bytes, @file_size of them; NULL if it cannot be read
- * @code:	the object that has this one's code: itself, or, of a module, the kernel
- * @whole:	stands for a function where no symbol is
+ * struct object - a file, the kernel, a kernel module, or memory without a file
+ * @name:	the short name: the file name, or [kernel]
+ * @whole_name:	the short name in brackets
+ * @path:	the path at which the object was mapped
+ * @tgid:	the process, if the object is not a file
+ * @file:	the contents, @file_size bytes; NULL if unreadable
+ * @code:	the object that contains the code: the kernel for a module, otherwise this object
+ * @whole:	the function of all addresses without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
- * @segments:	of @file: what is at which address
- * @bits32:	its code is 32-bit code
- * @is_file:	its addresses are those of a file, wherever that is mapped
- * @proof:	of a file
- * @user_only:	no branch between user space and the kernel is in the trace
- * @as_run:	of the kernel: @file was read when recording ended, not at another time
- * @before:	of the kernel: the pages that were others when recording began, or NULL
- * @blocks:	code.c: blocks that were decoded
+ * @segments:	the addresses of @file
+ * @bits32:	the code is 32-bit code
+ * @is_file:	addresses are ELF addresses, independent of the mapping
+ * @proof:	whether the file is the file that ran
+ * @user_only:	the trace has no branch between user space and the kernel
+ * @as_run:	kernel: @file was read when the recording ended, not at another time
+ * @before:	kernel: the pages that had other contents when the recording began, or NULL
+ * @blocks:	code.c: decoded blocks
  * @lines:	lines.c: sorted by address
- * @read_path:	where its bytes were read; NULL if nothing is there any more
+ * @read_path:	the path from which @file was read; NULL if that path is no longer valid
  * @debug_path:	the file with the debug information
- * @debug_apart:	it is another file than the one with the code
- * @debug_bias:	what is to be added to its addresses
- * @lsda:	lsda.c: where exceptions go
- * @inlines:	inlines.c: calls that are inlined
- * @jit_map:	jit.c: of memory without a file, what is still to be read about it, or NULL
- * @jit_dump:	the same
+ * @debug_apart:	@debug_path is not the file with the code
+ * @debug_bias:	added to the addresses in the debug information
+ * @lsda:	lsda.c: landing pads of exceptions
+ * @inlines:	inlines.c: inlined calls
+ * @jit_map:	jit.c: memory without a file: the map to read at the first look-up, or NULL
+ * @jit_dump:	jit.c: memory without a file: the dump to read at the first look-up, or NULL
  */
 struct object {
 	char		*name;
@@ -158,8 +158,8 @@ struct object {
 };
 
 /*
- * An object's name in a mapping: path, build ID (may be empty), inode (may be 0), device. The vDSO
- * of 32-bit tasks is [vdso32] here; the kernel calls it [vdso], too.
+ * The identity of an object in a mapping; the build ID may be empty, the inode 0. The vDSO of
+ * 32-bit tasks, which the kernel also calls [vdso], has the path [vdso32] here.
  */
 struct object_key {
 	const char	*path;
@@ -171,8 +171,8 @@ struct object_key {
 };
 
 /*
- * All objects of a trace. @archive: a directory beside it, or NULL; @began: when recording
- * began, in seconds, 0 if that is not known.
+ * All objects of a trace. @archive: the directory beside the trace, or NULL; @began: the start
+ * of the recording in seconds, 0 if unknown.
  */
 struct objects {
 	struct object	*list;
@@ -186,47 +186,47 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * The file that has the kernel's lines: @path, or NULL for where distributions put it. False,
- * with @e set, if @path is not the file.
+ * Find the kernel's source lines in @path or, if NULL, where distributions install vmlinux.
+ * Return false, with @e set, if @path cannot be used.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
 		     struct error *e);
 void objects_free(struct objects *all);
 struct object *object_get(struct objects *all, const struct object_key *key);
-/* A new one, without file or symbols. */
+/* Create an object without file and symbols. */
 struct object *object_new(struct objects *all, const char *name, const char *path);
 
-/* Is this its name or its path? The brackets of [kernel] may be left out. */
+/* Report whether @name is the name or the path. The brackets of [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
 
-/* The function at the address; never NULL. */
+/* Return the function at the address; never NULL. */
 struct sym *object_sym(struct object *o, uint64_t addr);
-/* The bytes at the address, up to the end of what the file has there. */
+/* Return the bytes at the address. @size is their number up to the end of the segment. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * May other bytes than those have been executed there? Of the kernel, which changes its own
- * code: where it did so during the recording, or anywhere, if the code is of another time.
+ * Report whether other bytes may have been executed at the address, because the kernel patched
+ * its code during the recording, or because the kernel's code was read at another time.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
-/* The address of the byte at an offset of the file. */
+/* Return the address of the byte at a file offset. */
 uint64_t object_addr(const struct object *o, uint64_t offset);
 
 /*
- * elf.c: a file's bytes, segments and symbols. False if it is not one of that build ID.
- * @archive may have its debug information, or is NULL.
+ * elf.c: read the contents, segments and symbols of a file. Return false if the file is not an
+ * ELF file with the build ID of @key. @archive may contain debug information, or is NULL.
  */
 bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	      const char *archive);
-/* The address of a symbol; 0 if there is none, or no such file. */
+/* elf.c: return the address of a symbol, or 0. */
 uint64_t elf_symbol(const char *path, const char *name);
-/* elf.c: the code of a file, into *@list. Returns how many segments. */
+/* elf.c: set *@list to the segments with code. Return their number. */
 size_t elf_code(const char *path, struct segment **list);
-/* The build ID that is in notes, as /sys/kernel/notes has them; its size, or 0. */
+/* Find the build ID in notes, as in /sys/kernel/notes. Return its size, or 0. */
 uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
-/* Where the build ID is in the file's notes; its size, 0 if there is none. */
+/* Find the build ID of a file. Return its size, or 0. */
 uint32_t elf_build_id(const char *path, uint8_t *id);
 
-/* symbols.c: a table being made; then sorted, overlaps resolved. */
+/* symbols.c: the unsorted symbols of a table, which may overlap. */
 struct sym_add {
 	uint64_t	addr;
 	uint64_t	size;
@@ -245,39 +245,39 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 		  unsigned int rank);
 /* elf.c: never NULL. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
-/* elf.c: what is loaded of a file with all of @flags (PF_*), into *@list. Returns how many. */
+/* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
-/* elf.c: a symbol of a file, if it is a function. @file: of the symbols before it. */
+/* elf.c: add a symbol if it is a function. *@file is the source file, set by STT_FILE symbols. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
-/* debug.c: the file's symbols, and its debug_path. */
+/* debug.c: read the symbols of a file, and find its debug_path. */
 void debug_syms(struct object *o, Elf *elf, const char *path, const char *archive);
-/* The names are the object's from now on: copied. Frees the list. */
+/* Make the symbols of the object from a list. Copy the names and free the list. */
 void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
-/* demangle.c: of a C++ function's linked name, its own; or the same. */
+/* demangle.c: return the name in the source, or @linked if the name is not mangled. */
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
-/* nameless.c: functions without symbols. */
+/* nameless.c: add the functions without symbols. */
 void nameless_syms(struct object *o);
-/* apart.c: equal names become longer, until they differ: those of the object, those of a list. */
+/* apart.c: make equal names longer until they differ, in the object or in a list. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
-/* plt.c: of procedure linkage. Rank 0: below all symbols. */
+/* plt.c: add the stubs of the PLT, with rank 0, below all symbols. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 /* jit.c */
 void jit_syms(struct object *o);
-/* Is it the name of a file of perf's jitdump? */
+/* Report whether the path names a jitdump file of perf. */
 bool jit_is_dump(const char *path);
 
-/* lines.c: file and line of an address; false if it is not known. */
+/* lines.c: find file and line of an address. Return false if they are unknown. */
 bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line);
 
 struct line {
 	uint64_t	addr;
 	const char	*file;
 	uint32_t	line;
-	uint32_t	order;		/* in the debug information */
+	uint32_t	order;		/* position in the debug information */
 };
 
 #endif

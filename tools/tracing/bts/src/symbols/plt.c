@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of procedure linkage: the stubs by which calls lead into other files.
+ * Names for the stubs of the procedure linkage table (PLT), which call into other files.
  *
- * Stubs have no symbols. Each one jumps by way of a slot that the dynamic linker fills, and
- * the slot's relocation has the name of the function, so the stub is printf@plt:
+ * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The
+ * relocation of the slot contains the name of the function, so the stub is called printf@plt:
  *
- *	jmp *SLOT(%rip)		.plt; .plt.sec, with IBT; .plt.got, for a function whose
- *				address is taken as well
- *	push $N; jmp .plt	.plt, with IBT, until the function is found: the Nth
- *				relocation of .rela.plt
+ *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
+ *				the function is also taken
+ *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
+ *				relocation in .rela.plt
  *
- * In 32-bit code, jmp *SLOT has the slot's address, or its distance from the global offset table
- * (jmp *SLOT(%ebx)), and N counts the bytes of .rel.plt.
- *
- * Everything else in these sections is [plt].
+ * In 32-bit code, SLOT is the address of the slot, or its offset in the global offset table (jmp
+ * *SLOT(%ebx)), and N is a byte offset in .rel.plt. Everything else in these sections is [plt].
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -31,11 +29,11 @@ struct slot {
 };
 
 /**
- * struct slots - what the relocations say
- * @list:	slots, by address
- * @by_number:	names of .rela.plt in its order
+ * struct slots - the slots, from the relocations
+ * @list:	sorted by address
+ * @by_number:	names in the order of .rela.plt
  * @bits32:	the code is 32-bit code
- * @got:	in 32-bit code, where the global offset table is
+ * @got:	address of the global offset table, for 32-bit code
  */
 struct slots {
 	struct slot	*list;
@@ -60,7 +58,7 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r
 	return name && *name ? name : NULL;
 }
 
-/* Both kinds of relocations have an offset and a symbol. */
+/* Read a relocation of either kind, without the addend. */
 static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rel *r)
 {
 	GElf_Rela rela;
@@ -122,7 +120,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
 				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
-		/* If both are there, it begins with the second. */
+		/* If the file has both sections, the table begins with .got.plt. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
 	}
@@ -130,7 +128,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
 
-/* The slot of the jmp at @at in the code, which is at @addr; 0 if the code is not that. */
+/* Return the slot of the jmp at code[at], or 0. @addr is the address of code[0]. */
 static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
 {
 	uint32_t operand;
@@ -145,7 +143,7 @@ static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t a
 	return slots->bits32 ? operand : addr + at + 6 + (int32_t)operand;
 }
 
-/* Whose stub is at the address? */
+/* Return the name of the function whose stub is at the address, or NULL. */
 static const char *stub_of(const struct slots *slots, const uint8_t *code, uint64_t addr)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of functions that calls and returns alone do not explain.
+ * The roles of functions that do not follow the usual order of calls and returns, by name.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct role_name names[] = {
 	{ "gogo",			ROLE_SWITCH },
 };
 
-/* What compilers call the code of -mretpoline and -mindirect-branch. */
+/* The names of thunks from -mretpoline and -mindirect-branch. */
 static const char *const thunks[] = {
 	"__x86_indirect_", "__x86_return_", "__llvm_retpoline_", "__llvm_lvi_thunk_",
 };

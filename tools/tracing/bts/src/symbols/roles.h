@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a function's name says about how it is entered and left.
+ * Roles of functions, known from their names, tell how a function is entered and left.
  *
  * Included by: symbols/, flow/.
  */
@@ -10,14 +10,14 @@
 #include "object.h"
 
 enum sym_role {
-	ROLE_UNKNOWN,		/* not looked at yet */
+	ROLE_UNKNOWN,		/* not yet determined */
 	ROLE_ORDINARY,
-	ROLE_SETJMP,		/* returns once more for each longjmp() */
-	ROLE_SWITCH,		/* returns on another stack than the one that it was called on */
-	ROLE_THUNK,		/* its ret stands for an indirect call or jump */
+	ROLE_SETJMP,		/* returns again at each longjmp() */
+	ROLE_SWITCH,		/* is called on one stack and returns on another stack */
+	ROLE_THUNK,		/* ends in a ret that replaces an indirect call or jump */
 };
 
-/* The role is found once for each function. */
+/* Set the role of a function. */
 enum sym_role sym_find_role(struct sym *sym);
 
 static inline enum sym_role sym_role(struct sym *sym)
@@ -26,9 +26,9 @@ static inline enum sym_role sym_role(struct sym *sym)
 }
 
 /*
- * Has the compiler cut @part out of @whole? Compilers move code that rarely runs to another
- * section, as f.cold, and the rest of a function of which callers have the beginning to
- * f.part.0. The frame is that of @whole if @whole jumps there.
+ * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f
+ * to f.cold. If callers inline the start of f, its rest is f.part.0. If @whole jumps to its part,
+ * both are one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of symbols: from ELF files, /proc/kallsyms, what JIT compilers say.
+ * Symbol tables from ELF files, /proc/kallsyms and JIT compilers.
  *
- * A table is sorted once. Of several names for an address the one of the highest rank is
- * kept (global before weak before local, then the one with a size, then the shorter); the
- * others are aliases, by which the user may mean the function.
- * A symbol ends where it says, and at the latest where the next one begins; one without
- * a size ends there. The file of a local symbol is known as well.
+ * A table is sorted once. If an address has several names, the function gets the name with the
+ * highest rank: global before weak before local, then a name with a size, then the shortest
+ * name. The other names are aliases, which the user may type too. A symbol ends where its size
+ * says, or at the next symbol if the size is larger or unknown.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* A symbol without a size that nothing follows. */
+/* The size of the last symbol, if its size is unknown. */
 #define SYM_OPEN	4096
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
@@ -48,7 +47,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* A copy that lives as long as the object. */
+/* Return a copy that lives as long as the object. */
 char *object_string(struct object *o, const char *string)
 {
 	char *copy = mem_strdup(string);
@@ -60,7 +59,7 @@ char *object_string(struct object *o, const char *string)
 	return copy;
 }
 
-/* printf@@GLIBC_2.2.5 is printf; printf@plt stays. */
+/* Shorten printf@@GLIBC_2.2.5 to printf, but not printf@plt. */
 static char *sym_name(struct object *o, const char *name)
 {
 	char *copy = object_string(o, name), *at = strchr(copy, '@');
@@ -81,7 +80,7 @@ static void add_alias(struct object *o, const struct sym_add *a)
 	char *linked = sym_name(o, a->name);
 	size_t nr = o->nr_aliases;
 
-	/* The name of a kernel's module follows. */
+	/* Remove the name of a kernel module. */
 	linked[strcspn(linked, "\t")] = 0;
 	if (!(nr & (nr - 1)))
 		o->aliases = mem_realloc(o->aliases, nr ? 2 * nr : 1, sizeof(*o->aliases));
@@ -107,7 +106,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 				add_alias(o, a);
 			continue;
 		}
-		/* A label within a function that has a size is no function. */
+		/* Skip labels inside a function, which have no size. */
 		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size)
 			continue;
 		s->addr = a->addr;
@@ -122,7 +121,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	}
 	if (nr && syms[nr - 1].end == UINT64_MAX)
 		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
-	/* The names are the file's, which is freed: they become the object's. */
+	/* The file, which is freed, owns the names so far. */
 	for (size_t i = 0; i < nr; i++) {
 		syms[i].linked = sym_name(o, syms[i].name);
 		syms[i].plain = sym_demangle(o, syms[i].linked, false);
@@ -168,7 +167,7 @@ bool sym_is(const struct sym *s, const char *wanted)
 	return false;
 }
 
-/* The object of a module, made when its first symbol is met. */
+/* Return the object of a module, after creating it if necessary. */
 static struct object *module_get(struct objects *all, const char *module)
 {
 	struct object *o;
@@ -182,7 +181,7 @@ static struct object *module_get(struct objects *all, const char *module)
 	return o;
 }
 
-/* "address type name", with a tab and "[module]" after the name if it is a module's. */
+/* Parse "address type name"; a tab and "[module]" follow the name of a module's symbol. */
 static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 {
 	char *rest;
@@ -195,8 +194,8 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 }
 
 /*
- * The kernel and its modules share one table, the kernel's: addresses of both are
- * absolute, and the code of both is in one file.
+ * The kernel and its modules share the kernel's table, because both have absolute addresses,
+ * and one file contains the code of both.
  */
 void kernel_syms(struct objects *all, const char *kallsyms)
 {

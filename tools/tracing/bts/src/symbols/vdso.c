@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The vDSO is in no file. All 64-bit tasks have the same one, and so has this process.
+ * The vDSO is not a file. All 64-bit tasks, including this process, have the same vDSO.
  */
 #include <fcntl.h>
 #include <stdbool.h>

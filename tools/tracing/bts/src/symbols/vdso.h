@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Read the vDSO of a process, as the file that it is. Return NULL if there is none. To be freed. */
+/* Read the vDSO of a process, an ELF file, or return NULL. The caller frees the vDSO. */
 void *vdso_read(pid_t pid, size_t *size);
-/* The same of 32-bit tasks. It starts a process. */
+/* Read the vDSO of 32-bit tasks, by starting a process. */
 void *vdso_read32(size_t *size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All 32-bit tasks have the same vDSO. A process that is stopped where it becomes a 32-bit program,
- * and is then killed, has it, too.
+ * All 32-bit tasks have the same vDSO. To read it, start a 32-bit program, stop the process at
+ * the end of execve(), and kill the process afterwards.
  */
 #include <elf.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define PROGRAM_ADDR	0x10000
 
-/* A program that does nothing. It is not executed. */
+/* Create an empty program, which never runs. */
 static int make_program(void)
 {
 	const struct {
@@ -44,7 +44,7 @@ static int make_program(void)
 	return fd;
 }
 
-/* A process that is stopped at the end of its execve(), or -1. */
+/* Return a process that is stopped at the end of execve(), or -1. */
 static pid_t start_program(int fd)
 {
 	char *none = NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file with the kernel's debug information: its lines.
+ * Find the kernel's vmlinux, for source lines.
  *
- * The code of a trace is that of its archive, the symbols are the trace's own. Only lines
- * come from vmlinux, which must be the one of the kernel that was recorded: by its build ID,
- * which bts record keeps as the kernel has it in /sys/kernel/notes. The kernel may run at
- * another address than it was linked for; the symbol _stext says how far from there.
+ * The kernel's code comes from the archive, and its symbols come from the trace. Only source
+ * lines come from vmlinux, which must have the build ID of the recorded kernel. bts record saves
+ * that ID from /sys/kernel/notes. The kernel may run at another address than its link address;
+ * the symbol _stext shows the difference.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static uint64_t running_stext(const char *kallsyms)
 	return at ? strtoull(at, NULL, 16) : 0;
 }
 
-/* The build ID of the trace's kernel; its size, 0 if it is not known. */
+/* Find the build ID of the recorded kernel. Return its size, or 0. */
 static uint32_t recorded_id(const struct objects *all, uint8_t *id)
 {
 	char *path, *notes;
@@ -52,7 +52,7 @@ static bool same_build(const char *path, const uint8_t *id, uint32_t size)
 	return elf_build_id(path, other) == size && !memcmp(id, other, size);
 }
 
-/* "Linux host 6.12.1 #1 SMP ...": the third word. To be freed. */
+/* Return the third word of "Linux host 6.12.1 #1 SMP ...". The caller frees the word. */
 static char *release_of(const char *uname)
 {
 	for (int word = 0; uname && word < 2; word++) {
@@ -62,7 +62,7 @@ static char *release_of(const char *uname)
 	return mem_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
 }
 
-/* Where Debian and others put it: by build ID, by release. To be freed, or NULL. */
+/* Return the path of a vmlinux installed as in Debian, or NULL. The caller frees the path. */
 static char *installed(const struct objects *all, const uint8_t *id, uint32_t size)
 {
 	char *release = release_of(all->uname), hex[2 * BUILD_ID_MAX + 1];
