@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The longest common subsequence of two sequences, by Myers' algorithm of 1986: of all ways from
- * one sequence to the other with d insertions and deletions, it keeps the one that reaches furthest
- * on each diagonal.
+ * The longest common subsequence of two sequences, by Myers' algorithm of 1986. A path turns one
+ * sequence into the other with insertions and deletions. For each number d of insertions and
+ * deletions, the algorithm keeps the path that reaches furthest on each diagonal.
  *
- * If the sequences differ in more than COST_MAX places, the furthest way so far is taken, and the
- * search begins again at its end, so time and memory are bounded. The result is a common
- * subsequence then, but perhaps not the longest.
+ * If the sequences differ in more than COST_MAX places, the search uses the furthest path so far
+ * and restarts at its end, which limits time and memory. Then the result is a common
+ * subsequence, but perhaps not the longest.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 /**
  * struct search - a search from one place in both sequences
- * @far:	of each cost d, how far in @a the diagonals -d, -d + 2 ... d reach
+ * @far:	for each cost d, the positions in @a that the diagonals -d, -d + 2 ... d reach
  */
 struct search {
 	const uint64_t	*a;
@@ -36,7 +36,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* From which diagonal the best way to diagonal @k of cost @d comes. */
+/* Return the diagonal from which the best path to diagonal @k of cost @d comes. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -46,7 +46,7 @@ static long came_from(const struct search *s, long d, long k)
 	return k - 1;
 }
 
-/* Where the way begins to slide. */
+/* Return the position at which the path reaches the diagonal. */
 static long begin_of(const struct search *s, long d, long k)
 {
 	long from = came_from(s, d, k);
@@ -54,7 +54,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* The diagonal of cost @d that has reached both ends, or the furthest one. */
+/* Extend all paths to cost @d. Return the furthest diagonal; set @done if it reaches both ends. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -65,7 +65,7 @@ static long one_more(struct search *s, long d, bool *done)
 	for (long k = -d; k <= d; k += 2) {
 		long x = d ? begin_of(s, d, k) : 0;
 
-		/* A way beyond the end of @a or @b does not come back. */
+		/* A path beyond the end of @a or @b does not come back. */
 		if (x > s->nr_a || x - k > s->nr_b) {
 			far[d + k] = x;
 			continue;
@@ -82,7 +82,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* The matches on the way to diagonal @k of cost @d, from the end on. */
+/* Store the matches on the path to diagonal @k of cost @d. Return their number. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;
@@ -106,7 +106,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Searches up to the end, or as far as that is cheap; *@x and *@y: how far. */
+/* Search up to the end or up to cost COST_MAX. Set *@x and *@y to the end of the path. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

@@ -15,7 +15,7 @@ struct match {
 	size_t	b;
 };
 
-/* The matches, ascending, into @out, which has room for the shorter sequence. Their number. */
+/* Store the matches in order in @out, with room for the shorter sequence. Return their number. */
 size_t align(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b,
 	     struct match *out);
 

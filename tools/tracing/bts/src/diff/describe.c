@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A difference in words and numbers: where it begins, what each run did, where they meet.
+ * Describe a difference: its place, the execution of each run, and where the runs meet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "lib/mem.h"
 #include "describe.h"
 
-/* So many different functions are named. */
+/* The maximum number of functions to name. */
 #define CALLS_MAX	6
-/* So many nodes are looked at for how deep a recursion goes. */
+/* The maximum number of nodes to search for the depth of a recursion. */
 #define NEST_MAX	1000000
 
 void path_push(struct find *s, uint32_t function)
@@ -37,7 +37,7 @@ static struct rest rest_of(const struct range *r, unsigned int side)
 	return (struct rest) { r->items[side], r->nr[side], r->after[side] };
 }
 
-/* The first branches that differ; how many were the same before. */
+/* Find the first branches that differ. Return the number of equal elements before them. */
 static uint64_t part(struct find *s, const struct range *r, uint32_t tokens[2])
 {
 	struct cursor c[2];
@@ -54,7 +54,7 @@ static uint64_t part(struct find *s, const struct range *r, uint32_t tokens[2])
 	return same;
 }
 
-/* The first branches after the range. False if they are not the same. */
+/* Find the first branches after the range. Report whether they are equal. */
 static bool meet(struct find *s, const struct range *r, uint32_t tokens[2])
 {
 	for (unsigned int side = 0; side < 2; side++) {
@@ -69,7 +69,7 @@ static bool meet(struct find *s, const struct range *r, uint32_t tokens[2])
 	       elem_key(s->f, tokens[0]) == elem_key(s->f, tokens[1]);
 }
 
-/* The side whose branch is the one that went two ways; 2: both have it. */
+/* Find the place of the difference. Return the side that took its branch there, or 2 for both. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -78,7 +78,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
-	/* Both have ended, where a filter has left out what came then. */
+	/* Both sides have ended, because a filter excludes the next branches. */
 	if (!t[0] && !t[1])
 		return 0;
 	if (t[0] && t[1])
@@ -90,7 +90,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* The branches do not come from the same instruction: the first run's counts. */
+	/* The runs do not continue at the same instruction, so use the first run's. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -112,7 +112,7 @@ static void add_sums(struct find *s, const struct range *r, struct difference *d
 	}
 }
 
-/* Only what was executed between the branch that differs and where the runs meet. */
+/* Count only instructions between the branch that differs and the place where the runs meet. */
 static void trim_sums(struct find *s, struct difference *d, unsigned int parted,
 		      const uint32_t meets[2])
 {
@@ -223,8 +223,8 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 }
 
 /*
- * How often a loop's body ran. The first iteration and the last one are not in the node. If the
- * loop is entered at its condition, the last one is only that.
+ * Return the number of times that a loop's body ran. The node does not contain the first and the
+ * last iteration. If the loop is entered at its condition, the last iteration has no body.
  */
 static uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -236,7 +236,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* How often a loop ran that one run goes back in and the other one does not. */
+/* Return the number of iterations of a loop that repeats in only one run. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -262,7 +262,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* How many calls of the function are around each other in it. */
+/* Return the number of nested calls of the function in an element. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {
@@ -304,7 +304,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	return d->side[0].times != d->side[1].times;
 }
 
-/* Where the run went at the difference; 0: straight on. */
+/* Return the branch that the run took at the difference, or 0 if it continued straight on. */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
 	const struct token *t;
@@ -315,7 +315,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Differences are one if both runs went the same ways at the same place. */
+/* Differences belong together if both runs took the same branches at the same place. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {
@@ -345,7 +345,7 @@ static void set_path(struct find *s, struct difference *d)
 	d->path_cut = i;
 }
 
-/* How the first occurrence ends; later ones are taken for the same. */
+/* Note whether the runs meet after this occurrence of the difference. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files that find differences share.
+ * Declarations shared by the files that find differences.
  *
  * Included by: diff/.
  */
@@ -11,10 +11,10 @@
 #include "items.h"
 
 /**
- * struct range - items of both runs that are compared with each other
- * @type:	of the nodes that they are in
- * @nodes:	these
- * @after:	what follows
+ * struct range - items of both runs to compare
+ * @after:	the items after the range
+ * @type:	the type of @nodes
+ * @nodes:	the nodes that contain the items
  */
 struct range {
 	struct item		*items[2];
@@ -31,12 +31,12 @@ struct found {
 
 /**
  * struct find - a search
- * @groups:	differences by what they have in common
- * @pairs:	nodes that were compared: from where in @kept, and how many
- * @found:	differences of the pairs that are being compared
- * @path:	functions around, outermost first
- * @depth:	pairs around
- * @unmet:	the last difference, plus 1, if the runs have not met after it
+ * @groups:	numbers of differences, by the key of group_of()
+ * @pairs:	pairs that were compared, with the position and number of their results in @kept
+ * @found:	differences of the current pairs
+ * @path:	the enclosing functions, outermost first
+ * @depth:	number of enclosing pairs
+ * @unmet:	number of the last difference, plus 1, if the runs have not met after it; or 0
  */
 struct find {
 	struct forest		*f;
@@ -57,9 +57,9 @@ struct find {
 	bool			too_deep;
 };
 
-/* The difference's number in the list, to which it is added if it is not there. */
+/* Find or add the difference. Return its number in the list. */
 uint32_t describe(struct find *s, const struct range *r);
-/* The range belongs to the last difference: the runs have not met before it. */
+/* Add the range to the last difference, because the runs have not met before the range. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 

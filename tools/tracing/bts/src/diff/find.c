@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every difference of two trees.
+ * Find all differences of two trees.
  *
- *	equal nodes are skipped
- *	children	those that are equal are aligned; between them, calls of the same
- *			function, loops with the same beginning, and iterations are pairs
- *	a pair		is compared in the same way; the result is kept, so a pair that
+ *	nodes		equal nodes are skipped
+ *	children	equal children are aligned; between these, calls of the same function,
+ *			loops with the same first instruction, and iterations become pairs
+ *	pairs		a pair is compared in the same way; the result is kept, so a pair that
  *			occurs a thousand times is compared once
  *	the rest	is a difference
  *
- * A difference begins at a branch. Both runs have executed the same branches up to it and come
- * from the same instruction, so the branch whose address is lower went the other way in the
- * other run. They meet at the instruction from which both have the same branches again.
+ * Before a difference, both runs take the same branches and continue at the same instruction. So
+ * the run with the higher next branch has passed the lower branch without taking it. The lower
+ * branch is the place of the difference. The runs meet when their branches are the same again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "align.h"
 #include "describe.h"
 
-/* Deeper calls are not compared: the program's own stack is needed for each. */
+/* Do not compare deeper calls, because each level needs stack space of this program. */
 #define DEPTH_MAX	100000
 
 static void found(struct find *s, uint32_t difference, uint64_t times)
@@ -39,7 +39,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Makes one entry of those for the same difference, from @begin on. */
+/* Merge the entries of the same difference, from @begin on. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -68,7 +68,7 @@ static void difference(struct find *s, const struct range *r)
 
 static void walk(struct find *s, const struct range *whole);
 
-/* The items of both sides up to @end are a range; its rests are what follows in @r. */
+/* Return the range of items from @begin to @end. Its @rests are the following items of @r. */
 static struct range range_upto(const struct range *r, const size_t begin[2], const size_t end[2],
 			       struct rest rests[2])
 {
@@ -86,7 +86,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Aligns by @keys and calls @each for what is between the matches, @match for each match. */
+/* Align by @keys. Call @match for each match, and @each for each range between matches. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -116,7 +116,7 @@ static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 	free(keys[1]);
 }
 
-/* Compares two nodes of a kind, and what they have in common is left out. */
+/* Find the differences of two nodes of the same type. */
 static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest *const after[2])
 {
 	const struct node *n = node_of(s->f, nodes[0]);
@@ -142,7 +142,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* The same, once for each two nodes; the result counts @times times. */
+/* Like find_pair(), but compare a pair only once. The result counts @times times. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {
@@ -177,7 +177,7 @@ static void find_pair_once(struct find *s, const uint32_t nodes[2],
 	}
 }
 
-/* Two items of one kind. */
+/* Compare two items of the same shape. */
 static void pair_items(struct find *s, const struct range *r)
 {
 	struct item *a = r->items[0], *b = r->items[1];
@@ -188,7 +188,7 @@ static void pair_items(struct find *s, const struct range *r)
 		find_pair_once(s, (uint32_t[2]) { a->elem, b->elem }, r->after, times);
 	if (a->count == b->count)
 		return;
-	/* One run is longer. */
+	/* The additional repetitions of one side are a difference. */
 	a->count -= times;
 	b->count -= times;
 	left.nr[0] = !!a->count;
@@ -196,7 +196,7 @@ static void pair_items(struct find *s, const struct range *r)
 	difference(s, &left);
 }
 
-/* Equal for what is worth comparing with each other. */
+/* Return a key that is equal for two items that can be compared as a pair. */
 static uint64_t shape(const struct forest *f, const struct item *item)
 {
 	const struct node *n;
@@ -215,8 +215,8 @@ static uint64_t identity(const struct forest *f, const struct item *item)
 }
 
 /*
- * The items of a side as numbers. A call is one with the branch before it: the same function may
- * have done the same elsewhere.
+ * Return the keys of the items of a side. The key of a call includes the branch before the call,
+ * because the same call may occur elsewhere too.
  */
 static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned int side,
 			 uint64_t (*key)(const struct forest *f, const struct item *item))
@@ -235,7 +235,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* Nothing in it is equal. */
+/* The range contains no equal items. Compare pairs of items with the same shape. */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];
@@ -258,7 +258,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* A range with chunks: those that are not equal are opened. */
+/* Open the chunks of a range, which are not equal. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;
@@ -313,7 +313,7 @@ static void strip_begin(const struct find *s, struct range *r)
 	}
 }
 
-/* What is stripped off the end follows the range: @rests, and @cut if a run was split. */
+/* Move the equal items at the end to the @rests after the range. @cut are parts of split runs. */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {

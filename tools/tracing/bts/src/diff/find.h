@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference of two trees.
+ * Find all differences of two trees.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -10,27 +10,27 @@
 #include "tree.h"
 
 enum difference_kind {
-	DIFF_BRANCH,		/* a branch went another way */
-	DIFF_LOOP,		/* a loop ran more often */
-	DIFF_RECURSION,		/* a function called itself more often */
+	DIFF_BRANCH,		/* a branch had different targets */
+	DIFF_LOOP,		/* a loop ran more often in one run */
+	DIFF_RECURSION,		/* a function called itself more often in one run */
 };
 
-/* So many callers of a difference are kept. */
+/* The maximum number of functions in a difference's path. */
 #define PATH_MAX_NR	12
 
-/* A function, and how often in a row. */
+/* A function, and its number of consecutive frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
 };
 
 /**
- * struct side - what a run did from a difference on, until the runs meet
+ * struct side - the execution of one run from a difference until the runs meet
  * @token:	the first branch that differs; NONE: the task ends
- * @insns:	executed meanwhile
- * @branches:	taken meanwhile
- * @calls:	functions called meanwhile, as text; or NULL
- * @times:	how often the loop ran, or how deep the recursion went
+ * @insns:	executed instructions
+ * @branches:	taken branches
+ * @calls:	called functions, as text, or NULL
+ * @times:	iterations of the loop, or depth of the recursion
  */
 struct side {
 	uint32_t	token;
@@ -41,14 +41,14 @@ struct side {
 };
 
 /**
- * struct difference - a difference, which may occur more than once
- * @function:	where it is
- * @path:	it and its callers at the first occurrence, innermost first
- * @path_cut:	there are more
- * @place:	the branch that went two ways
- * @place_addr:	its address
- * @meet:	the next instruction that both execute; @meets: there is one
- * @times:	occurrences
+ * struct difference - a difference, which may occur several times
+ * @function:	the function that contains the difference
+ * @path:	that function and its callers at the first occurrence, innermost first
+ * @path_cut:	@path is not complete
+ * @place:	the branch that differs
+ * @place_addr:	the address of the branch in memory
+ * @meet:	the next instruction that both runs execute, if @meets
+ * @times:	number of occurrences
  */
 struct difference {
 	enum difference_kind	kind;
@@ -71,9 +71,9 @@ struct differences {
 	bool			too_deep;	/* the innermost calls were not compared */
 };
 
-/* Adds the differences of two tasks' nodes to the list, in order. */
+/* Add the differences of two nodes to the list, in order. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
-/* "main", or, of code without a symbol, where it was entered: "sort+0x1234". */
+/* Write "main", or the entry of code without a symbol: "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);
 void differences_free(struct differences *d);
 

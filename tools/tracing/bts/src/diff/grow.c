@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The call trees of one run, made while its branches are read.
+ * Build the call trees of a run while its branches are read.
  *
- * Each frame of a stack has a body, to which its branches and the calls that have ended are
- * added. When the frame ends, so does the body, and it becomes a node of the body around it.
+ * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
+ * the frame ends, its body becomes a node in the body of the outer frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static struct body *body_around(struct calls *c)
 	return c->now.depth > 1 ? c->now.frames[c->now.depth - 2].node : t->body;
 }
 
-/* Where the function was entered. Only code without symbols is entered elsewhere. */
+/* Return the address at which code without a symbol was entered. */
 static uint64_t entry_of(const struct grown *g, const struct frame *f)
 {
 	const struct step *s = g->step;
@@ -79,7 +79,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* Only the stub of the dynamic linker calls functions. */
+	/* A stub calls functions only if the dynamic linker looks up its target. */
 	g->resolved += fn->stub && s->nr;
 	put_body(g, b);
 }
@@ -102,7 +102,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return c;
 }
 
-/* An interrupt: the run goes on after it. */
+/* An interrupt cuts a run, which continues after the interrupt. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -127,7 +127,7 @@ static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
 	return (uintptr_t)s->priv - 1;
 }
 
-/* Adds the branch to the function that takes it, before that ends or calls another. */
+/* Add the branch to the innermost function, which takes the branch. */
 static void add_branch(struct grown *g, struct calls *c, struct step *s)
 {
 	struct body *b = c->now.depth ? calls_top(c)->node : NULL;
@@ -150,7 +150,7 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* An interrupt of an interrupt's handler does not cut the run that goes on after both. */
+	/* An interrupt inside an interrupt handler does not cut the interrupted run again. */
 	if (!c->now.depth || !((struct body *)calls_top(c)->node)->silent)
 		cut_run(t, s);
 	return true;
@@ -164,7 +164,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	bool noise = is_noise(g, c, s);
 
 	t->branches++;
-	/* What happens within the kernel does not matter for the program's stack. */
+	/* Branches within the kernel do not change the program's stack. */
 	if (noise && !g->forest->all && !g->forest->kernel && is_kernel(s->from) &&
 	    is_kernel(s->to))
 		return 0;
@@ -216,7 +216,7 @@ static void end_track(struct grown *g, struct task *task)
 	t->body = NULL;
 }
 
-/* Tasks without a branch have nothing to compare. */
+/* Remove the tasks without elements. */
 static void drop_empty(struct grown *g)
 {
 	size_t nr = 0;

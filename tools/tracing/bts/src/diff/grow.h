@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The call trees of one run.
+ * Build the call trees of a run.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -13,14 +13,14 @@
 
 /**
  * struct track - a task
- * @order:	of its first branch among the tasks
- * @node:	its tree
- * @role:	what it does in the program: roles.c
- * @body:	its outermost calls
- * @cut:	an interrupt has cut a run: it began at @start, with @insns up to the interrupt
- * @branches:	of the task, those that are not compared included
- * @lost:	losses and gaps
- * @call:	with a kernel forest: the node of the system call that ended last, or 0
+ * @order:	index among the tasks, by first appearance in the trace
+ * @node:	the tree
+ * @role:	the task's role in the program: roles.c
+ * @body:	the outermost calls
+ * @cut:	an interrupt cut a run at @resume, which began at @start and executed @insns
+ * @branches:	branches of the task, including branches that are not compared
+ * @lost:	number of losses and gaps
+ * @call:	in a kernel forest, the node of the last completed system call, or 0
  */
 struct track {
 	int		pid;
@@ -41,12 +41,12 @@ struct track {
 
 /**
  * struct grown - a run
- * @noise:	calls that are not compared, by NOISE_*
- * @interrupts:	and page faults, that are not compared
- * @resolved:	functions that were looked up at their first call
- * @kernel:	branches in the kernel that are not compared
- * @event:	gets the trace's events of other kinds, after @call was set; or NULL
- * @ctx:	its own
+ * @noise:	number of calls whose branches are not compared, by NOISE_*
+ * @interrupts:	number of interrupts and page faults that are not compared
+ * @resolved:	number of functions that the dynamic linker looked up
+ * @kernel:	number of kernel branches that are not compared
+ * @event:	receives other events of the trace, after @call was set; or NULL
+ * @ctx:	data of @event
  */
 struct grown {
 	const char	*path;
@@ -66,9 +66,9 @@ struct grown {
 	bool		open;
 };
 
-/* Reads the trace. STATUS_OK or STATUS_FAILURE; the pipe stays open if @open is set. */
+/* Read the trace. Return STATUS_OK or STATUS_FAILURE. If @open is set, the pipe is still open. */
 int grow(struct grown *g, const struct options *options);
-/* Closes the trace. STATUS_OK or STATUS_FAILURE. */
+/* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The elements of a node, and the branches from a place in a tree on.
+ * The elements of a node, and a cursor over the branches that follow a place in a tree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "lib/mem.h"
 #include "items.h"
 
-/* A run of more iterations stays one item. */
+/* Runs of more iterations are not expanded. */
 #define RUN_MAX		256
 
-/* A node that the cursor is in: @at is its next element, @times are left of a run. */
+/* A node that contains the cursor: @at is the next element, @times the remaining repetitions. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;
@@ -93,7 +93,7 @@ static void open_node(struct cursor *c, uint32_t elem)
 	c->open[c->nr_open++] = new;
 }
 
-/* The next element, which is not opened yet; NONE at the end. */
+/* Return the next element, which may be a node, or NONE at the end. */
 static uint32_t next_elem(struct cursor *c)
 {
 	while (c->nr_open) {
@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* A token of each, or elements that are equal. */
+/* In each turn, open nodes until both elements are tokens, or equal. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {
@@ -152,7 +152,7 @@ void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_
 		*token_b = y;
 		if (x == NONE || y == NONE)
 			break;
-		/* One is a token, the other one the node that was skipped to. */
+		/* Equal nodes are skipped. */
 		if (is_node(x) || is_node(y)) {
 			if (x == y)
 				continue;

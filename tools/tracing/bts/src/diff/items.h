@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The elements of a node, and the branches from a place in a tree on.
+ * The elements of a node, and a cursor over the branches that follow a place in a tree.
  *
  * Included by: diff/.
  */
@@ -9,16 +9,16 @@
 
 #include "tree.h"
 
-/* An element, and how often in a row. */
+/* An element, and its number of repetitions. */
 struct item {
 	uint32_t	elem;
 	uint64_t	count;
 };
 
 /**
- * struct rest - what follows
- * @items:	first these,
- * @up:		then what follows them; or NULL
+ * struct rest - the items after a place
+ * @items:	the first @nr items
+ * @up:		the items after these, or NULL
  */
 struct rest {
 	const struct item	*items;
@@ -30,22 +30,22 @@ struct rest {
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* of the first item's count */
+	uint64_t		used;		/* repetitions of the first item already used */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
 };
 
-/* The items of a node, for the caller to free. */
+/* Return the items of a node. The caller frees them. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* With chunks replaced by what is in them, and short runs by their iterations. */
+/* Return a copy with chunks replaced by their items, and short runs by their iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
-/* The next branch; NONE at the task's end. */
+/* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Steps over what is the same in both; then the next branches, which differ, or end. */
+/* Skip *@same equal elements. Return the next branches, which differ or are NONE. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

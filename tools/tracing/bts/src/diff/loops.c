@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a function does, element by element, with its loops folded.
+ * The elements that a function executes, with its loops folded.
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A jump back to an instruction that the function, or the current iteration of the innermost
- * loop around it, has executed begins a loop. The first iteration stays where it was, and so does
- * the last one, which the loop is left from: only complete iterations in between are in the LOOP.
- * So a loop that ran once has the same elements as the ends of one that ran often.
+ * A loop begins at a backward jump to an instruction that the function, or the current iteration
+ * of the innermost enclosing loop, has executed. The first and the last iteration stay outside
+ * the LOOP, which contains only the complete iterations between them. So a loop that ran once has
+ * the same elements as the first and the last iteration of a loop that ran often.
  *
- * So does a run that goes straight on to where such a loop was entered by a jump ahead: compilers
- * enter many loops at their condition.
- *
- * A jump back to what was not executed, as from code that the compiler has moved to the
- * function's end, is a branch like others.
+ * Compilers enter many loops at their condition, by a forward jump. So a loop also begins when a
+ * run continues straight to the target of a forward jump. A backward jump to an instruction that
+ * was not executed is an ordinary branch, for example at the end of code that the compiler moved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +19,11 @@
 #include "lib/mem.h"
 #include "loops.h"
 
-/* Chunks have at least so many elements, and at most; 64 more on average. */
+/* The limits of a chunk's number of elements, which is CHUNK_MIN + 64 on average. */
 #define CHUNK_MIN	64
 #define CHUNK_MAX	1024
 #define CHUNK_MASK	63
-/* So far back is a loop's first instruction looked for. */
+/* The number of elements to search for a loop's first instruction. */
 #define SEARCH_MAX	512
 
 static void seq_push(struct seq *s, uint32_t elem)
@@ -87,7 +85,7 @@ static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_
 	l->times = 0;
 }
 
-/* The iterations that were equal go into the list. */
+/* Add the equal iterations to the list. */
 static void end_run(struct forest *f, struct level *l)
 {
 	if (l->times)
@@ -138,8 +136,8 @@ static bool covers(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * Has one of the last elements executed the instruction? *@low: the lowest address executed since
- * then.
+ * Report whether one of the last elements executed the instruction. Set *@low to the lowest
+ * address executed since then.
  */
 static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 		     uint32_t object, uint64_t addr, uint64_t *low)
@@ -165,7 +163,7 @@ static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 	return false;
 }
 
-/* A loop begins at this level, if its first instruction has been executed there. */
+/* Begin a loop inside @level, if this level has executed the loop's first instruction. */
 static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
 		       const struct place *place, uint32_t object)
 {
@@ -180,7 +178,7 @@ static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_
 	top_level(b)->low = low;
 }
 
-/* Ends the iteration of the loop at this level, and the loops in it. */
+/* End the iteration of the loop at @level, and the loops inside. */
 static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 {
 	while (b->depth - 1 > level)
@@ -188,7 +186,7 @@ static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 	end_iteration(f, top_level(b));
 }
 
-/* The token, which is in the sequence already, leads back. */
+/* The token, which is already in the sequence, is a backward jump. */
 static void go_back(struct forest *f, struct body *b, const struct token *t)
 {
 	uint32_t level = b->depth - 1;
@@ -199,7 +197,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* Code before a loop may belong to an outer one. */
+	/* If the target lies before a loop, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);
@@ -212,8 +210,8 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * An iteration begins, too, if a run goes straight on to the loop's first instruction; and a loop,
- * if it does so to where the loop was entered by a jump.
+ * If a run continues straight to a loop's first instruction, begin an iteration. If a run
+ * continues straight to the target of a forward jump, begin a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a function does, element by element, with its loops folded.
+ * The elements that a function executes, with its loops folded.
  *
  * Included by: diff/.
  */
@@ -10,8 +10,8 @@
 #include "tree.h"
 
 /**
- * struct seq - elements
- * @cut:	the last chunk ends here
+ * struct seq - a sequence of elements
+ * @cut:	end of the last chunk
  */
 struct seq {
 	uint32_t	*elems;
@@ -20,20 +20,20 @@ struct seq {
 	uint32_t	cut;
 };
 
-/* So many jumps ahead are remembered in an iteration. */
+/* The number of forward jumps to remember in an iteration. */
 #define ENTRIES_MAX	4
 
 /**
- * struct level - a loop that goes on; or, at level 0, the function
- * @header:	the number of its first instruction
- * @object:	and its object
- * @addr:	its address
- * @low:	the lowest address in its first iteration
- * @entries:	tokens: the latest jumps ahead in @now; @nr_entries so far
- * @list:	its complete iterations
- * @iter:	the last one, which is not in @list yet,
- * @times:	and so often
- * @now:	the iteration that goes on; or what the function does
+ * struct level - a loop that is being executed; or, at level 0, the function
+ * @header:	the number of the loop's first instruction
+ * @object:	the object of the first instruction
+ * @addr:	the address of the first instruction
+ * @low:	the lowest address in the first iteration
+ * @entries:	tokens of the latest forward jumps in @now; there were @nr_entries so far
+ * @list:	the complete iterations
+ * @iter:	the last complete iteration, which is not in @list yet
+ * @times:	number of consecutive repetitions of @iter
+ * @now:	the current iteration, or the elements of the function
  */
 struct level {
 	uint32_t	header;
@@ -50,9 +50,9 @@ struct level {
 
 /**
  * struct body - a function that is being executed
- * @silent:	what it does is not compared
- * @hidden:	it is not shown at all
- * @next:	of the bodies that are free
+ * @silent:	the contents of the function are not compared
+ * @hidden:	the function does not appear in the tree
+ * @next:	the next free body
  */
 struct body {
 	struct level	*levels;
@@ -65,11 +65,11 @@ struct body {
 };
 
 void seq_add(struct forest *f, struct seq *s, uint32_t elem);
-/* A token or a node. A token may begin an iteration. */
+/* Add a token or a node. A token may begin or end a loop or an iteration. */
 void body_add(struct forest *f, struct body *b, uint32_t elem);
-/* Ends all loops: levels[0].now is what the function did. */
+/* End all loops. Then levels[0].now contains the elements of the function. */
 void body_end(struct forest *f, struct body *b);
-/* Empty again, its memory kept. */
+/* Empty a body, but keep its memory. */
 void body_reset(struct body *b);
 void body_free(struct body *b);
 

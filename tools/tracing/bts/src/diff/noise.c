@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What differs between two runs by chance, and is not compared unless --all is given.
+ * Without --all, execution that differs between two runs by chance is not compared:
  *
- *	interrupts, page faults	the runs that they cut are joined again
+ *	interrupts, page faults	the runs that these cut are joined again
  *	the kernel		a system call is one branch
- *	lazy binding		the first call of a function in a library looks it up: the
- *				call stays, the dynamic linker's work does not
- *	these functions		the C library's, in which addresses, the clock or other
- *				threads decide. Their calls are compared, their branches are
- *				not: what they return is seen in their callers
+ *	lazy binding		the first call of a library function looks up the function; the
+ *				call is compared, but not the work of the dynamic linker
+ *	functions below		some functions of the C library depend on addresses, the clock
+ *				or other threads. Their calls are compared, but not their
+ *				branches, because their results show in their callers
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct pattern {
 	uint8_t		noise;
 };
 
-/* Names as they are linked, without leading underscores. */
+/* Linked names, without leading underscores. */
 static const struct pattern patterns[] = {
 	{ "mem[cmprs]*", NOISE_STRINGS }, { "wmem*", NOISE_STRINGS },
 	{ "str[cnprs]*", NOISE_STRINGS }, { "strlen*", NOISE_STRINGS },
@@ -47,12 +47,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* A new thread names its stack by its number. The first of all threads reads a tunable. */
+	/* The stack name of a new thread contains its number. The first thread reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* Rust's library is part of the program. Linked names, of both kinds. */
+/* The Rust library is part of the program. These patterns match both kinds of linked names. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };
@@ -89,7 +89,7 @@ static uint8_t noise_of(const struct function *fn)
 	if (!fn->runtime)
 		return 0;
 	name += strspn(name, "_");
-	/* The thread's own function is called from there. */
+	/* These call a function of the program. */
 	if (!strcmp(name, "pthread_once") || begins(name, "pthread_once_slow"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between two runs by chance.
+ * Execution that differs between two runs by chance.
  *
  * Included by: diff/.
  */
@@ -10,18 +10,18 @@
 #include "tree.h"
 
 enum {
-	NOISE_STRINGS = 1,	/* where strings lie decides which branches are taken */
-	NOISE_ALLOCATOR,	/* what was allocated before, by all threads */
-	NOISE_WAITING,		/* which thread comes first */
+	NOISE_STRINGS = 1,	/* depends on the addresses of strings */
+	NOISE_ALLOCATOR,	/* depends on earlier allocations by all threads */
+	NOISE_WAITING,		/* depends on the order of threads */
 	NOISE_CLOCK,
 	NOISE_KINDS
 };
 
 extern const char *const noise_names[NOISE_KINDS];
 
-/* Sets the function's flags. @all: nothing is noise. */
+/* Set the flags of a function. With @all, no function is noise. */
 void noise_classify(struct function *fn, bool all);
-/* Is the step one that is not compared? */
+/* Report whether the step is not compared. */
 bool noise_step(const struct step *s);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which task of one run is which of the other.
+ * Pair the tasks of two runs.
  *
- * A task's role is its program and, of a thread, the first function outside of the C and C++
- * libraries that it entered. Of the tasks with one role, the one that was made first in one run
- * is the one that was made first in the other: numbers of tasks rise, while the order in which
- * tasks first run is the scheduler's.
+ * The role of a task is its program and, for a thread, the first function that the thread entered
+ * outside of the C and C++ libraries. Tasks with the same role are paired in the order of their
+ * PIDs, because PIDs rise with the time of creation. The order in which tasks first run depends on
+ * the scheduler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "lib/mem.h"
 #include "roles.h"
 
-/* So many elements are looked at. */
+/* The maximum number of elements to search. */
 #define SEARCH_MAX	4096
 
-/* The first call of a function of the program itself, outermost first; NULL if there is none. */
+/* Return the first function that is not part of a runtime library, outermost first, or NULL. */
 static const struct function *find_entry(const struct forest *f, uint32_t elem,
 					 unsigned int *left)
 {
@@ -71,7 +71,7 @@ static size_t order_of(const struct role_pair *p)
 	return p->side[0] ? p->side[0]->order : p->side[1]->order;
 }
 
-/* Those of the second run alone come last. */
+/* Sort tasks of the second run alone to the end. */
 static int by_order(const void *left, const void *right)
 {
 	const struct role_pair *a = left, *b = right;

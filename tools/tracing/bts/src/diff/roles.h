@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which task of one run is which of the other.
+ * Pair the tasks of two runs.
  *
  * Included by: diff/, cmd/diff.c.
  */
@@ -9,12 +9,12 @@
 
 #include "grow.h"
 
-/* Two tasks; NULL if only one run has it. */
+/* A task of each run; NULL if a run has no such task. */
 struct role_pair {
 	struct track	*side[2];
 };
 
-/* The pairs, in the order of the first run; then those that only the second has. Their number. */
+/* List the pairs in the order of the first run; tasks of the second run alone come last. */
 size_t roles_pair(struct grown *a, struct grown *b, struct role_pair **pairs);
 
 #endif

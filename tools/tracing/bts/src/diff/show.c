@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Differences as text.
+ * Print differences as text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void way_text(char *buffer, size_t size, const struct comparison *c,
 		return;
 	}
 	t = token_of(&c->forest, d->side[side].token);
-	/* The two runs have the same file each for itself. */
+	/* Each run has its own object for the same file, so compare the names. */
 	if (t->from.addr != d->place.addr ||
 	    strcmp(t->from.sym->object->name, d->place.sym->object->name)) {
 		snprintf(buffer, size, "goes straight on");
@@ -98,7 +98,7 @@ static void show_side(const struct comparison *c, const struct difference *d,
 	fputc('\n', out);
 }
 
-/* "once", "12 times". */
+/* Return "once" or "12 times". */
 static const char *times_text(char *buffer, size_t size, uint64_t times)
 {
 	if (times == 1)
@@ -164,7 +164,7 @@ static void show_task(const struct comparison *c, const struct compared *task, F
 				"AB"[side]);
 }
 
-/* What is left out differs by chance. */
+/* Show the execution that was not compared, because it differs by chance. */
 static void show_noise(const struct comparison *c, FILE *out)
 {
 	const struct grown *a = &c->run[0], *b = &c->run[1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences, for people and for programs.
+ * Print differences, as text or as JSON.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -10,15 +10,15 @@
 #include "find.h"
 #include "roles.h"
 
-/* Two tasks, and what differs. */
+/* Two tasks and their differences. */
 struct compared {
 	struct role_pair	pair;
 	struct differences	differences;
 };
 
 /**
- * struct comparison - two runs, compared
- * @rows:	so many differences of each pair of tasks are shown; 0: all
+ * struct comparison - a comparison of two runs
+ * @rows:	maximum number of differences to show for each pair of tasks; 0: all
  */
 struct comparison {
 	struct grown		run[2];
@@ -30,11 +30,11 @@ struct comparison {
 
 /* show.c */
 bool tasks_differ(const struct compared *c);
-/* "sort.c:123", or "" if that is not known. */
+/* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* "main+0x12 (sort.c:123)"; "the end" of a place without a symbol. */
+/* Write "main+0x12 (sort.c:123)", or "the end" for a place without a symbol. */
 void place_with_line(char *buffer, size_t size, const struct place *place);
-/* What the run does at the difference: "jumps to main+0x12 (main.c:4)". */
+/* Write the action of a run at the difference: "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
 void show_text(const struct comparison *c, FILE *out);

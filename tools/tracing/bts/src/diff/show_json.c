@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Differences as JSON: an object for each pair of tasks, one in a line.
+ * Print differences as JSON, with one object and one line for each pair of tasks.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which branches separate the runs that failed from those that passed.
+ * Find the branches that separate failed runs from passed runs.
  *
- * For each way that a branch can go, taken or not, the runs that went that way are counted. With
- * f of F failed runs and p passed ones, the score is f / sqrt(F * (f + p)) (Ochiai; Abreu and
- * others, "On the Accuracy of Spectrum-based Fault Localization", 2007). What differs among the
- * passed runs scores lower, because some of them went the same way.
+ * For each outcome of a branch, taken or not taken, the runs with this outcome are counted. If f
+ * of F failed runs and p passed runs have the outcome, its score is f / sqrt(F * (f + p)) (Ochiai;
+ * Abreu and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). An outcome that
+ * some passed runs share gets a lower score.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* A run that is being read: @nr counts runs from 1 on, @ways the ways that it went so far. */
+/* The run that is being read. @nr is its number, from 1 on; @ways counts its outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -33,7 +33,7 @@ void suspects_add_path(struct suspects *s, bool failed, char *path)
 	s->paths[failed][nr] = path;
 }
 
-/* The square root, by Newton's method: libm is not linked. */
+/* The square root by Newton's method, because libm is not linked. */
 static double root(double x)
 {
 	double guess = x > 1 ? x : 1;
@@ -55,7 +55,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* The run went this way. */
+/* Count an outcome in the run. Return NULL if the run has already been counted. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);
@@ -75,7 +75,7 @@ struct passing {
 	const struct token	*token;
 };
 
-/* An instruction of a straight run: if it is a conditional branch, it was not taken. */
+/* Count the conditional branches of a straight run, which were not taken. */
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct passing *p = ctx;
@@ -95,7 +95,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	x->from_addr = t->from_addr - t->from.addr + addr;
 }
 
-/* Is what the function does left out? */
+/* Report whether the step is excluded, by the filters or because its function is noise. */
 static bool is_noise(struct reading *r, const struct step *s)
 {
 	struct forest *f = &r->all->forest;
@@ -116,7 +116,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Only the first time counts. */
+	/* Count each step once. */
 	if (s->priv)
 		return 0;
 	s->priv = r;
@@ -125,7 +125,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	t = token_of(&r->all->forest, forest_token(&r->all->forest, s, &s->at_start, s->insns));
 	p.token = t;
 	step_each(r->pipe, s, one_insn, &p);
-	/* An interrupt is not a branch of the program, but its run has passed others. */
+	/* An interrupt is not a branch of the program, but the run before it passed branches. */
 	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
 	if (x) {
 		x->from = t->from;
@@ -166,7 +166,7 @@ static void rank(struct suspects *s)
 		struct suspect *x = &s->list[i];
 		double runs = x->runs[0] + x->runs[1];
 
-		/* A branch that all runs have taken says nothing. */
+		/* An outcome in all runs separates nothing. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which branches separate the runs that failed from those that passed.
+ * Find the branches that separate failed runs from passed runs.
  *
  * Included by: diff/, cmd/diff.c.
  */
@@ -10,13 +10,13 @@
 #include "noise.h"
 
 /**
- * struct suspect - a way that a branch went
+ * struct suspect - an outcome of a branch: taken to a target, or not taken
  * @from:	the branch
- * @to:		where it led; of a conditional branch that was not taken, what follows it
- * @straight:	it was not taken
- * @runs:	so many runs went that way, of those that passed and of those that failed
- * @first:	how many other ways the first failed run with this one went before
- * @score:	Ochiai's, between 0 and 1
+ * @to:		the target, or the next instruction if the branch was not taken
+ * @straight:	the branch was not taken
+ * @runs:	number of runs with this outcome: passed, failed
+ * @first:	position of this outcome in the first failed run that has it
+ * @score:	the score of Ochiai, between 0 and 1
  * @last:	the last run that was counted
  */
 struct suspect {
@@ -31,9 +31,10 @@ struct suspect {
 };
 
 /**
- * struct suspects - several runs of each kind
- * @paths:	of the traces; 0: passed, 1: failed
- * @ranked:	@suspects of the failed runs, the best one first; one for each branch
+ * struct suspects - passed and failed runs
+ * @paths:	paths of the traces: passed, failed
+ * @list:	outcomes, by their number in @forest
+ * @ranked:	outcomes in failed runs but not in all runs, highest score first
  */
 struct suspects {
 	struct forest	forest;
@@ -49,7 +50,7 @@ struct suspects {
 };
 
 void suspects_add_path(struct suspects *s, bool failed, char *path);
-/* Reads all traces and ranks. STATUS_OK or STATUS_FAILURE. */
+/* Read and rank all traces. Return STATUS_OK or STATUS_FAILURE. */
 int suspects_find(struct suspects *s, const struct options *options);
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out);
 void suspects_show_json(const struct suspects *s, FILE *out);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call trees in which each subtree exists once (hash-consing).
+ * Call trees in which equal subtrees are stored once (hash-consing).
  *
- * Two subtrees are equal if their elements are, which makes them the same node: the
- * comparison of two runs skips them at once, and memory follows what is distinct. The first
- * token of a sequence counts with the run that leads to it, so that equal nodes have executed
- * the same instructions.
+ * Subtrees with equal elements are the same node. So a comparison of two runs skips them at
+ * once, and each distinct subtree needs memory only once. The first token of a sequence must
+ * also have the same run before it, so that equal nodes have executed the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Objects of one name are one, in both runs. 1 is the first. */
+/* Return the number of the object's name, from 1 on. Both runs share the numbers. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;
@@ -47,7 +46,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* The same number for the same two places. @to: the object's number, or 0. */
+/* Return a number for a pair of places. @from and @to are numbers of objects; @to may be 0. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {
@@ -67,7 +66,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* A return leads to its caller, and the way into the kernel depends on the kernel. */
+/* Ignore the target of a return, which the caller decides, and of a branch between the sides. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)
@@ -92,7 +91,7 @@ static void note_entry(struct forest *f, uint32_t number)
 	f->entries[number] = true;
 }
 
-/* Jumps within a function may be those of loops. */
+/* Number the target of a jump within a function, because the jump may belong to a loop. */
 static void set_loop(struct forest *f, struct token *t, const struct step *s)
 {
 	if ((s->kind != BRANCH_COND && s->kind != BRANCH_JUMP) || s->at_to.sym != s->at_from.sym)

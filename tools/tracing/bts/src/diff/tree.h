@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The call trees of two runs, in which each subtree exists once.
+ * The call trees of two runs. Equal subtrees are stored once.
  *
  * An element of a sequence is a number: a token, which is a branch, or, with NODE_BIT, a node.
  *
  *	TASK	the outermost calls of a task
- *	CALL	what a function did: its branches, calls and loops
- *	LOOP	the complete iterations of a loop but the first
- *	ITER	an iteration: its last branch leads back to the loop's beginning
- *	RUN	an iteration, and how often it was repeated
- *	CHUNK	a part of a long sequence, cut where its content says so: equal parts of
- *		two sequences are equal chunks, wherever they lie
+ *	CALL	the branches, calls and loops of a function
+ *	LOOP	the complete iterations of a loop, except the first
+ *	ITER	an iteration; its last branch leads back to the start of the loop
+ *	RUN	an iteration, and its number of repetitions
+ *	CHUNK	a part of a long sequence. The content determines the cuts, so equal parts of two
+ *		sequences become equal chunks, at any position
  *
- * Addresses are those of files, so two runs of a program have the same tokens wherever the
- * program was loaded.
+ * Addresses are ELF addresses, so the tokens do not depend on where a program is loaded.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -28,11 +27,11 @@
 
 /**
  * struct token - a straight run and the branch at its end
- * @same:	equal for equal branches, whatever the run before them
- * @header:	of a jump back within a function: a number for its target; or 0
- * @entry:	of a jump ahead within a function, the same: a loop may be entered there
+ * @same:	a number that is equal for equal branches after any run
+ * @header:	a number for the target of a backward jump within a function, or 0
+ * @entry:	the same for a forward jump within a function, which may enter a loop
  * @objects:	numbers of the objects of @start, @from and @to
- * @insns:	of the run, the branch included
+ * @insns:	instructions of the run, including the branch
  */
 struct token {
 	struct place	start;
@@ -59,11 +58,11 @@ enum node_type {
 
 /**
  * struct node - a subtree
- * @begin:	its first element; of a run, how often @key is repeated
- * @nr:		its elements
- * @insns:	executed in it
- * @branches:	taken in it
- * @key:	of a call, its function; of a loop, its header; of a run, the iteration
+ * @begin:	index of its first element; for a run, the number of repetitions of @key
+ * @nr:		number of its elements
+ * @insns:	executed instructions
+ * @branches:	taken branches
+ * @key:	function of a call, header of a loop or iteration, or iteration of a run
  */
 struct node {
 	uint64_t	hash;
@@ -76,10 +75,10 @@ struct node {
 };
 
 /**
- * struct function - a function, or code that has no symbol
- * @noise:	NOISE_*, or 0: the calls are compared, but not what the function does
- * @stub:	procedure linkage, which is not compared
- * @runtime:	of the C library, the C++ library or the dynamic linker
+ * struct function - a function, or code without a symbol
+ * @noise:	NOISE_* if only the calls of the function are compared, not its branches; or 0
+ * @stub:	a stub of the PLT, which is not compared
+ * @runtime:	part of the C library, the C++ library or the dynamic linker
  * @syscall:	the kernel's function for a system call
  */
 struct function {
@@ -96,14 +95,14 @@ struct function {
 /**
  * struct forest - the nodes of all runs
  * @slots:	a hash table of @nodes: their numbers, plus 1
- * @recent:	nodes found lately, by a few of their elements: most calls repeat one of these
- * @places:	numbers of branches
- * @steps:	tokens
- * @names:	functions
+ * @recent:	a cache of nodes by a few of their elements, because most calls repeat a recent call
+ * @places:	numbers of branches and places
+ * @steps:	numbers of tokens
+ * @names:	numbers of functions
  * @objects:	names of objects
- * @entries:	the numbers of places that are entered by jumps ahead
- * @all:	nothing is left out
- * @kernel:	only the kernel's side is compared, without interrupts
+ * @entries:	by number of a place: whether a forward jump leads there
+ * @all:	compare everything
+ * @kernel:	compare only the kernel side, without interrupts
  */
 struct forest {
 	struct token	*tokens;
@@ -132,7 +131,7 @@ struct forest {
 	bool		kernel;
 };
 
-/* Is the loop with this header entered by a jump to its condition? */
+/* Report whether a forward jump enters the loop with this header, at its condition. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
@@ -153,7 +152,7 @@ static inline struct token *token_of(const struct forest *f, uint32_t elem)
 	return &f->tokens[elem];
 }
 
-/* Most sequences are short: that is quicker than memcmp(). */
+/* Most sequences are short, so this is faster than memcmp(). */
 static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 {
 	while (nr && a[nr - 1] == b[nr - 1])
@@ -161,23 +160,23 @@ static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 	return !nr;
 }
 
-/* Equal for equal elements. */
+/* Return a number that is equal for equal elements. */
 static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 {
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* The step's token. @start, @insns: of the whole run, if interrupts have cut it. */
+/* Return the token of a step. @start and @insns describe the run, even if interrupts cut it. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* A number for the way straight on from a conditional branch. */
+/* Return a number for a conditional branch that is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
-/* The function's number. @addr: where code without a symbol was entered. */
+/* Return the number of a function. @addr is the entry of code without a symbol. */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr);
-/* The node with these elements, made if there is none. */
+/* Find or create the node with these elements. */
 uint32_t forest_node(struct forest *f, enum node_type type, uint32_t key,
 		     const uint32_t *elems, uint32_t nr);
-/* The same: an iteration that was repeated @count times. */
+/* Find or create the node of @count repetitions of an iteration. */
 uint32_t forest_run(struct forest *f, uint32_t iter, uint64_t count);
 void elem_sums(const struct forest *f, uint32_t elem, uint64_t *insns, uint64_t *branches);
 void forest_free(struct forest *f);
