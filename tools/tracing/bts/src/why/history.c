@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The system calls of one trace or of two.
+ * The system calls of one or two traces.
  *
- * The kernel's function for a system call ends, then the event raw_syscalls:sys_exit says which
- * call it was and what it returned. So the tree that was completed last is the event's.
+ * After the kernel's function for a system call, the event raw_syscalls:sys_exit reports the
+ * number and the result. So the event belongs to the last completed tree of the task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/msg.h"
 #include "history.h"
 
-/* The kernel's own numbers, which make it begin the call again, are 512 to 516. */
+/* The kernel's internal errors 512 to 516 restart a system call. */
 #define RESTART_MIN	512
 #define RESTART_MAX	516
 #define ERROR_MAX	4095

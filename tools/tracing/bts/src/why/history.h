@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The system calls of one trace or of two.
+ * The system calls of one or two traces.
  *
  * Included by: why/, cmd/why.c.
  */
@@ -10,11 +10,11 @@
 #include "diff/grow.h"
 
 /**
- * struct system_call - a system call that has returned
- * @number:	which one
- * @result:	what it returned
- * @node:	its tree in the kernel
- * @run:	the trace
+ * struct system_call - a completed system call
+ * @number:	system call number
+ * @result:	return value
+ * @node:	call tree in the kernel
+ * @run:	index of the trace
  */
 struct system_call {
 	int		pid;
@@ -26,9 +26,9 @@ struct system_call {
 };
 
 /**
- * struct history - system calls, in the order in which they returned
- * @run:	the traces: first the one with the failure
- * @events:	returns of system calls, those without a tree included
+ * struct history - system calls, in the order of their returns
+ * @run:	the traces; the first trace contains the failure
+ * @events:	number of returns, including system calls without a tree
  */
 struct history {
 	struct forest		forest;
@@ -40,17 +40,17 @@ struct history {
 	size_t			events;
 };
 
-/* Reads the traces, @paths[1] of which may be NULL. STATUS_OK or STATUS_FAILURE. */
+/* Read the traces; @paths[1] may be NULL. Return STATUS_OK or STATUS_FAILURE. */
 int history_read(struct history *h, char *const paths[2], const struct options *options);
-/* The last call of the first trace that failed: with @error if it is not 0, by @name or any. */
+/* Return the last failed call of the first trace, with this @error unless 0, @name unless NULL. */
 const struct system_call *history_failure(const struct history *h, int error, const char *name);
-/* How many others of the first trace failed. */
+/* Return the number of failed calls in the first trace. */
 size_t history_failures(const struct history *h);
 bool has_failed(const struct system_call *call);
-/* The name as programs know it: "openat". */
+/* Write the name that programs use, like "openat". */
 void system_call_name(char *buffer, size_t size, const struct history *h,
 		      const struct system_call *call);
-/* STATUS_OK or STATUS_FAILURE. */
+/* Return STATUS_OK or STATUS_FAILURE. */
 int history_free(struct history *h);
 
 #endif

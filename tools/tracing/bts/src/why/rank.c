@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which condition in the kernel has made a system call fail.
+ * Find the condition in the kernel that made a system call fail.
  *
- * If a call of the same number has succeeded, the check is one of the places at which the two
- * part. Of the calls that have succeeded, the one is taken in which the most of the failed call
- * occurs. The condition next to which the error's number is loaded is the likeliest, and then the
- * latest: a function that was refused by another one may load a number of its own.
+ * If another call with the same number succeeded, the failing check is at a difference between
+ * the two calls. Compare the failed call with the successful call that contains most of its
+ * branches. A condition next to an instruction that loads the error number is most likely. If
+ * several conditions are equally likely, the latest comes first.
  *
- * Without such a call, all conditions of the failed call are ranked, in the same way.
+ * Without a successful call, rank all conditions of the failed call in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "lib/mem.h"
 #include "rank.h"
 
-/* So many different calls that succeeded are compared. */
+/* The maximum number of different successful calls to compare. */
 #define GOODS_MAX	256
 
-/* Branches of the failed call that the other one does not have. */
+/* Return the number of branches that only the failed call contains. */
 static uint64_t foreign(const struct differences *d)
 {
 	uint64_t sum = 0;
@@ -70,7 +70,7 @@ static void choose_good(struct ranking *r, struct history *h)
 	}
 }
 
-/* Did the failed call take the jump at which the two part? */
+/* Report whether the failed call took the jump at the difference. */
 static bool is_taken(const struct forest *f, const struct difference *d)
 {
 	uint32_t token = d->side[0].token;
@@ -87,7 +87,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* The difference's condition, looked for from *@from on; differences are in order. */
+/* Find the condition of a difference. Search from *@from on, because differences are in order. */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {
@@ -102,7 +102,7 @@ static const struct condition *condition_of(const struct trail *t, const struct 
 	return NULL;
 }
 
-/* By the jump, then by where it led. */
+/* Sort by the jump, then by its target. */
 static int by_way(const void *left, const void *right)
 {
 	const struct condition *a = left, *b = right;
@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* The good call never went that way, and the error's number is loaded there. */
+/* Report whether the error number is loaded after an outcome that the good call never had. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
@@ -127,8 +127,8 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * The two part at a difference, and the failed call goes on alone until they meet again: the check
- * may be there. So is that of a caller, which tests what the function has returned.
+ * After a difference, the failed call executes other code until the two calls meet. The failing
+ * check may be there, or in a caller that tests the function's return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {
@@ -185,7 +185,7 @@ static void rank_conditions(struct ranking *r)
 	}
 }
 
-/* Of equal ones, the latest comes first. */
+/* Sort by weight, and reasons of equal weight by time, the latest first. */
 static int by_weight(const void *left, const void *right)
 {
 	const struct reason *a = left, *b = right;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which condition in the kernel has made a system call fail.
+ * Find the condition in the kernel that made a system call fail.
  *
  * Included by: why/, cmd/why.c.
  */
@@ -11,13 +11,12 @@
 #include "trail.h"
 
 /**
- * struct reason - where a system call may have been refused
- * @condition:	the jump, or NULL: the difference is of another kind
- * @difference:	from the call that succeeded, or NULL. It may be before @condition: the failed
- *		call has gone on alone
- * @parted:	the difference is at @condition itself
- * @order:	of time
- * @weight:	the greater, the likelier
+ * struct reason - a possible reason of the failure
+ * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
+ * @difference:	the difference from a successful call, at or before @condition; or NULL
+ * @parted:	the difference is at @condition
+ * @order:	position in time
+ * @weight:	a reason with a higher weight is more likely
  */
 struct reason {
 	const struct condition	*condition;
@@ -28,13 +27,13 @@ struct reason {
 };
 
 /**
- * struct ranking - why a system call failed
- * @failed:	the call
- * @good:	one of the same number that succeeded, and most like it, or NULL
- * @goods:	so many succeeded
- * @differences: of the two
- * @trail:	of the failed one
- * @list:	the likeliest first
+ * struct ranking - the possible reasons of a failure
+ * @failed:	the failed call
+ * @good:	the most similar successful call with the same number, or NULL
+ * @goods:	number of successful calls
+ * @differences: differences of @failed and @good
+ * @trail:	conditions of @failed
+ * @list:	reasons, the most likely first
  */
 struct ranking {
 	const struct system_call	*failed;
@@ -46,14 +45,14 @@ struct ranking {
 	size_t				nr;
 };
 
-/* @alone: without a call that succeeded. */
+/* With @alone, do not compare the failed call with a successful call. */
 void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
 void ranking_free(struct ranking *r);
 
-/* show.c: @rows: so many reasons; 0: all. */
+/* show.c: @rows: maximum number of reasons; 0: all. */
 void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out);
 void why_show_json(const struct history *h, const struct ranking *r, FILE *out);
-/* The error's name, "ENOENT", or its number. */
+/* Write the name of the error, like "ENOENT", or its number. */
 void errno_text(char *buffer, size_t size, int error);
 
 #endif

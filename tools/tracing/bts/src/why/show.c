@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Why a system call failed, for people and for programs.
+ * Print why a system call failed, as text or as JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "rank.h"
 
-/* So many callers are shown. */
+/* The maximum number of callers to show. */
 #define CALLERS_MAX	12
 
 void errno_text(char *buffer, size_t size, int error)
@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* The activation's functions, outermost first. */
+/* Return the functions from the outermost activation to this activation. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -50,7 +50,7 @@ static uint32_t callers_of(const struct trail *t, uint32_t activation,
 	return nr;
 }
 
-/* The calls to the reason's place, outermost first, at most CALLERS_MAX. */
+/* Return the calls that lead to the reason's place, outermost first, at most CALLERS_MAX. */
 static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 			 uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -82,7 +82,7 @@ static void show_calls(const struct history *h, const struct ranking *r,
 	fputc('\n', out);
 }
 
-/* Where a call went from the reason's place. */
+/* Write the outcome of the branch at the reason's place. */
 static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
 		unsigned int side)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The conditions that a failed system call has passed.
+ * The conditions that a failed system call executed.
  *
  * A check in the kernel ends in a constant:
  *
@@ -11,9 +11,9 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * The code at hand shows which of the instructions that were executed load that constant, and
- * which conditional jumps lie around them in the same function, the jumps included that were not
- * taken and so are in no trace.
+ * The code shows which executed instructions loaded the constant, and which conditional jumps of
+ * the same function were executed around them. The code also shows the jumps that were not taken,
+ * which are not in the trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "symbols/code.h"
 #include "trail.h"
 
-/* So many iterations of a run of equal ones are looked at. */
+/* The number of equal iterations to walk. */
 #define RUN_MAX		2
 
 struct run_walk {
@@ -40,13 +40,13 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* A run may end in a function that was jumped to, to which the activation does not belong. */
+/* Report whether a place is in the activation's function. A run may end in another function. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;
 	size_t size = strlen(own->name);
 
-	/* Each trace has symbols of its own. */
+	/* Each trace has its own symbols, so compare the names. */
 	if (strncmp(place->sym->name, own->name, size))
 		return false;
 	return !place->sym->name[size] || !strcmp(place->sym->name + size, ".cold");
@@ -79,7 +79,7 @@ static void add_load(struct trail *t, uint32_t activation, uint64_t addr)
 	a->loaded = true;
 }
 
-/* An instruction within a run: a conditional jump was not taken. */
+/* Add a conditional jump inside a run, which was not taken, or a load of the error number. */
 static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 {
 	struct run_walk *w = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The conditions that a failed system call has passed.
+ * The conditions that a failed system call executed.
  *
  * Included by: why/.
  */
@@ -10,12 +10,12 @@
 #include "history.h"
 
 /**
- * struct activation - a function's call
- * @function:	which
- * @parent:	the call around it; its own number if there is none
- * @conditions:	executed in it so far
- * @last:	number of the last one, plus 1, if nothing was loaded after it
- * @loaded:	the error's number was loaded in it
+ * struct activation - a call of a function
+ * @function:	number of the function
+ * @parent:	index of the calling activation; the outermost activation is its own parent
+ * @conditions:	number of conditions executed so far
+ * @last:	index of the last condition, plus 1, if no load of the error followed; or 0
+ * @loaded:	the function loaded the error number
  */
 struct activation {
 	uint32_t	function;
@@ -26,14 +26,14 @@ struct activation {
 };
 
 /**
- * struct condition - a jump that may lead two ways or more
+ * struct condition - a conditional or indirect jump
  * @place:	the jump
- * @to:		where it led
- * @same:	struct token's, if it was taken; or 0
- * @activation:	where it is
- * @index:	among the activation's conditions
- * @before:	the error's number had been loaded before it
- * @load:	where the number is loaded next, with no condition in between, or 0
+ * @to:		the next executed instruction
+ * @same:	@same of struct token if the jump was taken, or 0
+ * @activation:	the call that executed the jump
+ * @index:	index among the conditions of the activation
+ * @before:	the error number was loaded before the jump
+ * @load:	where the error number was loaded after the jump, before the next jump; or 0
  */
 struct condition {
 	struct place	place;
@@ -45,7 +45,7 @@ struct condition {
 	uint64_t	load;
 };
 
-/* All of them, in the order in which they were executed. */
+/* All conditions, in the order of execution. */
 struct trail {
 	struct forest		*forest;
 	int			error;
@@ -56,9 +56,9 @@ struct trail {
 	size_t			room;
 };
 
-/* @error: the number to look for. */
+/* @error: the error number to search for. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* How likely a condition is the check, seen from this call alone: 0 to 100. */
+/* Return the likelihood that the condition is the failing check, from this call alone: 0 to 100. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
