@@ -277,13 +277,13 @@ unproven() {
 check "names: of a file without a build ID that may have changed" unproven
 changed() {
 	cp /bin/true other && bts record -u -o c.dat -- ./other && cp /bin/false other &&
-		says "^# $work/other: changed since the recording" bts top -n 0 c.dat &&
+		says "^# $work/other: has changed since the recording" bts top -n 0 c.dat &&
 		rm other && says "^# $work/other: cannot be read" bts top -n 0 c.dat
 }
 check "names: of a file that has changed" changed
 
 check "check: this machine" says 'Branches can be recorded here' bts check
-check "check: the probe" says 'All as it must be' bts check --probe
+check "check: the probe" says 'All branches are as expected' bts check --probe
 
 held_by_perf() {
 	perf record -q -o perf.data -e branches:u -c 1 sleep 1000 2>/dev/null &
@@ -397,7 +397,7 @@ no_rights() {
 	chmod 755 .
 	user="setpriv --reuid 65534 --clear-groups"
 	# shellcheck disable=SC2086 # a command and its options
-	status 125 says 'Permission denied; recording wants root' \
+	status 125 says 'Permission denied; the tracer needs root' \
 		$user bts record --backend tracer -o /tmp/nobody.dat -- true &&
 		status 0 says '^NO   tracefs .* as root' $user bts check &&
 		chmod 644 k.dat && status 1 says 'Permission denied' $user bts archive k.dat &&

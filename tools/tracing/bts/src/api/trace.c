@@ -80,8 +80,8 @@ static void set_filter(void *arg)
 	struct bts_trace *trace = s->trace;
 
 	if (!options_set(&trace->options, s->name, s->value))
-		error_set(&trace->pipe.error, EINVAL, "set a filter", s->name, "%s",
-			  s->value ? s->value : "no value");
+		error_set(&trace->pipe.error, EINVAL, "set a filter", s->name, "invalid value: %s",
+			  s->value ? s->value : "none");
 	else if (!strcmp(s->name, "vmlinux"))
 		pipe_vmlinux(&trace->pipe, s->value);
 }

@@ -160,8 +160,7 @@ static void show_task(const struct comparison *c, const struct compared *task, F
 		fputs("# the innermost calls were not compared\n", out);
 	for (unsigned int side = 0; side < 2; side++)
 		if (task->pair.side[side]->lost)
-			fprintf(out, "# branches are missing in %c: that may be a difference\n",
-				"AB"[side]);
+			fprintf(out, "# a loss in %c may look like a difference\n", "AB"[side]);
 }
 
 /* Show the execution that was not compared, because it differs by chance. */
@@ -177,7 +176,7 @@ static void show_noise(const struct comparison *c, FILE *out)
 		text_commas(b->kernel), text_commas(a->resolved), text_commas(b->resolved));
 	for (unsigned int i = 1; i < NOISE_KINDS; i++)
 		if (a->noise[i] || b->noise[i])
-			fprintf(out, "not compared: what %s and %s calls of %s do\n",
+			fprintf(out, "not compared: the branches in %s and %s calls of %s\n",
 				text_commas(a->noise[i]), text_commas(b->noise[i]),
 				noise_names[i]);
 }

@@ -155,7 +155,7 @@ static void damage(struct decode *d, const char *what)
 /* The number of branches in the entry is unknown, and so is the number of the next pack. */
 static void cut_off(struct decode *d)
 {
-	damage(d, "an entry that is cut off");
+	damage(d, "a truncated entry");
 	tell_missing(d);
 	missed(d, 0, LOSS_DAMAGED);
 	d->seq_known = false;
@@ -400,7 +400,8 @@ static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
 
 	d->ts = long_word(page);
 	if (used > page_size - PAGE_HEADER) {
-		dat_damage(d->r->dat, offset, "CPU %d: a page with %u bytes", d->r->cpu->cpu, used);
+		dat_damage(d->r->dat, offset, "CPU %d: a page with invalid size %u",
+			   d->r->cpu->cpu, used);
 		missing(d, 0);
 		return;
 	}

@@ -41,7 +41,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 	if (b->bad || dat->zstd || !strcmp(dat->compression, "none"))
 		return true;
 	return error_set(e, EOPNOTSUPP, "read", dat->path,
-			 "compressed with %s; only zstd can be read", dat->compression);
+			 "compressed with %s; bts reads only zstd", dat->compression);
 }
 
 /* Read the header, which both versions share. Return the offset of the rest, or 0 on failure. */
@@ -67,7 +67,8 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 		dat_u64(&b);
 	}
 	if (b.bad || !flags) {
-		error_set(e, EBADMSG, "read", dat->path, "cut at offset %#llx, in the header",
+		error_set(e, EBADMSG, "read", dat->path,
+			  "offset %#llx: the file is truncated in the header",
 			  (unsigned long long)dat->size);
 		return 0;
 	}
@@ -75,7 +76,7 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	if ((dat->version != 6 && dat->version != 7) || flags[0] || flags[1] != 8 ||
 	    dat->page_size < 4096 || dat->page_size > DAT_PAGE_MAX) {
 		error_set(e, EOPNOTSUPP, "read", dat->path,
-			  "offset 0xa: not of a 64-bit x86 machine, or of a version not known (%u)",
+			  "offset 0xa: not from a 64-bit x86 machine, or unknown version (%u)",
 			  dat->version);
 		return 0;
 	}

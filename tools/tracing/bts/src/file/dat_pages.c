@@ -22,13 +22,14 @@ void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu)
 	*p = (struct dat_pages) { .dat = dat, .cpu = cpu, .at = cpu->offset };
 	if (cpu->page_size < 4096 || cpu->page_size > PIECE ||
 	    (cpu->page_size & (cpu->page_size - 1))) {
-		dat_damage(dat, cpu->offset, "CPU %d: pages of %u bytes", cpu->cpu,
+		dat_damage(dat, cpu->offset, "CPU %d: unsupported page size %u", cpu->cpu,
 			   cpu->page_size);
 		p->at = cpu->offset + cpu->size;
 		return;
 	}
 	if (cpu->offset > dat->size || cpu->size > dat->size - cpu->offset)
-		dat_damage(dat, dat->size, "the file is cut, in the data of CPU %d", cpu->cpu);
+		dat_damage(dat, dat->size, "the file is truncated in the data of CPU %d",
+			   cpu->cpu);
 	if (!cpu->compressed)
 		return;
 	if (dat_read(dat, &p->chunks, 4, p->at) != 4)
@@ -70,12 +71,14 @@ static bool next_chunk(struct dat_pages *p)
 		return false;
 	p->chunks--;
 	if (dat_read(p->dat, sizes, 8, p->at) != 8) {
-		dat_damage(p->dat, p->at, "the file is cut, in the data of CPU %d", p->cpu->cpu);
+		dat_damage(p->dat, p->at, "the file is truncated in the data of CPU %d",
+			   p->cpu->cpu);
 		return false;
 	}
 	if (!sizes[0] || !sizes[1] || sizes[0] > CHUNK_MAX || sizes[1] > CHUNK_MAX ||
 	    sizes[0] > p->dat->size - p->at) {
-		dat_damage(p->dat, p->at, "a chunk of %u bytes in %u, of CPU %d", sizes[1],
+		dat_damage(p->dat, p->at,
+			   "a chunk with invalid sizes (%u bytes in %u) of CPU %d", sizes[1],
 			   sizes[0], p->cpu->cpu);
 		return false;
 	}
@@ -83,7 +86,7 @@ static bool next_chunk(struct dat_pages *p)
 	room(&p->pages, &p->pages_room, sizes[1]);
 	have = dat_read(p->dat, p->raw, sizes[0], p->at + 8);
 	if (have != sizes[0] || !dat_inflate(p->raw, have, p->pages, sizes[1])) {
-		dat_damage(p->dat, p->at, "a chunk of CPU %d cannot be unpacked", p->cpu->cpu);
+		dat_damage(p->dat, p->at, "a chunk of CPU %d cannot be decompressed", p->cpu->cpu);
 		return false;
 	}
 	p->page_offset = p->at;
@@ -100,7 +103,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	while (p->next + size > p->pages_size) {
 		if (p->next < p->pages_size)
 			dat_damage(p->dat, p->page_offset + p->next,
-				   "part of a page, of CPU %d", p->cpu->cpu);
+				   "an incomplete page of CPU %d", p->cpu->cpu);
 		p->next = 0;
 		p->pages_size = 0;
 		if (!(p->cpu->compressed ? next_chunk(p) : next_piece(p)))

@@ -80,9 +80,9 @@ void dat_read_v6(struct dat *dat, uint64_t offset)
 	if (kind && !strncmp(kind, "flyrecord", 9))
 		v6_cpus(dat, &b, nr);
 	else
-		dat_damage(dat, offset + (b.at - head), "no table of CPUs");
+		dat_damage(dat, offset + (b.at - head), "the table of CPUs is missing");
 	if (b.bad)
-		dat_damage(dat, offset + (b.at - head), "the file is cut");
+		dat_damage(dat, offset + (b.at - head), "the file is truncated");
 	free(unused.text);
 	free(head);
 }

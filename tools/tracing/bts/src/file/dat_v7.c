@@ -57,7 +57,7 @@ static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *
 		}
 	}
 	if (!out)
-		dat_damage(dat, s->offset, "section %u cannot be unpacked", s->id);
+		dat_damage(dat, s->offset, "section %u cannot be decompressed", s->id);
 	free(raw);
 	*size = out_size;
 	return out;
@@ -156,7 +156,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 		break;
 	}
 	if (b.bad)
-		dat_damage(dat, s->offset, "section %u ends within a number or name", s->id);
+		dat_damage(dat, s->offset, "section %u ends inside a number or a name", s->id);
 	free(bytes);
 }
 
@@ -215,7 +215,7 @@ static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 	if (*offset >= dat->size)
 		return false;
 	if (dat_read(dat, header, sizeof(header), *offset) != sizeof(header)) {
-		dat_damage(dat, *offset, "the file is cut");
+		dat_damage(dat, *offset, "the file is truncated");
 		return false;
 	}
 	*s = (struct section) { .id = dat_u16(&b) };
@@ -225,7 +225,7 @@ static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 	s->offset = *offset + DAT_SECTION_HEADER;
 	s->compressed = flags & DAT_SECTION_COMPRESSED;
 	if (s->size > dat->size - s->offset) {
-		dat_damage(dat, dat->size, "the file is cut, in section %u at %#llx", s->id,
+		dat_damage(dat, dat->size, "the file is truncated in section %u at %#llx", s->id,
 			   (unsigned long long)*offset);
 		s->size = dat->size - s->offset;
 		*offset = dat->size;

@@ -56,10 +56,10 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 	if (!branch)
 		return error_set(e, dat->error ? EBADMSG : ENODATA, "read", dat->path, "%s",
 				 dat->error ? dat->error :
-				 "no branches: the kernel that it is of has no bts tracer");
+				 "no branches: the recorded kernel has no bts tracer");
 	if (!layout_branch(l, branch))
 		return error_set(e, EOPNOTSUPP, "read", dat->path,
-				 "the format of bts_branch is not one known here");
+				 "the format of bts_branch is unknown; a newer bts may read it");
 	l->branch_id = branch->id;
 	l->lost = format_named(formats, "bts_lost");
 	l->lost_id = format_id(formats, "bts_lost");

@@ -149,9 +149,9 @@ char *pipe_warning(const struct pipe *p)
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
-		[OBJECT_UNPROVEN] = "may have changed since the recording: its names have a ?",
-		[OBJECT_CHANGED] = "changed since the recording: its names are not known",
-		[OBJECT_MISSING] = "cannot be read: its names are not known",
+		[OBJECT_UNPROVEN] = "may have changed since the recording, so its names end with ?",
+		[OBJECT_CHANGED] = "has changed since the recording, so its names are unknown",
+		[OBJECT_MISSING] = "cannot be read, so its names are unknown",
 	};
 
 	for (const struct object *o = p->objects.list; o; o = o->next)

@@ -91,10 +91,10 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 		return text;
 	case ROW_GAP:
 		if (!row->to)
-			return "GAP (the loss on this CPU may be this task's)";
+			return "GAP (the loss on this CPU may belong to this task)";
 		address_text(pipe, task, row->from, user, sizeof(user));
 		address_text(pipe, task, row->to, other, sizeof(other));
-		snprintf(text, size, "GAP (no way from %s to %s)", user, other);
+		snprintf(text, size, "GAP (no path from %s to %s)", user, other);
 		return text;
 	case ROW_DEPARTS:
 		address_text(pipe, task, row->user_ip, user, sizeof(user));
@@ -110,7 +110,7 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 	case ROW_SIGNAL:
 		address_text(pipe, task, row->to, user, sizeof(user));
 		address_text(pipe, task, row->from, other, sizeof(other));
-		snprintf(text, size, "SIGNAL to %s, at %s or after it%s", user, other,
+		snprintf(text, size, "SIGNAL to %s, at or after %s%s", user, other,
 			 row->inferred ? " (inferred)" : "");
 		return text;
 	case ROW_SIGRETURN:

@@ -178,7 +178,7 @@ static void flush_pages(struct collector_cpu *c)
 	    writer_write_pages(c->out, c->pages, c->used)) {
 		c->failed = true;
 		if (write(c->all->trouble, &one, sizeof(one)) < 0)
-			msg_errno("report trouble", NULL);
+			msg_errno("report a failed write", NULL);
 	}
 	c->used = 0;
 }

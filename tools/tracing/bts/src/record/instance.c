@@ -41,14 +41,14 @@ const char *instance_tracefs(void)
 	root = tracefs_tracing_dir();
 	if (!root) {
 		if (geteuid())
-			msg_error("find tracefs", NULL, "not mounted, and mounting wants root");
+			msg_error("find tracefs", NULL, "not mounted, and only root can mount it");
 		else
 			msg_errno("mount", "/sys/kernel/tracing");
 		return NULL;
 	}
 	if (access(root, R_OK | X_OK)) {
 		msg_error("open", root, "%s%s", strerror(errno),
-			  errno == EACCES ? "; recording wants root, or rights to tracefs" : "");
+			  errno == EACCES ? "; the tracer needs root, or access to tracefs" : "");
 		root = NULL;
 	}
 	return root;
@@ -130,7 +130,7 @@ static int make_locked(struct instance *inst, const char *dir)
 		ret = 0;
 	}
 	if (ret)
-		msg_errno("make an instance", inst->path);
+		msg_errno("create an instance", inst->path);
 	if (all >= 0)
 		close(all);
 	return ret;

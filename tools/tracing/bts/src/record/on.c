@@ -107,7 +107,7 @@ int on_parse(const char *text)
 	int ret = STATUS_OK;
 
 	if (!*on.what || on.what[strlen(on.what) - 1] == ':')
-		ret = msg_misuse("record", "--on %s: on what?", text);
+		ret = msg_misuse("record", "--on %s: no event, function or signal is named", text);
 	else if (on.kind == ON_SIGNAL && on.signal < 0)
 		ret = msg_misuse("record", "--on %s: no such signal", text);
 	on_free(&on);
@@ -149,7 +149,7 @@ static int add_probe(const char *group, const char *where)
 	int ret = path_append(path, text);
 
 	if (ret)
-		msg_errno("probe", where);
+		msg_errno("add a probe at", where);
 	free(text);
 	free(path);
 	return ret;

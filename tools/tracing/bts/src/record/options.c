@@ -255,23 +255,23 @@ static int parse_option(struct record_options *options, int option)
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
-		return msg_misuse("record", "neither a command, nor -p, nor -a");
+		return msg_misuse("record", "a command, -p or -a is needed");
 	if (options->nr_pids && (options->command || options->all))
-		return msg_misuse("record", "-p goes with neither a command nor -a");
+		return msg_misuse("record", "-p cannot be used together with a command or -a");
 	if (options->fork && !options->command)
-		return msg_misuse("record", "--fork is for a command");
+		return msg_misuse("record", "--fork needs a command");
 	if (options->as && !options->command)
-		return msg_misuse("record", "--as is for a command");
+		return msg_misuse("record", "--as needs a command");
 	if (options->on && !options->flight)
-		return msg_misuse("record", "--on is for --flight");
+		return msg_misuse("record", "--on needs --flight");
 	if (options->rearm && !options->on)
-		return msg_misuse("record", "--rearm is for --on");
+		return msg_misuse("record", "--rearm needs --on");
 	if (options->repeat && (!options->command || options->flight))
-		return msg_misuse("record", "--repeat is for a command, without --flight");
+		return msg_misuse("record", "--repeat needs a command, without --flight");
 	if (options->until_fail && !options->repeat)
-		return msg_misuse("record", "--until-fail is for --repeat");
+		return msg_misuse("record", "--until-fail needs --repeat");
 	if (!*options->output)
-		return msg_misuse("record", "-o wants a name");
+		return msg_misuse("record", "-o: the file name is empty");
 	return STATUS_OK;
 }
 

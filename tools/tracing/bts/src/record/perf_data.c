@@ -133,17 +133,17 @@ static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
 
 	if (!read_at(d, offset, &attr, size < sizeof(attr) ? size : sizeof(attr)) ||
 	    !read_at(d, offset + size, &ids, sizeof(ids)))
-		return damaged(d, "the file is cut, in the events' attributes");
+		return damaged(d, "the file is truncated in the attributes of the events");
 	to->format = (struct perf_format) {
 		.sample_type = attr.sample_type, .sample_id_all = attr.sample_id_all,
 		.branches = is_branches(&attr),
 	};
 	if (ids.size > d->size || ids.offset > d->size - ids.size)
-		return damaged(d, "the events' numbers are not in the file");
+		return damaged(d, "the IDs of the events are outside the file");
 	to->nr_ids = ids.size / sizeof(uint64_t);
 	to->ids = mem_zalloc(to->nr_ids + 1, sizeof(uint64_t));
 	if (to->nr_ids && !read_at(d, ids.offset, to->ids, to->nr_ids * sizeof(uint64_t)))
-		return damaged(d, "the file is cut, in the events' numbers");
+		return damaged(d, "the file is truncated in the IDs of the events");
 	return 0;
 }
 
@@ -154,14 +154,14 @@ static int read_attrs(struct perf_data *d)
 
 	if (h->attr_size < ATTR_LEAST + sizeof(struct section) || h->attr_size > TEXT_MAX ||
 	    h->attrs.size / h->attr_size > ATTRS_MAX)
-		return damaged(d, "the events' attributes are damaged");
+		return damaged(d, "the attributes of the events are damaged");
 	nr = h->attrs.size / h->attr_size;
 	d->attrs = mem_zalloc(nr + 1, sizeof(*d->attrs));
 	for (; d->nr_attrs < nr; d->nr_attrs++)
 		if (read_attr(d, h->attrs.offset + d->nr_attrs * h->attr_size,
 			      &d->attrs[d->nr_attrs]))
 			return -1;
-	return nr ? 0 : damaged(d, "no events");
+	return nr ? 0 : damaged(d, "the file contains no events");
 }
 
 /* Report whether the AUX data is from intel_bts. An AUXTRACE_INFO record names the PMU. */
@@ -207,7 +207,7 @@ struct perf_data *perf_data_open(const char *path)
 	d->size = S_ISREG(st.st_mode) ? st.st_size : 0;
 	if (!read_at(d, 0, &d->header, sizeof(d->header)) ||
 	    memcmp(d->header.magic, MAGIC, sizeof(d->header.magic))) {
-		msg_error("read", path, "not a file of perf record");
+		msg_error("read", path, "not a perf.data file");
 		goto fail;
 	}
 	if (read_attrs(d))
@@ -215,7 +215,7 @@ struct perf_data *perf_data_open(const char *path)
 	d->intel_bts = find_intel_bts(d);
 	if (has_branches(d))
 		return d;
-	msg_error("read", path, "no branches, as of perf record -e branches:u -c 1 -d");
+	msg_error("read", path, "no branches; record them with perf record -e branches:u -c 1 -d");
 fail:
 	perf_data_close(d);
 	return NULL;
@@ -466,11 +466,11 @@ static int user_record(struct perf_data *d, struct perf_rows *rows, struct write
 	case AUXTRACE:
 		size = perf_aux_data(&d->aux, h, *at);
 		if (size > d->size - *at)
-			return damaged(d, "the file is cut, in the branches of intel_bts");
+			return damaged(d, "the file is truncated in the branches of intel_bts");
 		*at += size;
 		return 0;
 	case COMPRESSED:
-		return damaged(d, "compressed (perf record -z), which bts does not read");
+		return damaged(d, "compressed by perf record -z, which bts cannot read");
 	}
 	return 0;
 }
@@ -488,14 +488,14 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	while (!ret && at < end) {
 		if (!read_at(d, at, h, sizeof(*h)) || h->size < sizeof(*h) ||
 		    h->size > end - at || !read_at(d, at, h, h->size)) {
-			ret = damaged(d, "the file is cut, or a record is damaged");
+			ret = damaged(d, "the file is truncated, or a record is damaged");
 			break;
 		}
 		at += h->size;
 		if (h->type >= RECORD_USER)
 			ret = user_record(d, rows, w, h, &at);
 		else if (h->size % sizeof(uint64_t))
-			ret = damaged(d, "a record of a size that the kernel does not write");
+			ret = damaged(d, "a record with invalid size");
 		else
 			wait(d, h);
 	}

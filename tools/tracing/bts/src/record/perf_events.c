@@ -112,16 +112,16 @@ char *perf_events_why(int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return mem_format("kernel.perf_event_paranoid is %lld: root may, or all users with "
-				  "sysctl kernel.perf_event_paranoid=2", paranoid);
+		return mem_format("kernel.perf_event_paranoid is %lld; run bts as root, or allow "
+				  "all users with sysctl kernel.perf_event_paranoid=2", paranoid);
 	case EBUSY:
-		return mem_strdup("something else uses BTS or LBR");
+		return mem_strdup("BTS or LBR is already in use");
 	case ENXIO:
-		return mem_strdup("it has no intel_bts: with page table isolation "
-				  "(pti=off ends it), or on this CPU");
+		return mem_strdup("the kernel has no intel_bts: page table isolation is on "
+				  "(pti=off ends it), or the CPU has no BTS");
 	case ENOENT:
 	case EOPNOTSUPP:
-		return mem_strdup("perf has no BTS on this CPU");
+		return mem_strdup("perf does not support BTS on this CPU");
 	default:
 		return mem_strdup(strerror(error));
 	}
@@ -288,7 +288,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 			return -1;
 	if (events->nr_rings)
 		return 0;
-	msg_error("trace on CPUs", options->cpus, "none of them is online");
+	msg_error("trace on CPUs", options->cpus, "none of these CPUs is online");
 	return -1;
 }
 

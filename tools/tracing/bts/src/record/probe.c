@@ -196,7 +196,7 @@ static int record_child(const struct instance *inst, int cpu, void (*work)(void)
 	if (instance_write(inst, "tracing_on", "0"))
 		return -1;
 	if (status)
-		msg_error("run the probe", NULL, "it ended with status %#x", ended);
+		msg_error("run the probe", NULL, "the program ended with wait status %#x", ended);
 	return status ? -1 : 0;
 }
 
@@ -277,7 +277,7 @@ static void show_end(uint64_t addr)
 static void show_difference(const struct probe_rows *rows, size_t at,
 			    const struct probe_branch *branch)
 {
-	fputs("     wanted  ", stdout);
+	fputs("     expected  ", stdout);
 	if (branch < probe_branches_end) {
 		show_end(branch->from);
 		fputs(" -> ", stdout);
@@ -290,14 +290,14 @@ static void show_difference(const struct probe_rows *rows, size_t at,
 		puts("no more");
 	}
 	for (size_t i = at; i < at + SHOWN_ROWS && i < rows->nr; i++) {
-		fputs("     got     ", stdout);
+		fputs("     got       ", stdout);
 		show_end(rows->list[i].from);
 		fputs(" -> ", stdout);
 		show_end(rows->list[i].to);
 		putchar('\n');
 	}
 	if (at >= rows->nr)
-		puts("     got     no more");
+		puts("     got       no more");
 }
 
 /* Report whether a branch must be in the trace of this configuration. */
@@ -393,7 +393,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	rows = parse_rows(text, child);
 	free(text);
 	good = compare(&rows, way, missing_side(inst, way), kallsyms, &result) && !rows.lost;
-	printf("%-5scpu %d, %s: %zu branches as they must be, %zu interrupts, %zu losses\n",
+	printf("%-5scpu %d, %s: %zu branches as expected, %zu interrupts, %zu losses\n",
 	       good ? "ok" : "NO", cpu, way->name, result.compared, result.interrupts, rows.lost);
 	free(rows.list);
 	return good;
@@ -484,8 +484,9 @@ bool probe_machine(void)
 			good &= probe_way(inst, first, &ways[i], kallsyms);
 	probe_cost(inst, first);
 	show_stats(inst);
-	printf("\n%s\n", good ? "All as it must be. Please send in this report as well: there are "
-	       "few machines so far." : "Something differs. Please send in this report.");
+	printf("\n%s\n", good ? "All branches are as expected. Please send in this report too, "
+	       "because few machines have been tested." :
+	       "Some branches differ. Please send in this report.");
 	instance_remove(inst);
 	free(kallsyms);
 	return good;

@@ -56,7 +56,7 @@ int record_check(void)
 	free(tracers);
 	if (there)
 		return 0;
-	msg_error("record", NULL, "this kernel has no bts tracer; bts check says why");
+	msg_error("record", NULL, "this kernel has no bts tracer; see bts check");
 	return -1;
 }
 
@@ -183,7 +183,7 @@ static int set_event(const struct instance *inst, const char *event)
 	int ret = 0;
 
 	if (filter && !colon) {
-		msg_error("filter", name, "which system's event? SYSTEM:NAME");
+		msg_error("filter", name, "an event with a filter needs its system: SYSTEM:NAME");
 		ret = -1;
 	} else if (filter) {
 		char *file = mem_format("events/%.*s/%s/filter", (int)(colon - name), name,
@@ -193,7 +193,8 @@ static int set_event(const struct instance *inst, const char *event)
 		free(file);
 	}
 	if (!ret && instance_append(inst, "set_event", name)) {
-		msg_error("enable", name, "no such event? See available_events");
+		msg_error("enable", name,
+			  "no such event, or it cannot be enabled; see available_events");
 		ret = -1;
 	}
 	free(name);

@@ -49,7 +49,7 @@ static int add_target(struct targets *targets, pid_t pid)
 
 		/* EINVAL: the ID belongs to a thread that is not a leader. */
 		msg_error("trace", text, "%s",
-			  errno == EINVAL ? "not a process" : strerror(errno));
+			  errno == EINVAL ? "not a process, but a thread of one" : strerror(errno));
 		free(text);
 		return -1;
 	}
@@ -129,7 +129,7 @@ static int fork_with(struct targets *targets, const char *file,
 	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		msg_errno("make pipes for", name);
+		msg_errno("create pipes for", name);
 		return -1;
 	}
 	fflush(NULL);
@@ -184,7 +184,7 @@ int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options)
 {
 	if (options->as && geteuid()) {
-		msg_error("run as", options->as, "wants root");
+		msg_error("run as", options->as, "bts needs root to change the user");
 		return -1;
 	}
 	if (options->command && fork_command(targets, inst, options))
@@ -270,7 +270,8 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at its execve", name, "%s; --fork does without", strerror(errno));
+		msg_error("stop at the execve of", name, "%s; --fork needs no such stop",
+			  strerror(errno));
 		return -1;
 	}
 	if (write(targets->go, "", 1) != 1 ||

@@ -87,7 +87,7 @@ static void start_guard(void)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC)) {
-		msg_errno("make a pipe", NULL);
+		msg_errno("create a pipe", NULL);
 		exit(STATUS_FAILURE);
 	}
 	fflush(NULL);
@@ -114,7 +114,7 @@ static void tell_guard(const char *path, const char *text)
 	if (to_guard < 0)
 		start_guard();
 	if (write(to_guard, entry, length) != length) {
-		msg_errno("note what is to be put back", path);
+		msg_errno("save a setting to restore", path);
 		exit(STATUS_FAILURE);
 	}
 	free(entry);

@@ -348,7 +348,7 @@ struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 	new->zstd = ZSTD_createCCtx();
 	new->fd = nameless(w->path);
 	if (new->fd < 0 || !new->zstd) {
-		msg_errno("create a file beside", w->path);
+		msg_errno("create a temporary file beside", w->path);
 		ZSTD_freeCCtx(new->zstd);
 		free(new);
 		return NULL;
@@ -385,7 +385,7 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
 		msg_errno("write", cpu->w->path);
 		/* Remove the incomplete chunk. */
 		if (ftruncate(cpu->fd, cpu->size) || lseek(cpu->fd, cpu->size, SEEK_SET) < 0)
-			msg_errno("cut", cpu->w->path);
+			msg_errno("truncate", cpu->w->path);
 		return -1;
 	}
 	cpu->size += packed + head;
@@ -413,7 +413,7 @@ static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
 
 		if (n <= 0) {
-			msg_errno("read what was recorded for", w->path);
+			msg_errno("read back the recorded data of", w->path);
 			ret = -1;
 			break;
 		}

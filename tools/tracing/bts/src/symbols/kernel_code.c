@@ -161,7 +161,7 @@ struct kernel_code *kernel_code_take(void)
 	char *kallsyms;
 
 	if (kcore < 0) {
-		msg_warn("no %s (%s): the kernel's code is not saved", KCORE,
+		msg_warn("%s: %s, so the kernel's code is not saved", KCORE,
 			 strerror(errno));
 		return NULL;
 	}

@@ -110,6 +110,6 @@ bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms
 	free(found);
 	if (!path)
 		return true;
-	return error_set(e, EINVAL, "read lines", path, stext ? "no vmlinux with symbols" :
-			 "the trace has no symbols of the kernel");
+	return error_set(e, EINVAL, "read lines", path, stext ? "not a vmlinux with symbols" :
+			 "the trace contains no kernel symbols");
 }

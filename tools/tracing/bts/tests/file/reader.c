@@ -401,7 +401,7 @@ static void test_cut(void)
 			r = read_between(&e, size, 1000);
 			good &= is_between(&r) && !r.lost[LOSS_DAMAGED] &&
 				r.losses[LOSS_DAMAGED] == 1 &&
-				strstr(r.error, "an entry that is cut off");
+				strstr(r.error, "a truncated entry");
 		}
 	}
 	ok(good, "an entry that ends before its fields do is a loss in its place");

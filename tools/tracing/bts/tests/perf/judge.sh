@@ -107,8 +107,8 @@ intel_lost() {
 check "import of intel_bts//u: what is truncated is a loss" intel_lost
 cut_short() {
 	head -c 2000 bts_jumps.data >cut.data
-	status 1 says 'offset .*: the file is cut' bts import -o cut.dat cut.data &&
-		status 1 says 'not a file of perf record' bts import -o n.dat "$progs/bts_jumps" &&
+	status 1 says 'offset .*: the file is truncated' bts import -o cut.dat cut.data &&
+		status 1 says 'not a perf.data file' bts import -o n.dat "$progs/bts_jumps" &&
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
 check "import of a file that is cut, and of others" cut_short

@@ -159,7 +159,7 @@ refusals() {
 		# shellcheck disable=SC2086 # an option and its argument
 		status 125 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
 	done
-	status 125 says 'it has no intel_bts: with page table isolation' \
+	status 125 says 'the kernel has no intel_bts: page table isolation is on' \
 		bts_perf -k -o n.dat -- true &&
 	status 125 bts record --backend none -- true && [ ! -e n.dat ] &&
 		status 127 says 'bts: execute: /no/such: No such file' bts_perf -o n.dat -- /no/such &&
