@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	}
 	command = find_command(argv[1]);
 	if (!command)
-		return msg_misuse(NULL, "no such command: %s", argv[1]);
+		return msg_misuse(NULL, "%s: no such command", argv[1]);
 	mem_on_failure(no_memory);
 	if (command->run != cmd_tui)
 		terminal_guard();

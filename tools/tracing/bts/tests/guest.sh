@@ -360,7 +360,7 @@ why() {
 			bts why --against good.dat --errno ESRCH why.dat &&
 		status 1 says 'no such system call failed' bts why --errno EXDEV why.dat &&
 		status 2 bts why --errno EWHAT why.dat && status 2 bts why -u why.dat &&
-		status 1 says 'no system call is in the trace' bts why t.dat
+		status 1 says 'the trace has no system calls' bts why t.dat
 }
 check "why: the check that refused a system call" why
 

@@ -91,7 +91,7 @@ static void put_dump(struct archived *all, const struct object *object)
 	struct stat st;
 
 	if (lstat(object->path, &st) || !S_ISREG(st.st_mode)) {
-		msg_warn("%s: it cannot be read: not archived", object->path);
+		msg_warn("%s: not archived: the file cannot be read", object->path);
 		all->missing++;
 	} else if (archive_copy(all->trace, name, object->path, O_NOFOLLOW)) {
 		all->status = STATUS_FAILURE;
@@ -105,10 +105,10 @@ static void put_dump(struct archived *all, const struct object *object)
 static void put_object(struct archived *all, const struct object *object)
 {
 	static const char * const why[] = {
-		[OBJECT_PROVEN]		= "it cannot be read",
-		[OBJECT_UNPROVEN]	= "the file there may have changed since the recording",
-		[OBJECT_CHANGED]	= "the file there is another build",
-		[OBJECT_MISSING]	= "it cannot be read",
+		[OBJECT_PROVEN]		= "cannot be read",
+		[OBJECT_UNPROVEN]	= "may have changed since the recording",
+		[OBJECT_CHANGED]	= "has changed since the recording",
+		[OBJECT_MISSING]	= "cannot be read",
 	};
 	char *name;
 
@@ -120,7 +120,7 @@ static void put_object(struct archived *all, const struct object *object)
 	}
 	/* The trace names the path: it must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
-		msg_warn("%s: %s: not archived", object->path, why[object->proof]);
+		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
 		all->missing++;
 		return;
 	}
@@ -212,6 +212,6 @@ int cmd_archive(int argc, char **argv)
 	if (optind < argc)
 		trace = argv[optind++];
 	if (optind < argc)
-		return msg_misuse("archive", "%s: one argument too many", argv[optind]);
+		return msg_misuse("archive", "%s: unexpected argument", argv[optind]);
 	return run(trace, verbose);
 }

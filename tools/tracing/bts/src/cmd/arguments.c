@@ -95,7 +95,7 @@ static int common_option(struct options *o, int option, const char *name, const 
 		return -1;
 	}
 	return fine ? STATUS_OK :
-	       msg_misuse(command, "--%s %s: not understood", name, optarg);
+	       msg_misuse(command, "--%s %s: not a valid value", name, optarg);
 }
 
 /* The command's own options, then the common ones; to be freed. */
@@ -143,6 +143,6 @@ int options_parse(const struct command *c, void *ctx, struct options *o, int arg
 	if (!o->path)
 		o->path = mem_strdup(DAT_NAME);
 	if (!status && o->user && o->kernel)
-		return msg_misuse(argv[0], "-u and -k exclude each other");
+		return msg_misuse(argv[0], "-u and -k cannot be used together");
 	return status;
 }

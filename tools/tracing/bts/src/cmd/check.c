@@ -133,8 +133,8 @@ static void check_cpu(struct check *check)
 	char *microcode = cpu_line(check, "microcode");
 
 	if (strcmp(vendor, "GenuineIntel"))
-		bad(check, "cpu", "%s: %s has no Branch Trace Store; an Intel CPU does, or the "
-		    "project's emulated one", name, vendor);
+		bad(check, "cpu", "%s: %s CPUs have no Branch Trace Store; use an Intel CPU, or the "
+		    "project's emulated CPU", name, vendor);
 	else
 		good(check, "cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
 		     cpu_number(check, "cpu family"), cpu_number(check, "model"),
@@ -151,8 +151,8 @@ static void check_hypervisor(struct check *check)
 	if (!has_flag(check, "hypervisor"))
 		return;
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
-	note(check, "hypervisor", "a virtual machine (%.12s): most hide BTS, or advertise what "
-	     "they do not do; see --probe", (const char *)id);
+	note(check, "hypervisor", "a virtual machine (%.12s): most hypervisors hide BTS, or "
+	     "advertise BTS and do not implement it; to test it, use --probe", (const char *)id);
 }
 
 static void check_flags(struct check *check)
@@ -161,9 +161,9 @@ static void check_flags(struct check *check)
 		const char	*flag, *words;
 	} wanted[] = {
 		{ "dts",	"no Debug Store" },
-		{ "bts",	"no Branch Trace Store: firmware or hypervisor have taken it "
-				"(IA32_MISC_ENABLE), or clearcpuid=" },
-		{ "dtes64",	"a Debug Store in the 32-bit format only" },
+		{ "bts",	"no Branch Trace Store: the firmware or the hypervisor "
+				"(IA32_MISC_ENABLE) or clearcpuid= disables it" },
+		{ "dtes64",	"the Debug Store has only the 32-bit format" },
 	};
 	bool missing = false;
 
@@ -179,7 +179,7 @@ static void check_flags(struct check *check)
 		     has_flag(check, "ds_cpl") ? " ds_cpl" : "");
 	if (!missing && !has_flag(check, "ds_cpl"))
 		note(check, "flags",
-		     "no ds_cpl: bts-cpl-filter does nothing; the tracer itself filters");
+		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
 /* Nehalem to Ivy Bridge. */
@@ -191,15 +191,14 @@ static void check_errata(struct check *check)
 	int model = cpu_number(check, "model");
 
 	if (has_flag(check, "fred"))
-		note(check, "errata", "FRED: nothing is known of BTS beside it; please report");
+		note(check, "errata", "FRED: BTS has not been tested with FRED; please report");
 	if (cpu_number(check, "cpu family") != 6)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
 		if (models[i] == model)
-			note(check, "errata", "AAJ122 and its like (Nehalem to Ivy Bridge): the "
-			     "origin of the first branch after a change of the power state may be "
-			     "wrong; "
-			     "processor.max_cstate=1 avoids it");
+			note(check, "errata", "AAJ122 and similar errata (Nehalem to Ivy Bridge): "
+			     "the first branch after a change of the power state may have a "
+			     "wrong origin; processor.max_cstate=1 avoids this");
 }
 
 static void check_pti(const struct check *check)
@@ -207,7 +206,7 @@ static void check_pti(const struct check *check)
 	char *text = path_read("/sys/devices/system/cpu/vulnerabilities/meltdown", NULL);
 
 	if (text && strstr(text, "PTI"))
-		good(check, "pti", "on, and may stay on (perf's intel_bts is not available so)");
+		good(check, "pti", "on; the tracer works with it, but perf's intel_bts does not");
 	else if (text)
 		good(check, "pti", "off (meltdown: %.*s)", (int)strcspn(text, "\n"), text);
 	free(text);
@@ -246,11 +245,11 @@ static void check_tracer(struct check *check, const char *root)
 	else if (!tracers)
 		bad(check, "kernel", "%s: %s", path, strerror(errno));
 	else if (kernel_config() == 1 || check->failed)
-		bad(check, "kernel", "%s does not offer the tracer on this machine: "
-		    "dmesg | grep bts", uts.release);
+		bad(check, "kernel", "%s does not offer the tracer on this machine; for the "
+		    "reason, run dmesg | grep bts", uts.release);
 	else
-		bad(check, "kernel", "%s has no bts tracer: boot one with CONFIG_BTS_TRACER=y "
-		    "(make deb)", uts.release);
+		bad(check, "kernel", "%s has no bts tracer; boot a kernel with CONFIG_BTS_TRACER=y "
+		    "(make deb builds one)", uts.release);
 	free(tracers);
 	free(path);
 }
@@ -260,23 +259,24 @@ static void check_options(const struct check *check, const char *root)
 	static const struct {
 		const char	*option, *words;
 	} wanted[] = {
-		{ "bts-block",	"tasks cannot be held until there is room" },
+		{ "bts-block",	"tasks cannot wait until the ring buffer has room" },
 		{ "bts-sched",	"task switches are not shown" },
-		{ "bts-map",	"user addresses have no names later" },
-		{ "bts-pack",	"a branch takes 28 bytes of the buffer in place of 2" },
+		{ "bts-map",	"user addresses cannot be named later" },
+		{ "bts-pack",	"a branch takes 28 bytes of the ring buffer instead of 2" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		char *path = mem_format("%s/options/%s", root, wanted[i].option);
 
 		if (access(path, F_OK))
-			note(check, "kernel", "no %s: %s; a newer kernel of this project has it",
+			note(check, "kernel",
+			     "no %s: %s; a newer kernel of this project has this option",
 			     wanted[i].option, wanted[i].words);
 		free(path);
 	}
 	if (access("/proc/kcore", F_OK))
-		note(check, "kernel", "no /proc/kcore: the kernel's own code is not saved with a "
-		     "trace; CONFIG_PROC_KCORE=y");
+		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a trace; "
+		     "build the kernel with CONFIG_PROC_KCORE=y");
 }
 
 static void check_lockdown(struct check *check)
@@ -284,8 +284,8 @@ static void check_lockdown(struct check *check)
 	char *text = path_read("/sys/kernel/security/lockdown", NULL);
 
 	if (text && strstr(text, "[confidentiality]"))
-		bad(check, "lockdown", "confidentiality: tracefs cannot be opened; "
-		    "lockdown=integrity or none on the kernel's command line");
+		bad(check, "lockdown", "confidentiality: tracefs cannot be opened; boot with "
+		    "lockdown=integrity, or without lockdown");
 	free(text);
 }
 
@@ -319,7 +319,8 @@ static void check_users(const struct check *check, const char *root)
 		char *tracer = path_read(path, NULL);
 
 		if (tracer && !strcmp(tracer, "bts\n"))
-			note(check, "in use", "instance %s traces; others may as well",
+			note(check, "in use",
+			     "instance %s uses the tracer; other instances can use it too",
 			     entry->d_name);
 		free(tracer);
 		free(path);
@@ -346,7 +347,7 @@ static void check_start(struct check *check)
 
 		why = instance_error(inst);
 		bad(check, "hardware", "%s%s", why ? why : strerror(saved), saved != EBUSY ? "" :
-		    ": end the perf events that use BTS or LBR (perf record -b, "
+		    "; end the perf events that use BTS or LBR (perf record -b, "
 		    "branches:u -c 1, intel_bts, a KVM guest's LBR)");
 		free(why);
 	} else {
@@ -367,13 +368,13 @@ static void check_software(struct check *check)
 	check_perf(check);
 	check_lockdown(check);
 	if (geteuid())
-		note(check, "rights", "not root: the tracer wants root, or rights to tracefs");
+		note(check, "rights", "not root: the tracer needs root, or access to tracefs");
 	else
 		good(check, "rights", "root");
 	root = instance_tracefs();
 	if (!root) {
-		bad(check, "tracefs", geteuid() ? "not open to this user: run bts check as root" :
-		    "it cannot be mounted");
+		bad(check, "tracefs", geteuid() ? "this user has no access; run bts check as root" :
+		    "cannot be mounted");
 		return;
 	}
 	good(check, "tracefs", "%s", root);
@@ -406,13 +407,13 @@ static void conclude(struct check *check, bool with_probe)
 	if (check->json)
 		printf("{\"records_with\":%s}\n", with);
 	else if (perf_only)
-		puts("\nBranches of user space can be recorded here, with perf. Some may be lost.");
+		puts("\nUser-space branches can be recorded here, with perf. Some may be lost.");
 	else if (check->failed)
-		puts("\nBranches cannot be recorded here, see NO.");
+		puts("\nBranches cannot be recorded here; the lines with NO say why.");
 	else if (with_probe)
 		check->failed = !probe_machine();
 	else
-		puts("\nBranches can be recorded here. bts check --probe tries it.");
+		puts("\nBranches can be recorded here. To test this, run bts check --probe.");
 	if (perf_only)
 		check->failed = with_probe;
 }
@@ -438,9 +439,9 @@ int cmd_check(int argc, char **argv)
 		check.json |= option == 'J';
 	}
 	if (optind < argc)
-		return msg_misuse("check", "%s: no arguments are wanted", argv[optind]);
+		return msg_misuse("check", "%s: unexpected argument", argv[optind]);
 	if (check.json && with_probe)
-		return msg_misuse("check", "--json and --probe exclude each other");
+		return msg_misuse("check", "--json and --probe cannot be used together");
 	ask_all(&check);
 	conclude(&check, with_probe);
 	return check.failed ? STATUS_FAILURE : STATUS_OK;

@@ -20,7 +20,7 @@ int command_input(struct options *o, const char *command, int argc, char **argv)
 		o->path = mem_strdup(argv[optind++]);
 	}
 	if (optind < argc)
-		return msg_misuse(command, "%s: one argument too many", argv[optind]);
+		return msg_misuse(command, "%s: unexpected argument", argv[optind]);
 	return STATUS_OK;
 }
 

@@ -252,7 +252,7 @@ static int run(void *ctx, const struct options *options)
 		return STATUS_FAILURE;
 	c->bills = open_memstream(&bills, &size);
 	if (!c->bills)
-		return msg_errno("write", "the bill");
+		return msg_errno("write", "the summary");
 	for (int i = 0; i < c->nr_paths && !status; i++)
 		status = add_trace(c, c->paths[i], options);
 	return end(c, &bills, status);
@@ -281,9 +281,9 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	struct cover *c = ctx;
 
 	if (!c->format)
-		return msg_misuse(argv[0], "-f FORMAT is missing");
+		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (c->tests && !c->format->tests)
-		return msg_misuse(argv[0], "--tests: -f %s has no tests", c->format->name);
+		return msg_misuse(argv[0], "--tests: -f %s does not name tests", c->format->name);
 	if (optind < argc) {
 		c->paths = argv + optind;
 		c->nr_paths = argc - optind;

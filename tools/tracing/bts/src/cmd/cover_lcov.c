@@ -259,7 +259,7 @@ static void print_without(const struct cover *c, const struct pipe *pipe)
 	for (const struct object *o = pipe->objects.list; o && out; o = o->next) {
 		if (o->priv != o || o->nr_lines || !c->wanted(c, o) || !has_run(c, o))
 			continue;
-		fprintf(out, "%s%s%s", comma, o->name, o->kernel ? " (see --vmlinux)" : "");
+		fprintf(out, "%s%s%s", comma, o->name, o->kernel ? " (use --vmlinux)" : "");
 		comma = ", ";
 	}
 	if (!out)

@@ -93,7 +93,7 @@ static bool pair_tasks(struct comparison *c)
 	free(pairs);
 	done = on_large_stack(find_all, c);
 	if (!done)
-		msg_errno("compare", "no memory for a stack");
+		msg_errno("start", "a thread with a large stack");
 	return done;
 }
 
@@ -187,7 +187,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	for (; optind < argc; optind++)
 		suspects_add_path(&d->suspects, d->against, argv[optind]);
 	if (d->against && (!d->suspects.nr_paths[0] || !d->suspects.nr_paths[1]))
-		return msg_misuse(argv[0], "traces before and after --against are needed");
+		return msg_misuse(argv[0], "a trace before and a trace after --against are needed");
 	if (!d->against && d->suspects.nr_paths[0] != 2)
 		return msg_misuse(argv[0], "two traces are needed");
 	return STATUS_OK;

@@ -89,7 +89,7 @@ static int run(void *ctx, const struct options *options)
 
 	d->bills = open_memstream(&bills, &size);
 	if (!d->bills)
-		return msg_errno("write", "the bill");
+		return msg_errno("write", "the summary");
 	for (int i = 0; i < d->nr_paths && !status; i++)
 		status = read_trace(d, d->paths[i], options);
 	if (d->format->end)
@@ -132,9 +132,9 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	struct dump *d = ctx;
 
 	if (!d->format)
-		return msg_misuse(argv[0], "-f FORMAT is missing");
+		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (d->format->binary && !o->dso && !o->kernel)
-		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is missing", d->format->name);
+		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is needed", d->format->name);
 	if (d->pipe.inlines && !d->format->calls)
 		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
 	d->paths = &o->path;

@@ -146,7 +146,7 @@ static void say_position(const struct gdb_session *g)
 	msg_warn("process %d (%s) up to %llu.%06llu: %zu thread%s, %s blocks, %zu gap%s",
 		 g->tgid, g->current->comm, usec / 1000000, usec % 1000000, g->nr_threads,
 		 g->nr_threads == 1 ? "" : "s", text_commas(blocks), gaps, gaps == 1 ? "" : "s");
-	msg_warn("control flow only: registers but the PC, and data, are unavailable");
+	msg_warn("control flow only: data, and all registers except the PC, are unavailable");
 }
 
 /*
@@ -249,13 +249,13 @@ static int parse(struct gdb_command *c, int argc, char **argv)
 	if (optind < argc)
 		c->session.path = argv[optind++];
 	if (optind < argc)
-		return msg_misuse("gdb", "%s: one argument too many", argv[optind]);
+		return msg_misuse("gdb", "%s: unexpected argument", argv[optind]);
 	if (c->stdio && c->listen)
-		return msg_misuse("gdb", "--stdio and --listen exclude each other");
+		return msg_misuse("gdb", "--stdio and --listen cannot be used together");
 	if (c->port > UINT16_MAX)
-		return msg_misuse("gdb", "--listen %lu: no such port", c->port);
+		return msg_misuse("gdb", "--listen %lu: not a port from 0 to 65535", c->port);
 	if ((c->stdio || c->listen) && c->nr_args)
-		return msg_misuse("gdb", "what follows -- is for the gdb that bts starts");
+		return msg_misuse("gdb", "--stdio and --listen take no GDB-ARGUMENTS");
 	return STATUS_OK;
 }
 

@@ -171,7 +171,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	struct graph *g = ctx;
 
 	if (optind == argc)
-		return msg_misuse(argv[0], "which function?");
+		return msg_misuse(argv[0], "a function is needed");
 	g->arcs.wanted = argv[optind++];
 	return command_input(o, argv[0], argc, argv);
 }

@@ -62,8 +62,8 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 	int ret = writer_finish(w, names, "[local]", no_stats, sysconf(_SC_NPROCESSORS_CONF), info);
 
 	if (!perf_data_has_kernel_ends(data) && rows->names.nr > 1)
-		msg_warn("perf record does not keep tasks apart that take turns on a CPU, as bts "
-			 "record does: some of %zu tasks may have branches of others",
+		msg_warn("perf record does not separate tasks that share a CPU, but bts record "
+			 "does: branches of the %zu tasks may be in the wrong task",
 			 rows->names.nr);
 	if (!ret) {
 		recording_leave_archive(w, output);
@@ -125,6 +125,6 @@ int cmd_import(int argc, char **argv)
 	if (optind < argc)
 		input = argv[optind++];
 	if (optind < argc)
-		return msg_misuse("import", "%s: one argument too many", argv[optind]);
+		return msg_misuse("import", "%s: unexpected argument", argv[optind]);
 	return import(input, output);
 }

@@ -322,6 +322,6 @@ int cmd_info(int argc, char **argv)
 	if (optind < argc)
 		options.path = argv[optind++];
 	if (optind < argc)
-		return msg_misuse("info", "%s: one argument too many", argv[optind]);
+		return msg_misuse("info", "%s: unexpected argument", argv[optind]);
 	return show(&options, stats, json);
 }

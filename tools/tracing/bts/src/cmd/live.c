@@ -100,7 +100,7 @@ static int record(const struct live *l, const char *trace, const char *log)
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
-		return msg_errno("record", NULL);
+		return msg_errno("fork", NULL);
 	if (!pid)
 		become_recorder(l, trace, log);
 	if (!ended_within(pid, l->seconds, &status)) {
@@ -139,7 +139,7 @@ int live_run(struct live *l)
 	char *trace, *log;
 
 	if (!mkdtemp(directory))
-		return msg_errno("record", directory);
+		return msg_errno("create a directory", directory);
 	trace = mem_format("%s/trace.dat", directory);
 	log = mem_format("%s/log", directory);
 	stop_on_signals();

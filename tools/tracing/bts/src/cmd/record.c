@@ -89,7 +89,7 @@ int recording_signals(bool children)
 	signal(SIGXFSZ, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		msg_errno("take signals", NULL);
+		msg_errno("create a descriptor for signals", NULL);
 	return fd;
 }
 
@@ -236,7 +236,7 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	msg_warn("what was held did not get out in time");
+	msg_warn("some held branches found no room in the ring buffer in time, and are lost");
 }
 
 /*
@@ -422,7 +422,7 @@ static int run(struct record *rec)
 
 		rec->by_trigger = reason == TRIGGERED;
 		if (reason == ENDED && rec->options.on) {
-			fprintf(stderr, "bts: %s has not happened%s: nothing is written\n",
+			fprintf(stderr, "bts: %s has not happened%s, so no trace is written\n",
 				rec->options.on, rec->nr_written ? " again" : "");
 			return 0;
 		}
@@ -520,8 +520,8 @@ static int choose_backend(struct record_options *options)
 	if (!error)
 		return 0;
 	why = perf_events_why(error);
-	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf: %s; "
-		  "see bts check", why);
+	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf cannot "
+		  "record: %s; see bts check", why);
 	free(why);
 	return -1;
 }

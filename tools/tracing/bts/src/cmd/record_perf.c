@@ -57,10 +57,10 @@ struct perf_recording {
 /* What perf cannot do, or cannot do right. */
 static int judge(const struct record_options *o)
 {
-	const char *what = NULL, *why = "perf cannot";
+	const char *what = NULL, *why = "perf cannot do this";
 
 	if (o->all)
-		what = "-a", why = "perf would take tasks' branches for other tasks'";
+		what = "-a", why = "perf would show branches in the wrong task";
 	else if (o->flight)
 		what = "--flight";
 	else if (o->events)
@@ -69,7 +69,7 @@ static int judge(const struct record_options *o)
 		what = "--fork";
 	if (!what)
 		return 0;
-	msg_error("record", what, "%s: this wants the tracer, see bts check", why);
+	msg_error("record", what, "%s; this needs the tracer, see bts check", why);
 	return -1;
 }
 
@@ -100,8 +100,8 @@ static int add_thread(struct perf_recording *rec, pid_t tid)
 {
 	/* Without ptrace() all is recorded, but may be taken for another task's. */
 	if (follow_seize(&rec->follow, tid))
-		msg_warn("%d cannot be followed by ptrace (%s): branches of its children may be "
-			 "taken for each other's", tid, strerror(errno));
+		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
+			 "in the wrong task", tid, strerror(errno));
 	return perf_events_open(&rec->events, rec->options, tid, false);
 }
 

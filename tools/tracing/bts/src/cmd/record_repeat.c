@@ -52,7 +52,7 @@ static struct record_result one_run(const struct record_options *options,
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC)) {
-		msg_errno("record", "pipe");
+		msg_errno("create a pipe", NULL);
 		return result;
 	}
 	fflush(NULL);
@@ -63,7 +63,7 @@ static struct record_result one_run(const struct record_options *options,
 	}
 	close(fds[1]);
 	if (pid < 0)
-		msg_errno("record", "fork");
+		msg_errno("fork", NULL);
 	else if (read(fds[0], &result, sizeof(result)) != sizeof(result))
 		result = (struct record_result) { .status = RECORD_FAILED };
 	close(fds[0]);

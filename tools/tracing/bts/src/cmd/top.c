@@ -391,7 +391,7 @@ static int parse_by(struct top *t, const char *command, const char *name)
 			return STATUS_OK;
 		}
 	}
-	return msg_misuse(command, "--by %s: not understood", name);
+	return msg_misuse(command, "--by %s: not function, edge, loop, line or dso", name);
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -406,7 +406,7 @@ static int option(void *ctx, int option, const char *command)
 		t->by_branches = !strcmp(optarg, "branches");
 		if (t->by_branches || !strcmp(optarg, "instructions"))
 			return STATUS_OK;
-		return msg_misuse(command, "--sort %s: not understood", optarg);
+		return msg_misuse(command, "--sort %s: not instructions or branches", optarg);
 	case 'n':
 		return msg_number(command, "--rows", optarg, 0, &t->rows);
 	case 'j':
@@ -422,7 +422,7 @@ static int option(void *ctx, int option, const char *command)
 		t->recordings.seconds = strtod(optarg, &end);
 		if (*optarg && !*end && t->recordings.seconds > 0)
 			return STATUS_OK;
-		return msg_misuse(command, "--delay %s: not a time", optarg);
+		return msg_misuse(command, "--delay %s: not a number of seconds above 0", optarg);
 	case 'c':
 		return msg_number(command, "--count", optarg, 1, &t->recordings.count);
 	}

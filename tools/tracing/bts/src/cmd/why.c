@@ -61,9 +61,11 @@ static int no_failure(const struct why *w)
 
 	if (!h->events)
 		return msg_error("why", w->paths[0],
-				 "no system call is in the trace: -e raw_syscalls:sys_exit");
+				 "the trace has no system calls; record with "
+				 "-e raw_syscalls:sys_exit");
 	if (!h->nr)
-		return msg_error("why", w->paths[0], "the kernel's side is not in the trace");
+		return msg_error("why", w->paths[0],
+				 "the trace has no kernel side; record without -u");
 	return msg_error("why", w->paths[0], w->error || w->name ? "no such system call failed" :
 								   "no system call failed");
 }
@@ -94,8 +96,8 @@ static int run(void *ctx, const struct options *options)
 	int status, failed;
 
 	if (options->user || options->dso || options->from || options->to)
-		return msg_misuse("bts why", "--user, --dso, --from, --to: all branches of the "
-				  "kernel are needed");
+		return msg_misuse("bts why", "--user, --dso, --from and --to cannot be used, "
+				  "because all branches of the kernel are needed");
 	kernel.kernel = true;
 	w->paths[0] = options->path;
 	status = history_read(&w->history, w->paths, &kernel);

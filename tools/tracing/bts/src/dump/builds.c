@@ -54,7 +54,7 @@ bool dump_same_build(struct dump *d, const struct object *o)
 	if (!b)
 		add_build(d, name, o);
 	else if (!same(b, o))
-		msg_error("add up", o->path, "not the build that came before");
+		msg_error("add up", o->path, "not the same build as in an earlier trace");
 	return !b || same(b, o);
 }
 

@@ -71,7 +71,8 @@ static bool usable(struct profile *p)
 	const struct object *o = p->object;
 
 	if (o->kernel && !o->debug_path) {
-		msg_error("dump", o->path, "its addresses need its file: --vmlinux FILE");
+		msg_error("dump", o->path,
+			  "this format needs the kernel's file; use --vmlinux FILE");
 		return false;
 	}
 	if (!dump_same_build(p->dump, o))
@@ -92,8 +93,8 @@ static bool wanted(struct profile *p, struct object *o)
 		p->object = o;
 		p->failed = !usable(p);
 	} else if (o != p->object && !p->failed) {
-		msg_error("dump", options->dso, "there are several: %s, %s", p->object->path,
-			  o->path);
+		msg_error("dump", options->dso, "several files have this name: %s, %s",
+			  p->object->path, o->path);
 		p->failed = true;
 	}
 	return !p->failed;

@@ -107,7 +107,8 @@ int gdb_make_kernel_file(const struct object *kernel)
 	int fd = -1;
 
 	if (!kernel->nr_segments || kernel->nr_segments >= SHN_LORESERVE - 4) {
-		msg_error("read", "the kernel's code", "it is not in the archive of the trace");
+		msg_error("read", "the kernel's code",
+			  "the archive of the trace does not contain it");
 		return -1;
 	}
 	add_symbols(kernel, &symbols, &names);

@@ -151,6 +151,6 @@ bool gdb_find_position(struct gdb_session *g)
 	/* A damaged file is reported, and what comes before the damage is shown. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
-		msg_error("find", g->path, "the task of the event took no branch");
+		msg_error("find", g->path, "the task of this event took no branch");
 	return done && g->current;
 }

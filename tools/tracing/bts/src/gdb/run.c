@@ -120,7 +120,7 @@ static void warn_proof(const struct gdb_session *g)
 {
 	static const char * const why[] = {
 		[OBJECT_UNPROVEN]	= "may have changed since the recording",
-		[OBJECT_CHANGED]	= "has changed since the recording, and is left out",
+		[OBJECT_CHANGED]	= "has changed since the recording, so gdb does not load it",
 		[OBJECT_MISSING]	= "cannot be read",
 	};
 
@@ -128,10 +128,10 @@ static void warn_proof(const struct gdb_session *g)
 		const struct object *o = g->images[i].object;
 
 		if (o->proof != OBJECT_PROVEN)
-			msg_warn("%s %s", o->path, why[o->proof]);
+			msg_warn("%s: %s", o->path, why[o->proof]);
 	}
 	if (!g->nr_images)
-		msg_warn("the trace has no mappings (bts-map) of process %d: gdb finds no code",
+		msg_warn("the trace has no mappings (bts-map) of process %d, so gdb finds no code",
 			 g->tgid);
 }
 

@@ -99,7 +99,7 @@ static void draw_calls(struct screen *s)
 	if (t->stack)
 		snprintf(stack, sizeof(stack), ", stack %u", t->stack);
 	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s%s", "instructions", "branches",
-		 t->task->comm, t->task->pid, stack, t->full ? " (the beginning)" : "");
+		 t->task->comm, t->task->pid, stack, t->full ? " (the beginning only)" : "");
 	title(text);
 	node = t->nr ? s->first : NODE_NONE;
 	for (int y = 1; y <= rows() && node != NODE_NONE; y++) {
@@ -376,7 +376,7 @@ int tui_screen(struct tui *t)
 	setlocale(LC_ALL, "");
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
-		return msg_error("open the terminal", getenv("TERM"), "not a terminal known here");
+		return msg_error("open the terminal", getenv("TERM"), "unknown type of terminal");
 	cbreak();
 	noecho();
 	keypad(stdscr, true);

@@ -135,7 +135,7 @@ end_of_history='No more reverse-execution history\|Reached end of recorded histo
 judge_crash() {
 	in_gdb crash.dat -- 'info sharedlibrary' bt reverse-finish 'tbreak list_drop' reverse-continue \
 		bt reverse-step reverse-stepi 'info locals' continue || return 1
-	says 'control flow only: registers but the PC, and data, are unavailable' \
+	says 'control flow only: data, and all registers except the PC, are unavailable' \
 		'has_letter .*list.c:36' ' /.*/libwords.so$' ' /.*/libc.so.6$' \
 		'^#0 .*has_letter .*list.c:36' '^#1 .*list_count .*list.c:47' '^#[23] .*main .*words.c:16' \
 		' list_count .*list.c:47' \

@@ -157,7 +157,7 @@ check "info says what is missing" says '^backend .*user side only' bts info bts_
 refusals() {
 	for words in '-a' '--flight' '-e sched:sched_switch' '--fork'; do
 		# shellcheck disable=SC2086 # an option and its argument
-		status 125 says 'this wants the tracer' bts_perf $words -o n.dat -- true || return
+		status 125 says 'this needs the tracer' bts_perf $words -o n.dat -- true || return
 	done
 	status 125 says 'the kernel has no intel_bts: page table isolation is on' \
 		bts_perf -k -o n.dat -- true &&

@@ -726,7 +726,7 @@ judge_profiles() {
 		--unsymbolized-profile="$work/raw" --output="$work/profgen" || return 1
 	profile autofdo convert_autofdo || return 1
 	"$bts" dump -f profgen mix-1.dat 2>"$work/said"
-	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is missing' "$work/said"
+	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
 # The same profile by addresses.

@@ -80,7 +80,7 @@ all_add_up() {
 # refused FORMAT: two builds have only the name in common.
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
-	grep -q '^bts: add up: .*/other/mix: not the build that came before' mix.said
+	grep -q '^bts: add up: .*/other/mix: not the same build as in an earlier trace' mix.said
 }
 
 builds_refused() {
