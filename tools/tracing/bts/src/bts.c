@@ -22,21 +22,21 @@ static const struct subcommand {
 	int		(*run)(int argc, char **argv);
 	const char	*help;
 } commands[] = {
-	{ "check",	cmd_check,	"what this machine can do, and the remedy for the rest" },
-	{ "record",	cmd_record,	"record the branches of a command, of PIDs or of all" },
-	{ "import",	cmd_import,	"make a trace of a perf.data of branches" },
-	{ "info",	cmd_info,	"origin, date, machine, options, branches, losses" },
-	{ "report",	cmd_report,	"a row for each branch, with symbols and lines" },
-	{ "replay",	cmd_replay,	"the call tree, with instructions and branches" },
-	{ "top",	cmd_top,	"functions, edges, loops, lines by instructions" },
-	{ "graph",	cmd_graph,	"callers and callees of a function, with exact counts" },
-	{ "cover",	cmd_cover,	"which lines and branches ran: lcov, drcov, PCs" },
-	{ "dump",	cmd_dump,	"flame graphs, callgrind, timelines, json and others" },
-	{ "diff",	cmd_diff,	"where two runs part" },
-	{ "why",	cmd_why,	"why a system call failed: the kernel's check" },
-	{ "gdb",	cmd_gdb,	"step backwards through a run that is over, in gdb" },
-	{ "tui",	cmd_tui,	"browse replay, top and source in a terminal" },
-	{ "archive",	cmd_archive,	"put what names a trace's addresses beside it" },
+	{ "check",	cmd_check,	"report what can be recorded here, and what is missing" },
+	{ "record",	cmd_record,	"record the branches of a command, PIDs or all tasks" },
+	{ "import",	cmd_import,	"convert a perf.data with branches into a trace" },
+	{ "info",	cmd_info,	"print origin, options, branches and losses of a trace" },
+	{ "report",	cmd_report,	"print a row for each branch, with symbols and lines" },
+	{ "replay",	cmd_replay,	"print the call tree, with instructions and branches" },
+	{ "top",	cmd_top,	"rank functions, edges, loops or lines by instructions" },
+	{ "graph",	cmd_graph,	"print callers and callees of a function with counts" },
+	{ "cover",	cmd_cover,	"report which lines and branches ran: lcov, drcov, PCs" },
+	{ "dump",	cmd_dump,	"convert a trace: flame graphs, profiles, timelines" },
+	{ "diff",	cmd_diff,	"find where two runs differ" },
+	{ "why",	cmd_why,	"find the kernel's check that made a system call fail" },
+	{ "gdb",	cmd_gdb,	"step backwards through a recorded run, in gdb" },
+	{ "tui",	cmd_tui,	"browse calls, functions and source in a terminal" },
+	{ "archive",	cmd_archive,	"save the files that name the addresses of a trace" },
 };
 
 static void print_usage(FILE *out)
@@ -44,7 +44,8 @@ static void print_usage(FILE *out)
 	fputs("Usage: bts COMMAND [OPTIONS...]\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
-	fputs("\nbts COMMAND -h says more; bts --version.\n", out);
+	fputs("\nbts COMMAND -h prints the options of a command, bts --version the version.\n",
+	      out);
 }
 
 static void no_memory(void)

@@ -30,12 +30,12 @@
 static const char usage[] =
 "Usage: bts archive [OPTIONS] [FILE]\n"
 "\n"
-"Puts into FILE.archive what names the addresses of a trace: the programs and libraries\n"
-"by build ID, with their debug information, the kernel's code, the vDSO, and what JIT\n"
-"compilers said about theirs. Take the two along, and the trace reads the same elsewhere.\n"
+"Saves in FILE.archive the files that name the addresses of a trace: the programs and\n"
+"libraries with their debug information, the kernel's code, the vDSO, and the maps and\n"
+"dumps of JIT compilers. To read the trace on another machine, copy FILE and FILE.archive.\n"
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
-"  -v, --verbose      name each file\n";
+"  -v, --verbose      print the name of each file\n";
 
 struct archived {
 	const char	*trace;

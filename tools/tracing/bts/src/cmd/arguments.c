@@ -14,17 +14,17 @@
 
 const char options_help[] =
 	"  -i, --input FILE   the trace (trace.dat)\n"
-	"  --task NAME        only tasks of this name\n"
+	"  --task NAME        only tasks with this name\n"
 	"  --pid PID,...      only these tasks\n"
-	"  --cpu LIST         only what ran on these CPUs (0,2-3)\n"
-	"  --time FROM,TO     only what was recorded then, in seconds; either may be empty\n"
-	"  -u, --user         only branches with an end in user space\n"
-	"  -k, --kernel       only branches with an end in the kernel\n"
-	"  --dso NAME         only branches with an end in this file, or in [kernel]\n"
+	"  --cpu LIST         only branches on these CPUs (0,2-3)\n"
+	"  --time FROM,TO     only branches at this time, in seconds; FROM or TO may be empty\n"
+	"  -u, --user         only branches that begin or end in user space\n"
+	"  -k, --kernel       only branches that begin or end in the kernel\n"
+	"  --dso NAME         only branches that begin or end in this file, or in [kernel]\n"
 	"  --from WHERE       only branches that begin in this function, or at this address\n"
-	"  --to WHERE         only branches that lead there\n"
-	"  --head N           only so many rows\n"
-	"  --vmlinux FILE     the recorded kernel, with debug information: lines\n";
+	"  --to WHERE         only branches that end in this function, or at this address\n"
+	"  --head N           only the first N rows\n"
+	"  --vmlinux FILE     the recorded kernel with debug information, for its lines\n";
 
 static bool parse_head(struct options *o, const char *text)
 {

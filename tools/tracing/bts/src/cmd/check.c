@@ -29,12 +29,12 @@
 static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
 "\n"
-"Says what this machine can do, and what to do about the rest. The exit status is 0 if\n"
-"branches can be recorded.\n"
+"Reports what this machine can record, and what to do if it cannot. The exit status is 0\n"
+"if branches can be recorded.\n"
 "\n"
-"      --probe   record a program whose branches are known, and compare; prints a report\n"
+"      --probe   record a program whose branches are known, compare, and print a report\n"
 "                to send in\n"
-"      --json    an object for each line\n";
+"      --json    print an object for each line\n";
 
 /* What the questions share. */
 struct check {
@@ -133,8 +133,8 @@ static void check_cpu(struct check *check)
 	char *microcode = cpu_line(check, "microcode");
 
 	if (strcmp(vendor, "GenuineIntel"))
-		bad(check, "cpu", "%s: %s CPUs have no Branch Trace Store; use an Intel CPU, or the "
-		    "project's emulated CPU", name, vendor);
+		bad(check, "cpu", "%s: %s CPUs have no Branch Trace Store; use an Intel CPU, or "
+		    "the project's emulated CPU", name, vendor);
 	else
 		good(check, "cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
 		     cpu_number(check, "cpu family"), cpu_number(check, "model"),
@@ -275,8 +275,8 @@ static void check_options(const struct check *check, const char *root)
 		free(path);
 	}
 	if (access("/proc/kcore", F_OK))
-		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a trace; "
-		     "build the kernel with CONFIG_PROC_KCORE=y");
+		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a "
+		     "trace; build the kernel with CONFIG_PROC_KCORE=y");
 }
 
 static void check_lockdown(struct check *check)

@@ -19,15 +19,15 @@
 
 static const char usage[] =
 	"Usage: bts cover -f FORMAT [OPTIONS] [FILE...]\n\n"
-	"Which lines and branches ran, in one trace or in several.\n\n"
+	"Reports which lines and branches ran, in one trace or in several.\n\n"
 	"  -f lcov            lines, functions and branches with counts, for genhtml\n"
-	"  -f drcov           blocks, for Lighthouse and the like\n"
+	"  -f drcov           blocks, for Lighthouse and similar plugins\n"
 	"  -f pcs             addresses of instructions with counts, as text\n"
-	"  -o, --output FILE  where to; - for standard output (the default)\n"
-	"  --tests            each trace is a test, which lcov's pages name (lcov)\n"
+	"  -o, --output FILE  the output; - is standard output (the default)\n"
+	"  --tests            each trace is a test, whose name lcov's pages show (lcov)\n"
 	"  -h, --help         this text\n\n"
-	"With --dso NAME of that file only, with -k of the kernel, else of all files that\n"
-	"have debug information.\n";
+	"Covers all files that have debug information, with --dso NAME only that file, with -k\n"
+	"only the kernel.\n";
 
 struct cover_step {
 	struct cover	*cover;

@@ -30,16 +30,16 @@ enum {
 static const char usage[] =
 	"Usage: bts diff [OPTIONS] A B\n"
 	"       bts diff [OPTIONS] PASSED... --against FAILED...\n\n"
-	"Every difference of two runs: where it begins, what each run did, and where\n"
-	"the runs meet again. Or the branches that separate failed runs from passed\n"
-	"ones, ranked.\n\n"
-	"  --against          the traces that follow are those of failed runs\n"
-	"  -a, --all          what differs by chance as well: interrupts, page faults,\n"
+	"Prints every difference between two runs: where it begins, what each run did, and\n"
+	"where the runs meet again. With --against, ranks the branches that separate failed\n"
+	"runs from passed runs.\n\n"
+	"  --against          the traces after this option are of failed runs\n"
+	"  -a, --all          also compare what differs by chance: interrupts, page faults,\n"
 	"                     the kernel, the dynamic linker's lookups, string functions\n"
-	"  -n, --rows N       so many differences of each task, or branches; 0: all (20)\n"
-	"  --json             one JSON object for each two tasks, or for each branch\n"
+	"  -n, --rows N       print N differences of each task, or N branches; 0: all (20)\n"
+	"  --json             print one JSON object for each pair of tasks, or for each branch\n"
 	"  -h, --help         this text\n\n"
-	"Exit status: 0 the runs do not differ, 1 they differ, 2 misuse, 3 failure.\n";
+	"Exit status: 0 the runs do not differ, 1 the runs differ, 2 misuse, 3 failure.\n";
 
 struct diff {
 	struct comparison	comparison;

@@ -15,27 +15,27 @@ static const struct dump_format formats[] = {
 	{ "folded",	dump_folded,	.calls = true,
 	  .help = "stacks, for speedscope, flamegraph.pl" },
 	{ "flame",	dump_flame,	.calls = true,
-	  .help = "a flame graph: an SVG picture for any browser" },
+	  .help = "a flame graph, an SVG picture for any browser" },
 	{ "callgrind",	dump_callgrind,	.calls = true,
 	  .help = "for KCachegrind, callgrind_annotate" },
 	{ "chrome",	dump_chrome,	.calls = true,
 	  .help = "calls over time, for chrome://tracing, speedscope" },
 	{ "perfetto",	dump_perfetto,	.calls = true,
-	  .help = "the same, smaller, for ui.perfetto.dev alone" },
+	  .help = "the same, but smaller, for ui.perfetto.dev only" },
 	{ "profgen",	dump_profile, dump_profgen_end, true,
 	  "a profile for clang, by llvm-profgen" },
 	{ "autofdo",	dump_profile, dump_autofdo_end, true,
-	  "the same by create_llvm_prof" },
+	  "the same, by create_llvm_prof" },
 	{ "bolt",	dump_bolt, dump_bolt_end, false,
 	  "a profile for llvm-bolt (fdata)" },
 	{ "bolt-pa",	dump_profile, dump_bolt_pa_end, true,
-	  "the same by addresses, for perf2bolt -pa" },
+	  "the same, by addresses, for perf2bolt -pa" },
 	{ "perf",	dump_perf,
-	  .help = "perf.data, for perf script --itrace=b; 24 bytes a branch" },
+	  .help = "perf.data, for perf script --itrace=b; 24 bytes per branch" },
 	{ "csv",	dump_csv,
-	  .help = "a line a branch" },
+	  .help = "one line per branch" },
 	{ "json",	dump_json,
-	  .help = "an object a branch" },
+	  .help = "one JSON object per branch" },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -43,13 +43,13 @@ static const struct dump_format formats[] = {
 static void print_usage(void)
 {
 	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE...]\n\n"
-	       "The trace for other programs. Profiles add up several traces.\n\n");
+	       "Converts a trace for other programs. A profile can add up several traces.\n\n");
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
 	command_usage("\n"
-		      "  -o, --output FILE  where to; - for standard output (the default)\n"
+		      "  -o, --output FILE  the output; - is standard output (the default)\n"
 		      "  -b, --branches     count branches, not instructions (flame, folded)\n"
-		      "  --inline           inlined functions, too (not bolt, csv, json)\n"
+		      "  --inline           show inlined functions, too (not bolt, csv, json)\n"
 		      "  -h, --help         this text\n");
 }
 

@@ -23,17 +23,17 @@
 
 static const char usage[] =
 	"Usage: bts gdb [OPTIONS] [FILE] [-- GDB-ARGUMENTS...]\n\n"
-	"Step backwards through a run that is over, in gdb: the way of the program is known, its\n"
-	"data are not.\n\n"
+	"Step backwards through a recorded run, in gdb. The trace has the control flow of the\n"
+	"program, but not its data.\n\n"
 	"  -i, --input FILE   the trace (trace.dat)\n"
-	"  --at EVENT         up to the last event of this name, not to the end\n"
-	"  --at TIME          up to this time, in seconds as in bts report\n"
-	"  --window N         the last N blocks of each thread (100000)\n"
-	"  --pid PID          this process, not the one that ran last\n"
-	"  -k, --kernel       the kernel's branches as well\n"
-	"  --vmlinux FILE     the recorded kernel, with debug information\n"
-	"  --stdio            be what gdb talks to: (gdb) target remote | bts gdb --stdio FILE\n"
-	"  --listen PORT      the same on a port of 127.0.0.1; 0: any port\n"
+	"  --at EVENT         end at the last event with this name, not at the end of the trace\n"
+	"  --at TIME          end at this time, in seconds as in bts report\n"
+	"  --window N         keep the last N blocks of each thread (100000)\n"
+	"  --pid PID          show this process, not the process that ran last\n"
+	"  -k, --kernel       show the kernel's branches, too\n"
+	"  --vmlinux FILE     the recorded kernel with debug information\n"
+	"  --stdio            serve a gdb that runs: (gdb) target remote | bts gdb --stdio FILE\n"
+	"  --listen PORT      serve a gdb on this port of 127.0.0.1; 0: any port\n"
 	"  -h, --help         this text\n";
 
 #define WINDOW		100000

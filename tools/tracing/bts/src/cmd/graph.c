@@ -17,9 +17,9 @@
 
 static const char usage[] =
 	"Usage: bts graph [OPTIONS] FUNC [FILE]\n\n"
-	"Callers and callees of a function, with calls, instructions, branches.\n\n"
-	"  --inline           inlined functions, too\n"
-	"  --json             an object a line\n"
+	"Prints callers and callees of a function, with calls, instructions and branches.\n\n"
+	"  --inline           show inlined functions, too\n"
+	"  --json             print one JSON object per line\n"
 	"  -h, --help         this text\n";
 
 struct graph {

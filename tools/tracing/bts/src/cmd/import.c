@@ -23,7 +23,7 @@
 static const char usage[] =
 "Usage: bts import [OPTIONS] [FILE]\n"
 "\n"
-"Makes a trace of what perf has recorded (perf.data), with one of\n"
+"Converts a file of perf into a trace. perf must have recorded the file with one of\n"
 "\n"
 "  perf record -e branches:u -c 1 -d COMMAND          user space\n"
 "  perf record --per-thread -e intel_bts// COMMAND    both sides, as root\n"

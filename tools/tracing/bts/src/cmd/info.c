@@ -28,12 +28,12 @@
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
 "\n"
-"The origin of the trace (trace.dat): command, user, date, machine, options; and how many\n"
-"branches it has, and how many were lost.\n"
+"Prints the origin of a trace (command, user, date, machine, options), and how many branches\n"
+"it has and has lost.\n"
 "\n"
-"  -i, --input FILE   the trace\n"
-"      --stats        the tracer's counters as well\n"
-"      --json         one object; a trace that trace-cmd recorded has its summary in a second\n";
+"  -i, --input FILE   the trace (trace.dat)\n"
+"      --stats        print the tracer's counters, too\n"
+"      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
 /* The value of "KEY: value", to be freed; NULL if there is no such line. */
 static char *value_of(const char *text, const char *key)

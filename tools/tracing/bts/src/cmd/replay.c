@@ -24,12 +24,12 @@
 
 static const char usage[] =
 	"Usage: bts replay [OPTIONS] [FILE]\n\n"
-	"The call tree, with instructions and branches of each call.\n\n"
-	"  -F, --function FUNC  only calls of this function, and what they call\n"
-	"  -N, --no FUNC        without calls of this function\n"
-	"  -D, --depth N        no deeper than N calls\n"
-	"  --inline             inlined functions, too\n"
-	"  --json               an object a line: for each call, return and row\n"
+	"Prints the call tree, with the instructions and branches of each call.\n\n"
+	"  -F, --function FUNC  only calls of this function, and the calls inside them\n"
+	"  -N, --no FUNC        leave out calls of this function\n"
+	"  -D, --depth N        at most N nested calls\n"
+	"  --inline             show inlined functions, too\n"
+	"  --json               print one JSON object per line: for each call, return and row\n"
 	"  -h, --help           this text\n";
 
 struct replay {

@@ -21,9 +21,9 @@
 
 static const char usage[] =
 	"Usage: bts report [OPTIONS] [FILE]\n\n"
-	"A row for each branch: task, CPU, time, from -> to, kind, and the line of from.\n\n"
-	"  --json             an object a line\n"
-	"  -l, --no-lines     no file and line, which saves reading debug information\n"
+	"Prints a row for each branch: task, CPU, time, from -> to, kind, and the line of from.\n\n"
+	"  --json             print one JSON object per line\n"
+	"  -l, --no-lines     print no file and line, so debug information need not be read\n"
 	"  -h, --help         this text\n";
 
 struct report {

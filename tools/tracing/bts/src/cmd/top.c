@@ -22,15 +22,15 @@
 
 static const char usage[] =
 	"Usage: bts top [OPTIONS] [FILE]\n\n"
-	"Functions by instructions executed; exact counts.\n\n"
+	"Ranks functions by executed instructions. All counts are exact.\n\n"
 	"  -b, --by WHAT      function (default), edge, loop, line, dso\n"
 	"  -s, --sort WHAT    instructions (default) or branches\n"
-	"  -n, --rows N       so many rows; 0: all (40)\n"
-	"  --inline           inlined functions, too (by function)\n"
-	"  --json             an object a line\n"
-	"  -l, --live         record, show, and again: of the tasks of --pid, or of all\n"
-	"  -d, --delay S      record so many seconds each time (1)\n"
-	"  -c, --count N      so many times; else until Ctrl-C\n"
+	"  -n, --rows N       print N rows; 0: all (40)\n"
+	"  --inline           show inlined functions, too (by function)\n"
+	"  --json             print one JSON object per line\n"
+	"  -l, --live         record and show the tasks of --pid, or all tasks, again and again\n"
+	"  -d, --delay S      record S seconds each time (1)\n"
+	"  -c, --count N      repeat N times, not until Ctrl-C\n"
 	"  -h, --help         this text\n";
 
 enum by { BY_FUNCTION, BY_EDGE, BY_LOOP, BY_LINE, BY_DSO };

@@ -15,10 +15,10 @@ static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n\n"
 	"Browse calls, functions and source in a terminal.\n\n"
 	"  -h, --help         this text\n\n"
-	"Keys: arrows, page keys, Home and End move, Enter folds and unfolds, as do left and\n"
-	"right, e and c open and close all, / searches and n goes on, l goes to the next loss,\n"
-	"Tab to the next task, t shows functions, r calls, s the source of the chosen function,\n"
-	"q leaves.\n";
+	"Keys: arrows, page keys, Home and End move. Enter, left and right fold and unfold, e\n"
+	"and c unfold and fold all. / searches, n searches again, l finds the next loss. Tab\n"
+	"shows the next task, t functions, r calls, s the source of the selected function.\n"
+	"q quits.\n";
 
 static int run(void *ctx, const struct options *options)
 {

@@ -19,16 +19,16 @@
 
 static const char usage[] =
 	"Usage: bts why [OPTIONS] [FILE]\n\n"
-	"Why did a system call fail? The conditional jump in the kernel at which the last call\n"
-	"that failed parts from one of the same number that succeeded, and the calls to it. If\n"
-	"no such call succeeded, the likeliest jumps: a hypothesis.\n"
+	"Finds out why a system call failed. Compares the last call that failed with a call of\n"
+	"the same number that succeeded, and prints the conditional jump in the kernel at which\n"
+	"they part. If no such call succeeded, prints the likeliest jumps, as a hypothesis.\n"
 	"Record with: bts record -e raw_syscalls:sys_exit -- CMD\n\n"
 	"  --errno E          the last call that failed with this error: EINVAL, or 22\n"
 	"  --call NAME        the last call of this name that failed: openat\n"
-	"  --against FILE     a trace with calls that succeeded\n"
+	"  --against FILE     compare with calls that succeeded in this trace\n"
 	"  --alone            compare with no other call\n"
-	"  -n, --rows N       so many places; 0: all (5)\n"
-	"  --json             one JSON object\n"
+	"  -n, --rows N       print N places; 0: all (5)\n"
+	"  --json             print one JSON object\n"
 	"  -h, --help         this text\n";
 
 struct why {

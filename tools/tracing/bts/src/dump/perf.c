@@ -339,7 +339,7 @@ int dump_perf(struct dump *d)
 
 	/* How much there is stands at the beginning. */
 	if (fseeko(d->out, 0, SEEK_CUR))
-		return msg_error("dump", "perf", "the output cannot be a pipe; name a file with -o");
+		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));
 	p->out = d->out;
 	p->head = d->pipe.options->head;

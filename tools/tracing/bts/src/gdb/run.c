@@ -120,7 +120,7 @@ static void warn_proof(const struct gdb_session *g)
 {
 	static const char * const why[] = {
 		[OBJECT_UNPROVEN]	= "may have changed since the recording",
-		[OBJECT_CHANGED]	= "has changed since the recording, so gdb does not load it",
+		[OBJECT_CHANGED]	= "has changed since the recording: gdb does not load it",
 		[OBJECT_MISSING]	= "cannot be read",
 	};
 
