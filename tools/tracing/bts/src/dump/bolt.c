@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A profile for llvm-bolt (fdata): a line for each edge between two places of functions,
+ * A profile for llvm-bolt (fdata): a line for each edge between two places in functions,
  *
- *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, how often
+ *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
- * Branches are edges, and so are conditional jumps that were not taken. BTS does not say
- * what was predicted, so mispredictions are 0. Only edges within files are of use to
- * BOLT: the kernel and what has no symbol is left out. Several traces add up by the names,
- * as far as those are of one build.
+ * Edges are branches, and conditional jumps that were not taken. BTS does not record
+ * predictions, so mispredictions are 0. BOLT only uses edges inside a file, so the kernel and
+ * code without symbols are left out. Edges of several traces are added by name, if the traces
+ * have the same builds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void fold(void *ctx, struct step *s)
 		edge(b, s->at_from.sym, s->at_from.addr, s->at_to.sym, s->at_to.addr);
 }
 
-/* BOLT numbers local functions of the same name: foo/1, foo/2. To be freed. */
+/* BOLT numbers local functions of the same name: foo/1, foo/2. The caller frees the name. */
 static char *name_of(const struct sym *s)
 {
 	unsigned int number = 1;
@@ -74,7 +74,7 @@ static char *name_of(const struct sym *s)
 	return mem_format("%s/%u", s->linked, number);
 }
 
-/* The edges of all traces, by name: nothing of a trace stays open. */
+/* The edges of all traces, as text, so that each trace can be closed. */
 struct bolt_sums {
 	struct bolt_line {
 		char		*text;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files whose branches were added, so that two builds of a program are not added up.
+ * The files whose branches were added, because branches of different builds must not be added.
  *
- * A file is known by its build ID, and one without a build ID by its size. If --dso has its
- * name, its path may differ from trace to trace. The kernel is known by its vmlinux, whose
- * build ID has been compared with that of each trace.
+ * The build ID identifies a file, or the size if the file has no build ID. If --dso names a file,
+ * its path may differ between traces. The vmlinux identifies the kernel, because the build
+ * ID of the vmlinux has already been compared with the build ID in each trace.
  */
 #include <stdlib.h>
 #include <string.h>

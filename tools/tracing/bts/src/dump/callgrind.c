@@ -2,13 +2,13 @@
 /*
  * The format of valgrind's callgrind, which KCachegrind and callgrind_annotate read.
  *
- *	fn=(function)		what was executed in it, by line:
+ *	fn=(function)		a function, then for each of its lines:
  *	12 5000 700		line, instructions, branches
- *	cfn=(callee)		what it called, by line:
- *	calls=100 30		how often, the callee's line
- *	14 90000 12000		line of the call, instructions and branches until its end
+ *	cfn=(callee)		a callee of the function, then for each line that calls it:
+ *	calls=100 30		number of calls, the callee's line
+ *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * Costs of lines are sums over steps, calls come from stacks. Both are exact.
+ * The costs of lines are sums over steps, and the calls come from stacks. Both are exact.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* By function, then by file and line, so that each function stands once. */
+/* By function, then by file and line, so that each function is printed once. */
 static int by_line(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
@@ -96,7 +96,6 @@ static int by_line(const void *left, const void *right)
 	return l->key.a_addr < r->key.a_addr ? -1 : l->key.a_addr > r->key.a_addr;
 }
 
-/* By caller. */
 static int by_caller(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
@@ -136,7 +135,7 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 	}
 }
 
-/* Where the arcs of a caller are in the sorted list. */
+/* The index of the caller's first arc in the sorted list. */
 static size_t first_arc(const struct tally_entry *arcs, size_t nr, const void *caller)
 {
 	size_t low = 0, high = nr, mid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A line or an object for each branch, for programs that read either. A row that is not a
- * branch (LOST, GAP, departs, arrives ...) is a line of the kind "row" with its text in the
- * column "from", or an object with its text as "row".
+ * A line of CSV or a JSON object for each branch. A non-branch row (LOST, GAP, departs, arrives
+ * ...) is a line of the kind "row" with its text in the column "from", or an object with its
+ * text as "row".
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Formats of bts dump, each in a file of its own.
+ * The formats of bts dump. Each format has its own file.
  *
  * Included by: dump/, cmd/dump.c.
  */
@@ -12,12 +12,12 @@
 struct dump;
 
 /**
- * struct dump_format - one of the formats
- * @run:	runs the pipe, and writes. Returns what pipe_run() does
- * @end:	if not NULL, @run only adds up what is in d->sums, and may be called for several
- *		traces; @end then writes and frees the sums, if there are any
- * @binary:	the profile of one file, which the options must name
- * @calls:	it shows calls, so that it can show inlined ones
+ * struct dump_format - a format
+ * @run:	runs the pipe and writes the output. Returns the result of pipe_run()
+ * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces;
+ *		then @end writes the sums, if any, and frees them
+ * @binary:	the output is a profile of one file, which the options must name
+ * @calls:	the format shows calls, and so can show inlined calls
  */
 struct dump_format {
 	const char	*name;
@@ -31,14 +31,14 @@ struct dump_format {
 struct build;
 
 /**
- * struct dump - a dump being made
- * @format:	as what
- * @output:	the name of the file, or NULL
- * @paths:	the traces, @nr_paths of them
- * @bills:	of the traces
- * @pipe:	open; a format sets the consumer and runs it
- * @out:	where it goes
- * @sums:	the format's own
+ * struct dump - a run of bts dump
+ * @format:	the format
+ * @pipe:	the open trace; a format sets the consumer and runs the pipe
+ * @output:	the name of the output file, or NULL
+ * @paths:	the names of the @nr_paths traces
+ * @bills:	collects the summaries of the traces
+ * @out:	the open output
+ * @sums:	the sums over all traces, in the format's own type
  * @builds:	the files whose branches have been added
  * @by_branches: count branches, not instructions
  */
@@ -56,9 +56,9 @@ struct dump {
 };
 
 /*
- * builds.c: note that branches of the file are added. False, after a message, if those of another
- * build of it have been added before: addresses of two builds do not add up. The kernel's vmlinux
- * is known.
+ * builds.c: note that branches of @o are added. The addresses of two builds do not add up, so
+ * return false, after a message, if branches of another build of the file were added before.
+ * For the kernel, the vmlinux must be known.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flame graph as SVG, which any browser shows: the width of a box is what was executed in
- * a function and in all that it called, below it is its caller. Left to right has no
- * meaning but the names' order.
+ * A flame graph as SVG, which any browser shows. A box is a function. Its width is the cost of
+ * the function and all its callees, and the box below is its caller. From left to right, boxes
+ * are sorted by name.
  *
- * The picture is fixed, with no script in it, so that it may stand in a document; pointing
- * at a box shows its name and count. What is too narrow to be seen is left out, and the
- * count of that is on the last line.
+ * The picture has no script, so it can be part of a document. A tooltip shows the name and the
+ * count of a box. Boxes that are too narrow are left out, and the last line counts them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ enum {
 	ROW		= 16,
 	FOOT		= 30,
 	DEPTH_MAX	= 200,
-	LETTER		= 7,		/* tenths of a pixel more than its width, to be safe */
+	LETTER		= 7,		/* a little more than the width of a letter */
 };
 
 /* Narrower boxes are not drawn. */
@@ -58,7 +57,7 @@ static void add_box(struct flame *f, const struct stacks_node *n, double x, unsi
 		f->depth = depth + 1;
 }
 
-/* The boxes are their own queue: each one's children come after it. */
+/* The list of boxes is also the queue: the children of a box are appended. */
 static void lay_out(struct flame *f, const struct stacks_node *root)
 {
 	add_box(f, root, MARGIN, 0);
@@ -76,7 +75,7 @@ static void lay_out(struct flame *f, const struct stacks_node *root)
 	}
 }
 
-/* As text of XML, at most @max letters of it. */
+/* Write at most @max letters of a text as XML. */
 static void put_xml(FILE *out, const char *text, size_t max)
 {
 	size_t length = strlen(text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folded stacks: "task;main;fib;fib 1234", a line for each stack that instructions were
- * executed in. flamegraph.pl, speedscope and inferno draw flame graphs of it. Functions of
- * the kernel end in _[k], which flamegraph.pl colours.
+ * Folded stacks: a line "task;main;fib;fib 1234" for each stack in which instructions were
+ * executed. flamegraph.pl, speedscope and inferno draw flame graphs from these lines.
+ * flamegraph.pl colours names that end with _[k], the kernel's functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/mem.h"
 #include "stacks.h"
 
-/* A name must not have what separates names, or ends them. */
+/* A name must not contain the separators of names and lines. */
 static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;
@@ -47,7 +47,7 @@ static void open_level(struct level *l, const struct stacks_node *n, size_t used
 	l->used = used;
 }
 
-/* Not by recursion: a program may recurse a million times. */
+/* Not recursive, because a program may recurse a million times. */
 static void print(const struct dump *d, const struct stacks_node *root)
 {
 	size_t depth = 1, levels_room = 64, room = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf.data, as if perf had recorded with intel_bts: perf script --itrace=b and perf report read
- * it. A branch takes 24 bytes, so this is for a part of a trace: --time, --head.
+ * A perf.data file, as perf records it with intel_bts, for perf script --itrace=b and perf
+ * report. A branch takes 24 bytes, so use this for a part of a trace (--time, --head).
  *
  *	header, one attribute
- *	AUXTRACE_INFO		it is intel_bts, and its time is in nanoseconds
- *	COMM, MMAP2, LOST	names, files and losses, where they are first needed
+ *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
+ *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * Files are described by the branches: where a branch's address is, and where in its file.
- * perf has no such description of the kernel, whose addresses have no names.
+ * The mappings of files are computed from the branches: from an address, and its place in the
+ * file. The kernel is not described, so perf prints its addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,11 +23,11 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* perf looks for the PMU's type in the attributes, and nowhere else. */
+/* The type of the PMU, which perf only looks for in the attributes. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
-/* tools/perf/util/event.h and auxtrace.h */
+/* From tools/perf/util/event.h and auxtrace.h. */
 #define RECORD_AUXTRACE_INFO	70
 #define RECORD_AUXTRACE		71
 #define AUXTRACE_INTEL_BTS	2
@@ -89,7 +89,7 @@ struct mmap2 {
 	uint32_t	flags;
 };
 
-/* After each record of perf's own: sample_id_all with TID, TIME and IDENTIFIER. */
+/* Follows each kernel record: sample_id_all with TID, TIME and IDENTIFIER. */
 struct trailer {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -104,15 +104,15 @@ struct bts_record {
 };
 
 /**
- * struct perf_dump - a perf.data being written
- * @out:	where to
- * @head:	so many branches at most; 0: all
- * @nr:		branches until now
- * @task:	of the branches in @chunk
- * @began:	time of the first of them
- * @nr_chunk:	so many
- * @nr_tasks:	that have been named
- * @maps:	key: object, where it is, process. That have been described
+ * struct perf_dump - the state of writing a perf.data
+ * @out:	the output
+ * @head:	the maximum number of branches; 0: no maximum
+ * @nr:		the number of branches so far
+ * @task:	the task of the branches in @chunk
+ * @began:	the time of the first branch in @chunk
+ * @nr_chunk:	the number of branches in @chunk
+ * @nr_tasks:	the number of tasks that have been named
+ * @maps:	the mappings that have been written; key: object, address, process
  */
 struct perf_dump {
 	FILE			*out;
@@ -126,7 +126,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* A task's part: its number among the queues of perf, and the name that perf knows. */
+/* For each task: the number of its queue in perf, and the names that were written. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -144,7 +144,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Names of the same time come first. */
+		/* perf must process names of the same time first. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -152,7 +152,7 @@ static void flush(struct perf_dump *p)
 		return;
 	a.idx = t->idx;
 	a.tid = p->task->pid;
-	/* perf 6.1 ignores the last record of a chunk, and any perf ignores zeroes. */
+	/* perf 6.1 ignores the last record of a chunk; all versions ignore a record of zeroes. */
 	p->chunk[p->nr_chunk] = (struct bts_record) {};
 	put(p, &a, sizeof(a));
 	put(p, p->chunk, a.size);
@@ -220,7 +220,7 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 	put_trailer(p, t, ts);
 }
 
-/* The address's segment of its file, if this process has not had it. */
+/* Write the mapping of the file's segment at @addr, once for each process. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -269,7 +269,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	if (!s->priv) {
 		describe(p, t, ts, s->from, &s->at_from);
 		describe(p, t, ts, s->to, &s->at_to);
-		/* Steps are of one process, or the kernel's. */
+		/* Once is enough, because a step belongs to one process or to the kernel. */
 		s->priv = p;
 	}
 	if (p->task != t || p->nr_chunk == CHUNK_BRANCHES)
@@ -337,7 +337,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* How much there is stands at the beginning. */
+	/* The header contains the size, so it is written again at the end. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls over time in Perfetto's own format: a sequence of packets, each a protobuf message
- * (protos/perfetto/trace/trace_packet.proto there). ui.perfetto.dev and trace_processor read
- * it quicker than JSON, and it is less than half as large.
+ * (protos/perfetto/trace/trace_packet.proto in Perfetto's source). ui.perfetto.dev and
+ * trace_processor read such a file faster than JSON, and the file is less than half as large.
  *
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
- * A task is a track, and each further stack of it one below that. A name has a number from
- * the packet on that uses it first.
+ * A task is a track, and each further stack of the task is a track below the task's track. The
+ * first packet that uses a name assigns a number to the name.
  */
 #include <string.h>
 
 #include "lib/text.h"
 #include "timeline.h"
 
-/* The messages' fields by their numbers. */
+/* The numbers of the messages' fields. */
 enum {
 	TRACE_PACKET			= 1,
 	PACKET_TIMESTAMP		= 8,
@@ -51,17 +51,17 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* A message is put together before it is written, because its length comes first. */
+/* A message is complete before it is written, because its length precedes it. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];
 };
 
-/* The annotations' names. */
+/* The numbers of the annotations' names. */
 enum { INSTRUCTIONS = 1, BRANCHES };
 
 struct perfetto {
-	uint64_t	names;		/* that have a number */
+	uint64_t	names;		/* the number of names so far */
 	bool		begun;
 };
 
@@ -97,7 +97,7 @@ static void put_message(struct message *m, unsigned int field, const struct mess
 	put_bytes(m, field, part->bytes, part->used);
 }
 
-/* Names are UTF-8 there, and short enough for a message here. */
+/* Perfetto expects UTF-8. Names are cut so that they fit into a message. */
 static void put_string(struct message *m, unsigned int field, const char *string)
 {
 	char plain[512];
@@ -132,7 +132,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* The number of a name; it is kept in @kept. The packet introduces a new one. */
+/* Return the number of a name, kept in @kept. Add a new name to the packet's @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {
@@ -153,7 +153,7 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
-/* 0 is a track of Perfetto's own, and the PID of the idle tasks. */
+/* Add one, because the idle tasks have PID 0, and Perfetto itself uses track 0. */
 static uint64_t track_id(const struct calls *c)
 {
 	return timeline_track(c) + 1;

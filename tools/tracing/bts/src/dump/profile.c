@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Profiles of one file by its addresses, such as others make from LBR: which straight runs
+ * Profiles of one file by its addresses, as other tools make them from LBR: which straight runs
  * and which branches were executed, and how often.
  *
- *	-f profgen	llvm-profgen's unsymbolized profile; addresses as the file is linked
- *	-f autofdo	create_llvm_prof's text; offsets in the file
- *	-f bolt-pa	what perf2bolt -pa reads; addresses as the file is linked
+ *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
+ *	-f autofdo	text profile for create_llvm_prof; offsets in the file
+ *	-f bolt-pa	pre-aggregated profile for perf2bolt -pa; addresses as linked
  *
  *	2		2		B 401136 401150 7 0
  *	401136-40114a:9	1136-114a:9	F 401136 40114a 9
@@ -14,8 +14,8 @@
  *	40114a->401136:7 1
  *			114a->1136:7
  *
- * A run ends with the last instruction that was executed, which is the branch's unless an
- * interrupt came. Interrupts, system calls and the ways back are not branches of the code.
+ * A run ends with the last executed instruction, which is the branch unless an interrupt came.
+ * Interrupts, system calls and the returns from them are not counted as branches of the code.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +25,18 @@
 #include "lib/msg.h"
 #include "dump.h"
 
-/* An end of a branch that is in another file. */
+/* In place of an address in another file. */
 #define OUTSIDE	UINT64_MAX
 
 /**
  * struct profile - the sums of all traces
- * @dump:	the format, and the trace that is read now
- * @segments:	the code in the file, @nr_segments of them
- * @object:	the file, as the trace has it
+ * @dump:	the format, and the current trace
+ * @segments:	the @nr_segments segments of code in the file
+ * @object:	the file, in the current trace
  * @runs:	key: first and last instruction
  * @branches:	key: from and to
- * @last:	the last instruction of the step that was executed
- * @failed:	after a message: this trace does not add up
+ * @last:	the last executed instruction of the current step
+ * @failed:	the current trace cannot be added, and a message was printed
  */
 struct profile {
 	struct dump	*dump;
@@ -49,7 +49,7 @@ struct profile {
 	bool		failed;
 };
 
-/* Where the code is in the file: of the first trace, for they are of the same build. */
+/* Copy the segments from the first trace; all traces have the same build. */
 static void set_segments(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -65,7 +65,7 @@ static void set_segments(struct profile *p)
 	p->nr_segments = o->nr_segments;
 }
 
-/* Can the addresses of the file be added? */
+/* Report whether the file's addresses can be added; if not, print a message. */
 static bool usable(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -102,7 +102,7 @@ static bool wanted(struct profile *p, struct object *o)
 
 static void add(struct profile *p, struct tally *t, uint64_t from, uint64_t to, uint64_t count)
 {
-	/* A key has a pointer, though there is nothing to point to. */
+	/* A key in use needs a pointer, so take any. */
 	struct tally_key key = { .a = p, .a_addr = from, .b_addr = to };
 	uint64_t bias = p->object->kernel ? p->object->debug_bias : 0;
 
@@ -189,7 +189,7 @@ static void print_all(const struct profile *p, const struct tally *t, print_fn p
 	free(list);
 }
 
-/* The branches with both ends in the file, after their number. */
+/* Print the number of branches that stay in the file, then these branches. */
 static void print_branches(const struct profile *p, print_fn print)
 {
 	size_t outside = 0;
@@ -265,7 +265,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* Between the two sections are single addresses; runs say more. */
+/* The section between runs and branches, single addresses, is empty: runs include them. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -2,9 +2,8 @@
 /*
  * The stacks of all tasks, as a tree.
  *
- * A frame of a task's stack points to its node, so that a call costs a look at the
- * children of one node. Nothing here is done by recursion: a program may recurse a million
- * times.
+ * A frame of a task's stack points to its node, so a call only searches the children of one
+ * node. No function here is recursive, because a program may recurse a million times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static void enter(struct calls *c, struct frame *f)
 		n = add_child(parent);
 		n->sym = f->sym;
 	} else if (n != parent->child) {
-		/* What was called last is called next. */
+		/* The latest callee is likely the next callee. */
 		*at = n->sibling;
 		n->sibling = parent->child;
 		parent->child = n;
@@ -126,7 +125,7 @@ static struct stacks_node *first_leaf(struct stacks_node *n)
 	return n;
 }
 
-/* Each node's total is whole when its last child has been added. */
+/* A node's total is complete when its last child has been added. */
 static void sum(const struct dump *d, struct stacks_node *root)
 {
 	struct stacks_node *n = first_leaf(root);

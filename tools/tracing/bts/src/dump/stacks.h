@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stacks that instructions were executed in, as a tree: what folded stacks and flame
- * graphs are made of.
+ * A tree of the stacks in which instructions were executed, for folded stacks and flame graphs.
  *
  * Included by: dump/.
  */
@@ -11,11 +10,11 @@
 #include "dump.h"
 
 /**
- * struct stacks_node - a function, called the way its parents say
- * @comm:	of a task, which is the outermost one: its name; @sym is NULL then
- * @insns:	of its own, without what it calls
- * @branches:	of its own
- * @total:	with what it calls: stacks_read() fills it in
+ * struct stacks_node - a function, called along the path of its parents
+ * @comm:	the name of a task, which is the outermost node; then @sym is NULL
+ * @insns:	instructions of the function, without its callees
+ * @branches:	branches of the function, without its callees
+ * @total:	instructions or branches, with all callees; set by stacks_read()
  */
 struct stacks_node {
 	struct sym		*sym;
@@ -28,13 +27,13 @@ struct stacks_node {
 	uint64_t		total;
 };
 
-/* Runs the pipe. The tasks are the children of @root. Returns what pipe_run() does. */
+/* Runs the pipe, and makes the tasks the children of @root. Returns the result of pipe_run(). */
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 
-/* Of its own, as the dump counts. */
+/* The node's own instructions or, with d->by_branches, branches. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
-/* The children by their names, to be freed; NULL if there is none. */
+/* The children, sorted by name. The caller frees the list. NULL if there are no children. */
 struct stacks_node **stacks_children(const struct stacks_node *n, size_t *nr);
 
 #endif

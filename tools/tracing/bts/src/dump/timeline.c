@@ -2,10 +2,10 @@
 /*
  * When calls begin and end.
  *
- * BTS stores no time. A task's clock goes on by a nanosecond an instruction, and is set
- * to the time of its branches or rows where that is later. So what is drawn is in order,
- * and its widths are instructions, within what is known of the time. A call and a return
- * take a nanosecond more: of two at the same time, speedscope takes the one for the other.
+ * BTS records have no time. So a task's clock advances by one nanosecond for each instruction,
+ * and is set to the time of the task's branch or row if that time is later. The calls are drawn
+ * in order, and their widths are instructions. A call and a return take one nanosecond more,
+ * because speedscope confuses events at the same time.
  */
 #include <stdlib.h>
 
@@ -13,8 +13,10 @@
 #include "timeline.h"
 
 /*
- * A task's clock: the next time that is free, and the instructions at the last. And the last
- * of its stacks that has been introduced.
+ * The clock of a task
+ * @now: the next unused time
+ * @insns: the task's instructions when @now was computed
+ * @stack: the last stack that was passed to timeline.stack()
  */
 struct clock {
 	uint64_t	now;
@@ -29,7 +31,7 @@ static struct clock *clock_of(struct calls *c)
 	return c->node;
 }
 
-/* The next time that is free; it is taken. */
+/* Return the next unused time, and mark it as used. */
 static uint64_t tick(struct calls *c)
 {
 	struct clock *k = clock_of(c);

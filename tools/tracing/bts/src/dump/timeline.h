@@ -13,14 +13,14 @@
 
 /**
  * struct timeline - a dump of calls over time
- * @text:	where it goes; when that has failed the run ends
- * @begin:	of the trace, in nanoseconds: times that are given are since then
- * @enter:	a call, at f->ts. May be NULL
- * @leave:	its end
- * @mark:	what is no call: departs, arrives, LOST, GAP, an event, a guess
- * @stack:	the task is on this stack for the first time; not called for the first one
- * @task:	each task, at the end
- * @ctx:	the format's own
+ * @text:	the output; if a write fails, the run ends
+ * @begin:	time of the first branch in nanoseconds; the callbacks get times relative to it
+ * @enter:	called for each call, at f->ts. May be NULL
+ * @leave:	called for the end of each call
+ * @mark:	called for all other rows: departs, arrives, LOST, GAP, an event, a guess
+ * @stack:	called when a task first uses a stack other than its first stack
+ * @task:	called for each task, at the end
+ * @ctx:	data of the format
  */
 struct timeline {
 	struct dump	*dump;
@@ -37,15 +37,15 @@ struct timeline {
 };
 
 /*
- * Calls of a task lie within each other, but for those on different stacks: each stack has a
- * number of its own. That of the first one is the task's.
+ * A track contains only nested calls. Calls on different stacks of a task are not nested, so each
+ * stack is a track. The number of the first stack's track is the PID.
  */
 static inline uint64_t timeline_track(const struct calls *c)
 {
 	return (uint64_t)c->now.id << 32 | (uint32_t)c->task->pid;
 }
 
-/* What pipe_run() returns. */
+/* Returns the result of pipe_run(). */
 int timeline_run(struct timeline *tl);
 
 #endif
