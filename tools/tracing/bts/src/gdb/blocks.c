@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the branches of a thread to the blocks that gdb reads.
+ * Make the blocks that gdb reads from the branches of a thread.
  *
- * An interrupt or a fault is a branch from an instruction that has not run. The block ends
- * before that instruction, which may be nowhere in the trace:
+ * An interrupt or a fault is a branch from an instruction that has not run. The block ends with
+ * the last instruction that has run, whose address is not in the trace:
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
- * So the block is kept until the thread is in user space again. Mostly the thread goes on
- * where the interrupt came, and the block goes on with it. If it does not (a signal), the
- * block ends with the instruction before cut_end, which is found by decoding the block.
+ * So the block stays open until the thread is in user space again. Usually the thread continues
+ * at cut_end, and the block continues, too. Otherwise (after a signal) the block is decoded to
+ * find the instruction before cut_end, and the block ends there.
  *
- * At the end, the last block contains one instruction, the one at the PC: gdb takes it for
- * the current one, which has not run and is no part of the history. A fault is in the history:
- * the instruction that faulted has run, as far as it could, and is at the PC as well.
+ * At the end of the run, a last block with only the instruction at the PC is added. gdb takes
+ * this instruction as the current one, which has not run. If the instruction at the PC caused a
+ * fault, the block before ends with the same instruction, because it was started.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static void push(struct gdb_thread *t, size_t window, uint64_t begin, uint64_t e
 	t->blocks[t->pushed++ % t->room] = (struct gdb_block) { begin, end };
 }
 
-/* The instruction before @end in the straight run from @begin. */
+/* Find the instruction before @end in the straight run from @begin. */
 static uint64_t insn_before(const struct place *at, uint64_t begin, uint64_t end)
 {
 	uint64_t bias = end - at->addr, last = begin;
@@ -47,7 +47,7 @@ static uint64_t insn_before(const struct place *at, uint64_t begin, uint64_t end
 	return last;
 }
 
-/* The thread has not gone on where the interrupt came. */
+/* The thread did not continue at the interrupted instruction. */
 static void end_cut(struct gdb_thread *t, size_t window)
 {
 	if (t->cut_begin && t->cut_begin < t->cut_end)
@@ -72,7 +72,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* The thread stays there if this is a system call that does not return, such as exit(). */
+	/* If this system call does not return, for example exit(), this is the last PC. */
 	t->pc = s->from + s->length;
 }
 

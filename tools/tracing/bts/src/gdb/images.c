@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files that the process has mapped, and memory that is read from them.
+ * The files that the process has mapped, and their memory.
  *
- * gdb gets code and constants alone: what is loaded of a file and cannot be written. The rest
- * of a process's memory is not in a trace. As in the process, the memory consists of whole
- * pages: gdb reads whole lines of its cache, and is a hundred times slower if it cannot.
+ * gdb gets only code and constants, the read-only segments of files, because a trace contains
+ * no other memory. The segments are extended to whole pages, as in the process, because gdb
+ * reads whole lines of its cache, and is a hundred times slower otherwise.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Note what gdb has to know about a segment. */
+/* Keep what gdb needs of a segment. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;
@@ -60,8 +60,8 @@ static void read_headers(struct gdb_image *i)
 }
 
 /*
- * A file with several executable segments is one image. A file that was mapped before comes
- * after the files that were mapped meanwhile.
+ * A file with several executable segments is one image. A file that is mapped again moves to the
+ * end of the list.
  */
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr)
 {
@@ -143,7 +143,7 @@ const struct gdb_image *gdb_interpreter(const struct gdb_session *g)
 	return NULL;
 }
 
-/* The file may end within the last page; the rest of the page is 0. */
+/* The file may end inside the last page. Fill the rest of the page with 0. */
 static size_t read_constants(const struct gdb_image *i, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	const struct object *o = i->object;
@@ -185,7 +185,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 
 	if (is_kernel(addr))
 		return read_kernel(g, addr, bytes, size);
-	/* The latest mapping counts where files overlap. */
+	/* If files overlap, the latest mapping is valid. */
 	for (size_t n = g->nr_images; n-- && !done;)
 		done = read_constants(&g->images[n], addr - g->images[n].bias, bytes, size);
 	return done;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel as a file that gdb can read, made of the symbols in the trace and the kernel code
- * in the archive. gdb shows code only where a file has a section for it:
+ * Make an ELF file for gdb from the kernel's symbols in the trace and the kernel's code in the
+ * archive. gdb shows code only if a section of a file contains its address:
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *
- * A section .text for each piece of code has no bytes of its own: gdb reads them from us, as
- * all memory. The file has no name, and goes when bts ends.
+ * Each piece of code is a section .text without bytes, because gdb reads all memory from bts.
+ * The file has no name, so it disappears when bts ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
 enum { NAME_TEXT = 1, NAME_SYMTAB = 7, NAME_STRTAB = 15, NAME_SHSTRTAB = 23 };
 
-/* Of the section that has the address; 0 if none has. */
+/* The number of the section that contains the address, or 0. */
 static uint16_t section_of(const struct object *kernel, uint64_t addr)
 {
 	for (size_t i = 0; i < kernel->nr_segments && i < SHN_LORESERVE - 1; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A port for gdb, on this machine alone: whoever connects may read the run, and the code of its
- * program, as if the trace were theirs.
+ * A port for gdb, open only to this machine, because any program that connects can read the run
+ * and its code.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of gdb's remote protocol: $DATA#SUM, where SUM is the sum of the bytes of DATA as two
- * hexadecimal digits. Each is acknowledged with + or, if the sum is wrong, with -, until gdb
- * turns that off.
+ * Packets of gdb's remote protocol: $DATA#SUM. SUM is the sum of the bytes of DATA, as two
+ * hexadecimal digits. Each packet is acknowledged with + or, if the sum is wrong, with -, until
+ * gdb switches this off.
  *
- * Before the first reply the trace is read, and meanwhile gdb may have lost patience: it sends
- * its packet again, or a -. Of equal packets that are waiting only the last one is taken, and
- * a - that was sent before the reply is ignored.
+ * The trace is read before the first reply. If gdb waits too long for a reply, gdb sends the
+ * packet again, or sends a -. So only the last of equal packets in the buffer is answered, and
+ * a - that arrived before the reply is ignored.
  *
- * Whoever is at the other end may send anything. A packet that does not fit is read to its end
- * and reported as bad; bytes between packets are skipped.
+ * The input is not trusted. A packet that is too long is read to its end and reported as bad,
+ * and bytes between packets are skipped.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static int digit(int c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* What follows a $: DATA#SUM. False if gdb has gone. */
+/* Read DATA#SUM after the $. False if gdb has disconnected. */
 static bool read_data(struct packets *p, size_t *size, uint8_t *sum, int *sent)
 {
 	int c, high, low;
@@ -71,7 +71,7 @@ static bool read_data(struct packets *p, size_t *size, uint8_t *sum, int *sent)
 		*sum += c;
 		if (*size < PACKET_MAX)
 			p->packet[*size] = c;
-		/* One too many tells that the packet does not fit. */
+		/* A size of PACKET_MAX + 1 tells the caller that the packet is too long. */
 		*size += *size <= PACKET_MAX;
 	}
 	high = next_byte(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * gdb's remote protocol: packets, and the numbers in them.
+ * Packets of gdb's remote protocol.
  *
  * Included by: gdb/.
  */
@@ -11,18 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A packet from gdb, and a reply to it, have at most so many bytes. */
+/* The maximum size of a packet and of a reply. */
 #define PACKET_MAX	0x10000
 
 /**
  * struct packets - a connection
- * @in:		where gdb's packets come from
- * @out:	where replies go to
- * @acks:	each packet is acknowledged, until gdb says that it need not be
- * @input:	bytes that were read, @input_size of them; those from @input_at on are not used
- * @input_old:	those before it were read before the last reply was sent
+ * @in:		descriptor for gdb's packets
+ * @out:	descriptor for replies
+ * @acks:	acknowledge each packet, until gdb switches this off
+ * @input:	a buffer of @input_size bytes; the bytes from @input_at on are still to be read
+ * @input_old:	the bytes before this index arrived before the last reply was sent
  * @packet:	the packet, with a 0 after its last byte
- * @reply:	the last reply, $DATA#SUM, @reply_size bytes
+ * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */
 struct packets {
 	int	in;
@@ -40,17 +40,17 @@ struct packets {
 enum packet_status {
 	PACKET_GOOD,
 	PACKET_BAD,		/* too long, or with a 0 in it */
-	PACKET_END,		/* gdb has gone */
+	PACKET_END,		/* gdb has disconnected */
 };
 
-/* The next packet, in @packet. */
+/* Read the next packet into @packet. */
 enum packet_status packet_read(struct packets *p);
-/* Send a reply of at most PACKET_MAX bytes; what is longer is cut. False if gdb has gone. */
+/* Send a reply, cut after PACKET_MAX bytes. False if gdb has disconnected. */
 bool packet_reply(struct packets *p, const char *data, size_t size);
 
-/* A hexadecimal number of at most 64 bits; @text is after it then. */
+/* Read a hexadecimal number of at most 64 bits, and advance @text. */
 bool packet_number(const char **text, uint64_t *number);
-/* Is the next character this one? @text is after it then. */
+/* If the next character is @c, advance @text and return true. */
 bool packet_skip(const char **text, char c);
 
 #endif

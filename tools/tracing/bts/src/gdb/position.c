@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The place up to which gdb sees the run: the end of the trace, a time, or an event, of which
- * the last one counts. The place is a number of branches and rows, which is the same in each
- * pass over a trace.
+ * Find the place at which the run ends for gdb: the end of the trace, a time, or the last event
+ * with a name. The place is the number of branches and rows before it, because this number is
+ * the same in each pass over a trace.
  *
- * gdb sees one process: that of the task which ran last before the place, or the chosen one.
+ * gdb sees one process: the chosen process, or the process that ran last before the place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
  * @event:	the name of the event, or NULL
  * @until:	the time, in nanoseconds
  * @seen:	branches and rows so far
- * @last:	the task that took the last branch
+ * @last:	the wanted task that was noted last
  */
 struct search {
 	struct gdb_session	*g;
@@ -53,7 +53,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	return 0;
 }
 
-/* Does the row begin with the event's name? SYSTEM:EVENT names it as well. */
+/* Report whether the row is of this event, given as EVENT or as SYSTEM:EVENT. */
 static bool is_event(const struct row *row, const char *event)
 {
 	const char *colon = strrchr(event, ':'), *name = colon ? colon + 1 : event;
@@ -72,13 +72,13 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* Branches may be missing at the end, too. */
+	/* A loss may be the last row of the run, and is shown, too. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST)
 		note(s, t, row->ts);
 	return 0;
 }
 
-/* The threads, in the order of their numbers. */
+/* By thread ID. */
 static int compare(const void *left, const void *right)
 {
 	const struct gdb_thread *a = left, *b = right;
@@ -103,7 +103,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* A time has the digits of bts report; rows that are printed with this time are included. */
+/* bts report prints microseconds, so include all rows that it prints with this time. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;
@@ -148,7 +148,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* A damaged file is reported, and what comes before the damage is shown. */
+	/* If the file is damaged, report the damage, and show all before it. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The second pass over the trace, up to the place that position.c has found: the blocks of
- * each thread of the process, and the files that the process has mapped there.
+ * The second pass over the trace, up to the place that position.c has found. It makes the
+ * blocks of each thread, and finds the files that the process has mapped at this place.
  *
- * exec() maps everything anew, and the vDSO with it: [vdso] tells that what was mapped before the
- * system call is gone. If the program is another one then, the blocks before it are dropped,
- * because gdb knows one program at a time. (The kernel reports all mappings again, too, when
- * recording goes on after a pause. The program is the same then.)
+ * A row for [vdso] tells that exec() has replaced all mappings, so the mappings from before the
+ * system call are forgotten. If the program has changed, earlier blocks are dropped, because gdb
+ * knows one program at a time. (The kernel also reports all mappings when recording continues
+ * after a pause. Then the program has not changed.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* A task points to its thread, or here if the task belongs to another process. */
+/* The thread of all tasks of other processes. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)
@@ -43,7 +43,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	return ++g->seen == g->stop;
 }
 
-/* A gap within the kernel is not a gap of the program. */
+/* A gap inside the kernel is not a gap of the program. */
 static bool is_missing(const struct gdb_session *g, const struct row *row)
 {
 	if (row->type == ROW_LOST)
@@ -86,7 +86,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return ++g->seen == g->stop;
 }
 
-/* Leave out threads of which nothing is known. */
+/* Remove threads whose PC is unknown. */
 static void drop_empty(struct gdb_session *g, int tid)
 {
 	size_t kept = 0;
@@ -144,7 +144,7 @@ bool gdb_read_run(struct gdb_session *g)
 	if (pipe_run(&g->pipe))
 		return false;
 	end_threads(g);
-	/* A trace may have no row of the vDSO. */
+	/* A trace may have no row for the vDSO. */
 	if (!g->program)
 		gdb_choose_program(g);
 	if (!g->nr_threads) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gdb's packets about a run that is over, and the replies.
+ * gdb's packets about a recorded run, and the replies.
  *
- * gdb does the work: it reads the blocks of a thread once, and moves within them. We say which
- * threads there are, where each is at the end, and what memory the files have. Other registers
- * are unavailable, and nothing can be written. If gdb wants to go on past the end, there is no
- * more history. Unknown packets have an empty reply, as the protocol wants it; malformed packets
- * have an error.
+ * gdb reads the blocks of a thread once, and moves through them without help. The replies
+ * contain the threads, the last PC of each thread, and the memory of the files. Other registers
+ * are unavailable, and nothing can be written. If gdb continues past the end, the reply is that
+ * the history ends. The reply to an unknown packet is empty, as the protocol requires, and the
+ * reply to a malformed packet is an error.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@
 
 /**
  * struct server - a session with gdb
- * @thread:	the one that gdb's questions are about
- * @document:	the one that gdb reads now,
- * @name:	its object and annex,
- * @of:		and its thread
- * @gone:	gdb leaves
+ * @thread:	the thread that gdb has selected
+ * @document:	the document that gdb reads
+ * @name:	the object and annex of @document
+ * @of:		the thread of @document
+ * @gone:	the session ends
  */
 struct server {
 	struct gdb_session	*g;
@@ -45,7 +45,7 @@ static void reply(struct server *s, const char *text)
 		s->gone = true;
 }
 
-/* A number, or -1. */
+/* Parse a number, or -1. */
 static bool parse_id(const char **text, int64_t *id)
 {
 	uint64_t number;
@@ -59,7 +59,7 @@ static bool parse_id(const char **text, int64_t *id)
 	return true;
 }
 
-/* pPID.TID, pPID or TID; 0 and -1 are any. NULL if there is no such thread. */
+/* Parse pPID.TID, pPID or TID. 0 and -1 match any thread. NULL if no thread matches. */
 static const struct gdb_thread *parse_thread(const struct server *s, const char *text)
 {
 	int64_t tgid = 0, tid = -1;
@@ -79,7 +79,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* A stop for a thread: nothing but the end of the history. */
+/* Report that the thread has stopped, which always means the end of the history. */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];
@@ -102,7 +102,7 @@ static void is_alive(struct server *s, const char *text)
 	reply(s, parse_thread(s, text) ? "OK" : ERROR_THREAD);
 }
 
-/* The packet has the general registers, the PC, flags and segments. Only the PC is known. */
+/* The reply contains general registers, PC, flags and segments. Only the PC is known. */
 static void read_registers(struct server *s, const char *text)
 {
 	const struct gdb_image *program = gdb_program(s->g);
@@ -148,7 +148,7 @@ static void read_memory(struct server *s, const char *text)
 	reply(s, line);
 }
 
-/* Make the document, unless gdb reads the same document in pieces. */
+/* Make the document, unless gdb is reading another piece of the same document. */
 static bool open_document(struct server *s, const char *object, const char *annex)
 {
 	char *name = mem_format("%s:%s", object, annex);
@@ -170,7 +170,7 @@ static bool open_document(struct server *s, const char *object, const char *anne
 	return true;
 }
 
-/* OFFSET,LENGTH of a document. } $ # and * would be part of the protocol. */
+/* Send a piece of the document. The protocol requires that } $ # and * are escaped. */
 static void reply_piece(struct server *s, uint64_t offset, uint64_t length)
 {
 	static char piece[PACKET_MAX];
@@ -191,7 +191,7 @@ static void reply_piece(struct server *s, uint64_t offset, uint64_t length)
 		s->gone = true;
 }
 
-/* OFFSET,LENGTH of a document */
+/* Parse OFFSET,LENGTH. */
 static void read_piece(struct server *s, const char *range, const char *object,
 		       const char *annex)
 {
@@ -206,7 +206,7 @@ static void read_piece(struct server *s, const char *range, const char *object,
 		reply_piece(s, offset, length);
 }
 
-/* OBJECT:read:ANNEX:OFFSET,LENGTH */
+/* Parse OBJECT:read:ANNEX:OFFSET,LENGTH. */
 static void read_document(struct server *s, const char *text)
 {
 	static const char read[] = ":read:";
@@ -305,7 +305,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* 0 and 1 are breakpoints, which gdb itself finds in the history; the others watch data. */
+/* Accept breakpoints (0 and 1), which gdb finds in the history by itself. Refuse watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");
@@ -323,7 +323,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* A packet begins with the text. The first that fits counts. */
+/* The first entry whose text begins the packet answers it. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);
