@@ -2,8 +2,8 @@
 /*
  * The terminal of bts tui: a list of functions, and the calls of each task as a tree.
  *
- * What is shown is counted from the first line of the screen on, by steps from node to
- * node: so a tree of a million nodes costs what the screen shows.
+ * The tree is drawn by steps from node to node, from the first visible node on. So the cost
+ * depends on the size of the screen, not of the tree.
  */
 #include <limits.h>
 #include <locale.h>
@@ -17,14 +17,14 @@
 enum view { VIEW_CALLS, VIEW_TOP };
 
 /**
- * struct screen - what is where
- * @tree:	the task whose calls are shown
- * @first:	of the calls, the first on the screen
- * @cursor:	of the calls, the chosen one
- * @top_first:	of the functions
- * @top_cursor:	of the functions
- * @search:	what was searched for last
- * @message:	for the last line, until the next key
+ * struct screen - the state of the terminal
+ * @tree:	the tree that is shown
+ * @first:	the first call on the screen
+ * @cursor:	the selected call
+ * @top_first:	the first function on the screen
+ * @top_cursor:	the selected function
+ * @search:	the text of the last search
+ * @message:	shown in the last line, until the next key
  */
 struct screen {
 	struct tui	*tui;
@@ -142,7 +142,7 @@ static void draw(struct screen *s)
 	refresh();
 }
 
-/* The cursor in the middle of the screen. */
+/* Scroll so that the cursor is in the middle of the screen. */
 static void centre(struct screen *s)
 {
 	uint32_t node = s->cursor;
@@ -157,7 +157,7 @@ static void centre(struct screen *s)
 	s->first = node;
 }
 
-/* The cursor must be on the screen. */
+/* Scroll so that the cursor is on the screen. */
 static void follow_cursor(struct screen *s)
 {
 	uint32_t node = s->first;
@@ -266,7 +266,7 @@ static void enter_key(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
-/* Folds the call; one that is folded already hands the cursor to the call around it. */
+/* Fold or unfold the call. If there is nothing to fold, select the enclosing call. */
 static void fold_call(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);
@@ -290,7 +290,7 @@ static void next_task(struct screen *s)
 	s->cursor = 0;
 }
 
-/* Keys that move the cursor; false if the key is another one. */
+/* Handle keys that move the cursor. False if the key is not one of them. */
 static bool move_key(struct screen *s, int key)
 {
 	switch (key) {
@@ -322,7 +322,6 @@ static bool move_key(struct screen *s, int key)
 	return false;
 }
 
-/* The other keys. */
 static void other_key(struct screen *s, int key)
 {
 	switch (key) {
@@ -358,7 +357,7 @@ static void other_key(struct screen *s, int key)
 	}
 }
 
-/* False: the user has seen enough. */
+/* Return false if the user quits. */
 static bool key_pressed(struct screen *s, int key)
 {
 	if (key == 'q' || key == ERR)

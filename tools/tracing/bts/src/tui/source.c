@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source of a function in bts tui, with the instructions that each line has executed.
+ * The source of a function in bts tui, with the number of instructions executed for each line.
  */
 #include <ncurses.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool read_source(struct source *s, const char *path)
 		return false;
 	while (getline(&line, &room, file) >= 0) {
 		line[strcspn(line, "\r\n")] = 0;
-		/* What moves the cursor is no text. */
+		/* Replace control characters, because they would move the cursor. */
 		for (char *c = line; *c; c++)
 			if ((unsigned char)*c < ' ' || *c == 0x7f)
 				*c = ' ';

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trees of bts tui: each task's calls on each of its stacks, one after the other, each
- * with the index of the first node that is no longer within it. So a fold is a step over, and
- * no node has a list of children.
+ * The trees of bts tui. A tree is the list of all calls on a stack of a task, in order. Each call
+ * has the index of the first node after its end. So a folded call is skipped in one step, and no
+ * node needs a list of children.
  *
- * At most a million calls and rows are kept, 56 MiB, which are those at the beginning of a
- * longer trace (--time and --task choose another part). Sums by function and line are of the
- * whole trace.
+ * Only the first million calls and rows of a trace are kept (56 MiB); --time and --task select
+ * another part. The sums by function and line are of the whole trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static struct tree *tree_of(struct tui *t, const struct calls *c)
 	return &t->trees[t->nr_trees++];
 }
 
-/* A new node within @parent; NULL if there are too many. */
+/* Add a node inside @parent. NULL if there are too many nodes. */
 static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
 {
 	struct tree_node *n;
@@ -51,7 +50,7 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 	return n;
 }
 
-/* A frame's node is the index of its node, and one more; 0 if it has none. */
+/* frame.node is the index of its node plus one, or 0 if the frame has no node. */
 static uint32_t parent_of(const struct calls *c, uint32_t depth)
 {
 	uintptr_t node = depth ? (uintptr_t)c->now.frames[depth - 1].node : 0;
@@ -178,7 +177,7 @@ int tui_read(struct tui *t, const struct options *options)
 	status = pipe_run(&t->pipe);
 	for (struct task *task = t->pipe.tasks; task; task = task->list_next)
 		calls_free(task);
-	/* A task's outermost calls are open. */
+	/* Unfold only the outermost calls of a task. */
 	for (size_t i = 0; i < t->nr_trees; i++)
 		for (uint32_t n = 0; n < t->trees[i].nr; n++)
 			t->trees[i].nodes[n].folded = t->trees[i].nodes[n].depth > 0;
@@ -213,7 +212,7 @@ uint32_t tree_before(const struct tree *tree, uint32_t node)
 
 	if (!node)
 		return NODE_NONE;
-	/* It may lie within one that is folded: the outermost of these is shown. */
+	/* If the node is inside folded calls, the outermost of these calls is visible. */
 	for (uint32_t n = tree->nodes[before].parent; n != NODE_NONE; n = tree->nodes[n].parent)
 		if (tree->nodes[n].folded)
 			before = n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of bts tui share.
+ * The trees and sums that bts tui shows.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -15,17 +15,17 @@
 
 /**
  * struct tree_node - a call, or a row between calls
- * @sym:	the function, or NULL
- * @text:	of a row that is no call
+ * @sym:	the function, or NULL for a row
+ * @text:	the text of a row
  * @task:	the task; its name may change later
- * @insns:	executed until it ended
- * @branches:	taken
- * @parent:	the call around it
- * @next:	the first node that is not within it
- * @depth:	calls around it
+ * @insns:	instructions executed during the call
+ * @branches:	branches taken during the call
+ * @parent:	the enclosing call
+ * @next:	the first later node outside this call
+ * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	branches are missing here
- * @folded:	what is within it is not shown
+ * @folded:	the nodes inside this call are hidden
  */
 struct tree_node {
 	struct sym	*sym;
@@ -41,7 +41,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* Of each stack of each task its own tree: a list of nodes in their order. */
+/* Each stack of each task has its own tree, a list of nodes in order of time. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -52,13 +52,13 @@ struct tree {
 };
 
 /**
- * struct tui - all that is shown
- * @trees:	of the tasks' stacks
- * @nr_nodes:	in all trees
- * @by_function: sums. key: function
- * @functions:	the same, the most instructions first
- * @lines:	sums. key: function, line, name of the file
- * @count:	of the step that is being counted
+ * struct tui - the data of bts tui
+ * @trees:	the trees of all stacks
+ * @nr_nodes:	the number of nodes in all trees
+ * @by_function: sums; key: function
+ * @functions:	the same sums, sorted by instructions
+ * @lines:	sums; key: function, line, name of the file
+ * @count:	the count of the step that is being added
  */
 struct tui {
 	struct pipe		pipe;
@@ -72,21 +72,21 @@ struct tui {
 	uint64_t		count;
 };
 
-/* tree.c: fills the trees and sums from the trace, and frees them. */
+/* tree.c: fill the trees and sums from the trace, and free them. */
 int tui_read(struct tui *t, const struct options *options);
 void tui_free(struct tui *t);
-/* The node that is shown before or after this one; NODE_NONE at the ends. */
+/* The next and the previous visible node; NODE_NONE at the ends. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
-/* Unfolds all that is around the node. */
+/* Unfold all calls that enclose the node. */
 void tree_show(struct tree *tree, uint32_t node);
-/* The next node, going round, whose function has this in its name, or that is a loss. */
+/* Find the next call, cyclically, whose name contains @text or, if @text is NULL, the next loss. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
-/* screen.c: the terminal, until the user quits. */
+/* screen.c: run the terminal until the user quits. */
 int tui_screen(struct tui *t);
 
-/* source.c: lines of a file with their counts, around a function. */
+/* source.c: show the lines around a function with their counts. */
 void tui_source(struct tui *t, struct sym *sym);
 
 #endif
