@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts archive: puts beside a trace what names its addresses, so that it can be read on
- * another machine, or after the programs have changed.
+ * bts archive: save the files that name a trace's addresses beside the trace. Then the trace can
+ * be read on another machine, or after the programs have changed.
  *
- * Which files these are, the pipeline knows after it has gone through the trace: it has
- * each in memory, of the right build ID. What bts record could not know, and what it has
- * put there already, is in archive.h.
+ * After a pass over the trace, the pipeline has all these files in memory, with the right build
+ * IDs. archive.h lists the contents of an archive, and what bts record adds to it.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -46,7 +45,7 @@ struct archived {
 	int		status;
 };
 
-/* ".build-id/ab/cdef" and a suffix, or by its path, to be freed. */
+/* ".build-id/ab/cdef" or the path, and a suffix. The caller frees the name. */
 static char *id_name(const struct object *object, const char *suffix)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
@@ -61,7 +60,7 @@ static char *id_name(const struct object *object, const char *suffix)
 static void put(struct archived *all, const char *name, const void *data, size_t size,
 		const char *path)
 {
-	/* By its build ID it is the same one. */
+	/* The name is the build ID, so a file with this name is the same file. */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
 	if (all->verbose)
@@ -84,7 +83,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* What a JIT compiler has written, under a name of its own. */
+/* The dump of a JIT compiler has its own name in the archive. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);
@@ -118,7 +117,7 @@ static void put_object(struct archived *all, const struct object *object)
 		put_dump(all, object);
 		return;
 	}
-	/* The trace names the path: it must not lead out of the archive. */
+	/* The path comes from the trace, and must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
 		all->missing++;
@@ -131,7 +130,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* The kernel's code can still be had if it is the same kernel, though not as it was. */
+/* If the same kernel runs, save its current code, which may differ from the recorded code. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -148,7 +147,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Else it is another machine's. */
+	/* Do not replace a vDSO in the archive, because it may be from another machine. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
@@ -166,7 +165,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* One message if nothing can be put there, not one for each file. */
+	/* If the archive cannot be written, print one message, not one for each file. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options that all commands have that read a trace: which file, and which of its
- * branches. They and the command's own make one table for getopt_long().
+ * The common options of all commands that read a trace: the file, and filters for branches. The
+ * common options and the command's options are merged into one table for getopt_long().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool parse_head(struct options *o, const char *text)
 	return end != text && !*end && !errno && *text != '-' && o->head;
 }
 
-/* A filter of the library's, kept for commands that use it through libbts.h. */
+/* Set a filter, and keep it for commands that use libbts.h. */
 static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));
@@ -45,7 +45,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* Numbers that no command uses for its own. */
+/* Numbers that no command uses for its own options. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {
@@ -71,7 +71,7 @@ static bool set_input(struct options *o, const char *path)
 	return *path;
 }
 
-/* -1: it is one of the command's own. @name: of a long one. */
+/* Handle a common option; @name is its long name. Returns -1 for a command's option. */
 static int common_option(struct options *o, int option, const char *name, const char *command)
 {
 	bool fine = true;
@@ -98,7 +98,7 @@ static int common_option(struct options *o, int option, const char *name, const 
 	       msg_misuse(command, "--%s %s: not a valid value", name, optarg);
 }
 
-/* The command's own options, then the common ones; to be freed. */
+/* The command's options, then the common options. The caller frees the table. */
 static struct option *all_options(const struct option *own)
 {
 	struct option *all;
@@ -120,7 +120,7 @@ static int parse(const struct command *c, void *ctx, struct options *o, int argc
 	while (!status && (option = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
 		if (option == 'h')
 			return -1;
-		/* getopt_long() has said what it does not know. */
+		/* getopt_long() has printed a message. */
 		if (option == '?')
 			return STATUS_MISUSE;
 		status = common_option(o, option, longs[index].name, argv[0]);

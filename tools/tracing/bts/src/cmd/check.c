@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts check: what this machine can do, a line each, and the remedy for what it cannot.
+ * bts check: report what this machine can record, and the remedy for what is missing.
  *
- * Each question is a function that answers with one line. They go from the hardware up to
- * the rights of the user; the last one chooses the tracer, which has the kernel try each
- * CPU. --probe then traces a program whose branches are known, see record/probe.c.
+ * Each check is a function that prints one line or more. The checks go from the hardware to the
+ * rights of the user. The last check selects the tracer, so the kernel tests each CPU. With
+ * --probe, bts then traces a program whose branches are known: see record/probe.c.
  */
 #include <cpuid.h>
 #include <dirent.h>
@@ -36,12 +36,12 @@ static const char usage[] =
 "                to send in\n"
 "      --json    print an object for each line\n";
 
-/* What the questions share. */
+/* The data that the checks share. */
 struct check {
 	bool	json;
 	char	*cpuinfo;
-	bool	failed;		/* something is in the way */
-	bool	tracer;		/* the kernel has it, and this user may use it */
+	bool	failed;		/* a check has failed */
+	bool	tracer;		/* the kernel has the tracer, and this user may use it */
 	bool	perf;		/* perf can record branches */
 };
 
@@ -70,7 +70,7 @@ good(const struct check *check, const char *what, const char *format, ...)
 	va_end(args);
 }
 
-/* Worth knowing; nothing is in the way. */
+/* Print a remark that is not a failure. */
 static void __attribute__((format(printf, 3, 4)))
 note(const struct check *check, const char *what, const char *format, ...)
 {
@@ -94,7 +94,7 @@ bad(struct check *check, const char *what, const char *format, ...)
 
 /* --- The machine -------------------------------------------------------------------- */
 
-/* The first CPU's value of a line of /proc/cpuinfo, to be freed; "" if there is none. */
+/* A value of the first CPU in /proc/cpuinfo, or "". The caller frees the value. */
 static char *cpu_line(const struct check *check, const char *name)
 {
 	char *pattern = mem_format("\n%s\t", name);
@@ -182,7 +182,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Nehalem to Ivy Bridge. */
+/* The errata apply to Nehalem up to Ivy Bridge. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -214,7 +214,7 @@ static void check_pti(const struct check *check)
 
 /* --- The kernel and the user -------------------------------------------------------- */
 
-/* CONFIG_BTS_TRACER in what says how this kernel was configured: 1, 0, or -1. */
+/* CONFIG_BTS_TRACER in the kernel's configuration: 1, 0, or -1 if unknown. */
 static int kernel_config(void)
 {
 	struct utsname uts;
@@ -289,7 +289,7 @@ static void check_lockdown(struct check *check)
 	free(text);
 }
 
-/* What records where there is no tracer, and for users who are not root. */
+/* perf records if the kernel has no tracer, and for users other than root. */
 static void check_perf(struct check *check)
 {
 	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
@@ -307,7 +307,7 @@ static void check_perf(struct check *check)
 		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
 }
 
-/* Which instances trace already: they and we do not disturb each other. */
+/* List the instances that trace. They do not disturb another recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);
@@ -330,7 +330,7 @@ static void check_users(const struct check *check, const char *root)
 	free(dir);
 }
 
-/* Choosing it takes the hardware from perf, and tries a branch and an interrupt on each CPU. */
+/* Select the tracer. The kernel claims BTS, and tests a branch and an interrupt on each CPU. */
 static void check_start(struct check *check)
 {
 	struct instance *inst = instance_create();
@@ -398,7 +398,6 @@ static void ask_all(struct check *check)
 	free(check->cpuinfo);
 }
 
-/* What all of it means. */
 static void conclude(struct check *check, bool with_probe)
 {
 	bool perf_only = check->failed && check->perf && !check->tracer;

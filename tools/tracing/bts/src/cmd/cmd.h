@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The commands. cmd_NAME() is in cmd/NAME.c, its argv[0] is "bts NAME", and it returns an
- * exit status.
+ * The commands. cmd_NAME() in cmd/NAME.c gets "bts NAME" as argv[0], and returns an exit status.
  *
  * Included by: bts.c, cmd/.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the commands that read a trace have in common: their arguments, their help, and the
- * file that -o names.
+ * The arguments, the help and the output of commands that read a trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +122,7 @@ int command_output_end(struct pipe *pipe, FILE *out, const char *output, int sta
 	int closed;
 
 	status = command_output_close(out, output, status);
-	/* Standard output is the data's. */
+	/* If the data is on standard output, the summary must not be there. */
 	pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = pipe_close(pipe);
 	return status ? status : closed;

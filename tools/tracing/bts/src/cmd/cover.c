@@ -2,10 +2,10 @@
 /*
  * bts cover: which lines and branches ran, and how often.
  *
- * The sums are made from the steps. Control comes to a line when an instruction of it is
- * executed after one of another line of the function, by going straight on or by a jump;
- * with a jump back within the line; and at the function's beginning. What a call returns
- * to is the line of the call: that does not count again. gcov counts the same.
+ * The sums are computed from the steps. As in gcov, the count of a line grows when an
+ * instruction of the line runs after an instruction of another line in the same function, after
+ * a jump back inside the line, and at the beginning of the function. A return to the line of the
+ * call does not count.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Does the branch lead to another line, or to the same one again? */
+/* Report whether the branch leads to another line, or to the same line once more. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -174,7 +174,7 @@ static void clear_sums(struct cover *c)
 	tally_free(&c->insns);
 }
 
-/* lcov's names of tests have letters, digits and underscores. */
+/* lcov allows letters, digits and underscores in names of tests. */
 static char *test_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -188,7 +188,7 @@ static char *test_name(const char *path)
 	return name;
 }
 
-/* Read a trace, and write its sums if it is a test. */
+/* Read a trace. With --tests, write its sums. */
 static int add_trace(struct cover *c, const char *path, const struct options *options)
 {
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
@@ -221,7 +221,7 @@ static int end(struct cover *c, char **bills, int status)
 	if (!c->tests && !status)
 		c->format->print(c);
 	fclose(c->bills);
-	/* Standard output is the data's. */
+	/* If the data is on standard output, the summaries must not be there. */
 	out = c->out == stdout ? stderr : stdout;
 	status = command_output_close(c->out, c->output, status);
 	fputs(*bills, out);

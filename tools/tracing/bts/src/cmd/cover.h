@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ran, for the formats of bts cover.
+ * The sums of bts cover, and its formats.
  *
  * Included by: cmd/cover*.c.
  */
@@ -13,11 +13,11 @@
 struct cover;
 
 /**
- * struct cover_format - what sums can be written as
- * @name:	of -f
- * @print:	writes them
- * @tests:	the name of a test may be in it
- * @lines:	it has lines: the debug information is read, which takes longer than the rest
+ * struct cover_format - an output format
+ * @name:	the argument of -f
+ * @print:	writes the sums
+ * @lines:	the format has lines, so the debug information is read, which takes long
+ * @tests:	the format can name a test
  */
 struct cover_format {
 	const char	*name;
@@ -28,19 +28,20 @@ struct cover_format {
 
 /**
  * struct cover - sums over all steps
- * @options:	which branches
- * @pipe:	the trace that is read now
- * @pipes:	those that were read, and it: objects that several have are the first one's
- * @tests:	each trace is a test, with sums of its own
- * @test:	the name of this one, or NULL
- * @format:	as what
- * @damaged:	one of the traces is
- * @paths:	the traces, @nr_paths of them
- * @output:	the name of the file, or NULL
- * @bills:	of the traces
- * @lines:	key: name of the file, line. branches: times that control came to the line
- * @conds:	key: object, address of a conditional jump. calls: taken; branches: not
- * @calls:	key: function. calls: times it was entered
+ * @options:	the filters for branches
+ * @pipe:	the current trace
+ * @pipes:	the open traces, the current trace last; the first trace with an object owns the
+ *		object's sums
+ * @tests:	each trace is a test, with its own sums
+ * @test:	the name of the current test, or NULL
+ * @format:	the output format
+ * @damaged:	one of the traces is damaged
+ * @paths:	the names of the @nr_paths traces
+ * @output:	the name of the output file, or NULL
+ * @bills:	collects the summaries of the traces
+ * @lines:	key: name of the file, line. branches: how often control came to the line
+ * @conds:	key: object, address of a conditional jump. calls: taken; branches: not taken
+ * @calls:	key: function. calls: how often the function was entered
  * @insns:	key: object, address of an instruction. insns: executed; calls: its length
  */
 struct cover {
@@ -64,11 +65,11 @@ struct cover {
 	bool		(*wanted)(const struct cover *c, const struct object *o);
 };
 
-/* cover.c: the sums of a conditional jump, made if there are none. */
+/* cover.c: find or add the sums of a conditional jump. */
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
-/* cover_add.c: the same file as this one in the first of the traces that have it. */
+/* cover_add.c: find the same object in the first trace that has the object. */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: the trace has been read. Close it, unless a file is in no trace before it. */
+/* cover_add.c: close the current trace, unless one of its objects is in no earlier trace. */
 void cover_end_trace(struct cover *c);
 
 /* cover_lcov.c, cover_pcs.c */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sums over several traces. Each trace has objects of its own; the same file in a later trace
- * counts as that of the first trace which has it, so that sums add by address. The sums know
- * files of one name and different builds apart; lcov's lines, which have a name and a number
- * only, add nevertheless.
+ * Sums over several traces. Each trace has its own objects. The sums of a file belong to the
+ * object of the first trace that has the file, so sums are added by address. Different builds of
+ * a file are separate objects. Only in lcov's output are their lines added, because a line there
+ * has just a file name and a number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool same_object(const struct object *a, const struct object *b)
 		return false;
 	if (a->kernel)
 		return same_symbols(a->code, b->code);
-	/* Code that was made at run time is another one in each process. */
+	/* Code that was made at run time differs between processes. */
 	if (!a->is_file)
 		return !a->nr_syms && !b->nr_syms;
 	if (a->build_id_size || b->build_id_size)

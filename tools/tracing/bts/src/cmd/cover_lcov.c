@@ -5,10 +5,10 @@
  *	TN:test  SF:file  FN:line,function  FNDA:count,function
  *	BRDA:line,0,branch,count  DA:line,count  end_of_record
  *
- * Lines that have code and did not run are there too, with 0: the debug information has
- * them. A conditional jump is two branches, taken and not; the count of both is - if the jump
- * has never been executed. Such jumps are found by decoding the functions. Files whose source
- * is not here are left out, for genhtml ends at the first of them.
+ * The debug information also provides the lines that did not run, which have a count of 0. A
+ * conditional jump is two branches, taken and not taken. If the jump never ran, both counts are
+ * "-". Such jumps are found by decoding the functions. Files without source on this machine are
+ * left out, because genhtml stops at the first such file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@
 #include "lib/msg.h"
 #include "cover.h"
 
-/* A line of the tracefile. */
 struct item {
 	const char	*file;
 	unsigned int	line;
@@ -71,7 +70,7 @@ static uint64_t calls_into(struct cover *c, const struct sym *sym)
 	return tally_get(&c->calls, &key)->calls;
 }
 
-/* Of a function: the conditional jumps that have not been executed count as well. */
+/* Add the conditional jumps of a function, including jumps that never ran. */
 static void add_conds(struct cover *c, struct object *o, const struct sym *s)
 {
 	enum branch_kind kind;
@@ -91,7 +90,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Reads the object's lines, if it has any. */
+	/* Read the object's lines, if there are any. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -134,7 +133,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Equal entries, of different builds, are one: the next one that is another. */
+/* Equal items, from different builds, are merged. Return the next different item. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
@@ -185,7 +184,7 @@ static void print_branches(FILE *out, const struct item *list, size_t nr)
 	fprintf(out, "BRF:%zu\nBRH:%u\n", 2 * nr, hit);
 }
 
-/* What was written, in all. */
+/* Sums over all files. */
 struct sums {
 	size_t		files;
 	size_t		skipped;
@@ -220,7 +219,7 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-/* @path: the file's, without the detours that its name in the debug information may have. */
+/* @path is the canonical path; the name in the debug information may contain "..". */
 static void print_file(const struct cover *c, const char *path, const struct item *list,
 		       size_t nr, struct sums *sums)
 {
@@ -247,7 +246,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* What ran and has no lines, so that a page without it is no surprise. */
+/* Name the files that ran but have no lines, because they are not on the pages. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

@@ -3,10 +3,10 @@
  * Coverage without source: addresses.
  *
  *	pcs	"file+0x1234 count" for each instruction that ran
- *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), which
- *		Lighthouse and other disassemblers' plugins read
+ *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
+ *		Lighthouse and other plugins of disassemblers
  *
- * Addresses are the file's own, as its program headers have them.
+ * Addresses are addresses in the file, as in its program headers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "lib/mem.h"
 #include "cover.h"
 
-/* By file, then by address. */
 static int by_addr(const void *left, const void *right)
 {
 	const struct tally_entry *a = left, *b = right;
@@ -48,7 +47,7 @@ struct drcov_block {
 	uint16_t	module;
 };
 
-/* Of an object: the address that offsets count from, and the end of what ran. */
+/* An object, the address from which offsets count, and the end of the last instruction that ran. */
 struct module {
 	const struct object	*object;
 	uint64_t		base;
@@ -72,7 +71,7 @@ static size_t find_modules(const struct tally_entry *list, size_t nr, struct mod
 	return n;
 }
 
-/* Instructions that follow each other, and ran as often, are a block. */
+/* A block is adjacent instructions with the same count. */
 static size_t find_blocks(const struct tally_entry *list, size_t nr,
 			  const struct module *modules, struct drcov_block *blocks)
 {

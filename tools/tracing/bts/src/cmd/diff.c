@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts diff: every difference of two runs.
+ * bts diff: every difference between two runs.
  *
- *	grow.c	reads each trace once, and makes call trees in which equal subtrees are one
- *	roles.c	says which tasks are compared
+ *	grow.c	reads each trace once, and makes call trees that share equal subtrees
+ *	roles.c	chooses pairs of tasks to compare
  *	find.c	aligns the trees of two tasks
- *	show*.c	prints what differs
+ *	show*.c	prints the differences
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "cmd.h"
 #include "command.h"
 
-/* Two trees are compared as deep as the calls are: memory is used only for those. */
+/* The comparison recurses as deep as the calls. Only the used part of the stack takes memory. */
 #define STACK_SIZE	(1UL << 30)
 
 enum {
@@ -62,7 +62,7 @@ static void *find_all(void *ctx)
 	return NULL;
 }
 
-/* Calls may be nested deeper than a stack of the usual size allows. */
+/* Run a function in a thread whose stack is large enough for deeply nested calls. */
 static bool on_large_stack(void *(*function)(void *), void *ctx)
 {
 	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
@@ -131,7 +131,7 @@ static int run(void *ctx, const struct options *options)
 	struct comparison *c = &d->comparison;
 	int status = DIFF_EQUAL, failed = 0;
 
-	/* Who asks for the kernel wants it compared. */
+	/* With -k, compare the kernel's branches, which are left out by default. */
 	c->forest.all |= options->kernel;
 	if (d->against)
 		return run_suspects(d, options);
@@ -203,7 +203,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* "-": operands are options, so that --against stands between them. */
+	/* "-" makes getopt return operands in order, so --against can separate them. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts dump: the trace for other programs. What each format is, is in its file.
+ * bts dump: convert a trace for other programs. The file of each format describes the format.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int run(void *ctx, const struct options *options)
 	to_file = d->out && d->out != stdout;
 	if (d->out)
 		status = command_output_close(d->out, d->output, status);
-	/* Standard output is the data's. */
+	/* If the data is on standard output, the summaries must not be there. */
 	fputs(bills, to_file ? stdout : stderr);
 	free(bills);
 	return status;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts gdb: step backwards through a run that is over, in gdb.
+ * bts gdb: step backwards through a recorded run, in gdb.
  *
  *	bts gdb FILE --runs--> gdb --runs--> bts gdb --stdio FILE
  *
- * With --stdio or --listen the command is the stub that gdb talks to; without them it becomes
- * gdb, which starts the stub.
+ * With --stdio or --listen, the command is the remote stub of gdb. Without these options, the
+ * command executes gdb, which starts the stub.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -41,9 +41,9 @@ static const char usage[] =
 
 /**
  * struct gdb_command - the arguments
- * @stdio, @listen: be the stub
- * @port:	of @listen
- * @args:	of gdb, @nr_args of them
+ * @stdio, @listen: run the stub
+ * @port:	the port of @listen
+ * @args:	the @nr_args arguments for gdb
  */
 struct gdb_command {
 	struct gdb_session	session;
@@ -54,7 +54,7 @@ struct gdb_command {
 	int			nr_args;
 };
 
-/* A word for the shell, to be freed. */
+/* Quote a word for the shell. The caller frees the result. */
 static char *quote(const char *word)
 {
 	char *quoted = mem_alloc(4 * strlen(word) + 3), *at = quoted;
@@ -80,7 +80,7 @@ static void add_option(struct bytes *line, const char *name, const char *value)
 	free(quoted);
 }
 
-/* target remote | bts gdb --stdio OPTIONS FILE */
+/* gdb's command "target remote | bts gdb --stdio OPTIONS". The caller frees the command. */
 static char *target_command(const struct gdb_command *c, const char *self, const char *path)
 {
 	const struct gdb_session *g = &c->session;
@@ -104,7 +104,8 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 
 /*
  * The files are on this machine, and their debug information may be in the archive. One step
- * back, gdb is in the history, and knows the stack. A long trace takes a while to read.
+ * back moves gdb into the history, so that gdb knows the stack. The timeout is long because a
+ * long trace takes a while to read.
  */
 static int run_gdb(const struct gdb_command *c)
 {
@@ -150,8 +151,8 @@ static void say_position(const struct gdb_session *g)
 }
 
 /*
- * Newer gdbs print our messages only if the connection ends. It would be reset if we left packets
- * unread, and broken if gdb sent a packet later. So wait until gdb closes it.
+ * New versions of gdb print the stub's messages only when the connection ends. Unread packets
+ * would reset the connection, and later packets of gdb would fail. So wait until gdb closes it.
  */
 static void end_connection(void)
 {
@@ -167,7 +168,7 @@ static int serve(struct gdb_command *c)
 	struct gdb_session *g = &c->session;
 	int status = STATUS_FAILURE;
 
-	/* Ctrl-C is meant for gdb, which may share the terminal with us. */
+	/* Ignore Ctrl-C, because it is meant for gdb, which may share the terminal. */
 	if (c->stdio)
 		signal(SIGINT, SIG_IGN);
 	if (gdb_find_position(g) && gdb_read_run(g)) {

@@ -2,9 +2,9 @@
 /*
  * bts graph FUNC: callers and callees of a function, with exact counts.
  *
- * Instructions and branches are those from the call to the return, with what is called
- * in between. Of a function that calls itself, inner calls are counted, but their
- * instructions are the outermost call's. Functions of one name are not added up.
+ * Instructions and branches are counted from the call to the return, including all callees. If
+ * a function calls itself, inner calls are counted, but their instructions belong only to the
+ * outermost call. Functions with the same name have separate sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	putchar('\n');
 }
 
-/* Each function of that name, with the sums of its calls. */
+/* The functions with the wanted name, with the sums of their calls. */
 static struct tally functions(const struct graph *g, const struct tally_entry *arcs)
 {
 	struct tally sums = {};
@@ -116,7 +116,7 @@ static void print_function(const struct graph *g, const struct tally_entry *func
 			print_row(g, "callee", arcs[i].key.a, &arcs[i]);
 }
 
-/* False if the function is not in the trace. */
+/* Return false if the function is not in the trace. */
 static bool print(const struct graph *g)
 {
 	struct tally_entry *arcs = tally_sorted(&g->arcs.tally, by_insns);

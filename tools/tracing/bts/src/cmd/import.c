@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts import: makes a trace.dat of a perf.data with branches, which all other commands read.
+ * bts import: convert a perf.data with branches into a trace.dat for the other commands.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static int import(const char *input, const char *output)
 	perf_rows_init(&rows);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
-		/* After a failure too: all that came before it is there. */
+		/* Finish the file after a failure, too: it contains all data up to the failure. */
 		if (finish(data, &rows, w, output))
 			ret = STATUS_FAILURE;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts info: the origin of a trace (command, user, date, machine, options), and its bill.
+ * bts info: the origin of a trace (command, user, date, machine, options), and its summary.
  *
- * bts record writes that down in a section of its own, so that nothing has to be decoded.
- * Of a trace that trace-cmd recorded there is less to say, and its branches are counted.
+ * bts record writes all this into its own section, so no branch needs to be decoded. A trace of
+ * trace-cmd has no such section, so its branches are counted.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static const char usage[] =
 "      --stats        print the tracer's counters, too\n"
 "      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
-/* The value of "KEY: value", to be freed; NULL if there is no such line. */
+/* The value in a line "KEY: value", or NULL. The caller frees the value. */
 static char *value_of(const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -60,7 +60,7 @@ static void print_value(const char *name, const char *text, const char *key)
 	free(value);
 }
 
-/* All lines of that key: there may be several. */
+/* Print all lines with this key. */
 static void print_values(const char *name, const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -199,7 +199,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Our section: lines "KEY: VALUE", up to @end. A key may come again. */
+/* Print lines "KEY: VALUE" up to @end. A key may occur several times. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";
@@ -224,7 +224,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* @stats: where the tracer's counters begin, or NULL. */
+/* @stats is the beginning of the tracer's counters, or NULL. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;
@@ -251,7 +251,7 @@ static void show_text(const struct dat *dat, const char *stats, bool with_stats)
 	bill_print(stdout, NULL, &bill);
 }
 
-/* Not ours: counted. */
+/* For a trace without the section of bts record, count the branches. */
 static int print_counted_bill(struct options *options, bool json)
 {
 	struct pipe pipe = {};

@@ -4,10 +4,10 @@
  *
  *	bts record -p PIDS (or -a), a second, SIGINT -> trace -> shown -> removed
  *
- * What happens while a trace is shown is not in the next one. A stream without pauses
- * would have to keep up with the tasks, or hold them; this neither loses nor holds.
+ * Nothing is recorded while a trace is shown. A stream without pauses would lose branches, or
+ * make tasks wait, if it could not keep up with the tasks.
  *
- * The trace lies in a directory of its own below /tmp, which goes with the last one.
+ * The traces are in a temporary directory in /tmp, which is removed at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* "1,2,3" of the PIDs asked for; NULL: all. */
+/* The wanted PIDs as "1,2,3"; NULL for all tasks. */
 static char *pid_list(const struct options *o)
 {
 	char *list = NULL;
@@ -66,7 +66,7 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	_exit(STATUS_FAILURE);
 }
 
-/* Waits that long, or until the recorder has ended. */
+/* Wait for @seconds. Return true if the recorder has ended by itself. */
 static bool ended_within(pid_t pid, double seconds, int *status)
 {
 	struct timespec slice = { .tv_nsec = 20000000 };
@@ -120,7 +120,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Whatever ends bts, the directory goes. nohup ignores SIGHUP. */
+/* Catch signals, so that the directory is always removed. Leave SIGHUP ignored under nohup. */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Short recordings, one after the other, for commands that show what is going on now.
+ * Short recordings, one after the other, for commands that show the running tasks.
  *
  * Included by: cmd/.
  */
@@ -10,10 +10,10 @@
 #include "flow/pipeline.h"
 
 /**
- * struct live - recordings of the tasks in @options, or of all
- * @seconds:	how long each takes
- * @count:	how many; 0: until a signal
- * @show:	called with the trace's file after each; non-zero ends
+ * struct live - recordings of the tasks in @options, or of all tasks
+ * @seconds:	duration of each recording
+ * @count:	number of recordings; 0: until a signal
+ * @show:	called with the trace after each recording; a non-zero result ends the run
  */
 struct live {
 	const struct options		*options;
@@ -23,7 +23,7 @@ struct live {
 	void				*ctx;
 };
 
-/* Until @count, a signal, or a failure. Status for the shell. */
+/* Record until @count, a signal or a failure. Returns the exit status. */
 int live_run(struct live *l);
 
 #endif

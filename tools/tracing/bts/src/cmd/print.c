@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tool prints about a trace: why it cannot be read, what is wrong with it, the bill.
- * The library only returns that.
+ * Messages about a trace: failures, warnings, and the summary. The library only returns them as
+ * text.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts record: records the branches of a command, of PIDs or of all tasks.
+ * bts record: record the branches of a command, of PIDs or of all tasks.
  *
- *	prepare		an instance is set up; the command is forked, and waits
- *	start		threads read, tracing goes on, the command too
- *	wait		until the targets have ended, for Ctrl-C, for trouble with the file,
- *			or, with --on, until a trigger has switched tracing off
- *	stop		the targets are left alone, what is still held comes out, tracing goes
- *			off, the threads read the rest
- *	write		the file is put together, the bill is printed
+ *	prepare		set up an instance; fork the command, which waits
+ *	start		start the reader threads, tracing, and the command
+ *	wait		until the targets have ended, a signal comes, the file cannot be written
+ *			or, with --on, a trigger has switched tracing off
+ *	stop		stop tracing the targets, wait for held entries, switch tracing off, and
+ *			let the threads read the rest
+ *	write		write the file, and print the summary
  *
- * A flight recorder has no threads while it waits; they read what it holds when it is
- * written, and it goes round again if --rearm says so.
+ * A flight recorder has no reader threads while it waits. They run when the file is written.
+ * With --rearm, the flight recorder then starts again.
  *
- * Signals are taken as data (signalfd): whatever ends the recording, the file is whole, and
- * undo.c puts back what was changed.
+ * Signals are read from a signalfd. So however the recording ends, the file is complete, and
+ * undo.c restores all settings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,14 +59,14 @@ struct record {
 	struct writer		*writer;
 	char			*path;
 	char			*about;		/* command, user, date, machine */
-	struct kernel_code	*code;		/* before tracing went on */
+	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
-	bool			by_trigger;	/* it has ended the recording */
+	bool			by_trigger;	/* a trigger has ended the recording */
 	struct timespec		start;
 };
 
-/* Why the waiting has ended. */
+/* Why the recording ended. */
 enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 
 /* --- Start -------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ int recording_signals(bool children)
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* A shell's background job has it ignored: then a kill -INT would be lost. */
+	/* Background jobs of a shell ignore SIGINT, but kill -INT must end the recording. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -93,7 +93,7 @@ int recording_signals(bool children)
 	return fd;
 }
 
-/* The next file: FILE, FILE.1, FILE.2. What does not change is written at once. */
+/* Create the next file (FILE, FILE.1, FILE.2 ...), and write all that does not change. */
 static int open_file(struct record *rec)
 {
 	long long page_kb = instance_read_number(rec->inst, "buffer_subbuf_size_kb");
@@ -157,7 +157,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* The signals, trouble, and one for each target. */
+/* The descriptors: signals, write failures, and one for each target. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -209,15 +209,15 @@ static enum reason wait_for_end(struct record *rec)
 			break;
 	}
 	free(fds);
-	/* The trigger may have come just before the end. */
+	/* The trigger may have come just before the end of the targets. */
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * Branches that are held (bts-block) would be dropped when tracing goes off: give the threads
- * time to make room. They come out in order, so it is enough to see that many delivered.
+ * Held branches (bts-block) would be dropped when tracing is switched off, so give the threads
+ * time to make room. Held branches are delivered in order, so compare the delivered count.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -240,8 +240,8 @@ static void wait_for_held(const struct record *rec)
 }
 
 /*
- * Tasks that go on are no longer traced from here on: else their last branches would be
- * dropped. function-fork may have added some, so the list is read.
+ * Stop tracing the tasks that still run, because their last branches would be dropped when
+ * tracing is switched off. function-fork may have added tasks, so read the list of PIDs.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -265,7 +265,7 @@ void recording_leave_archive(const struct writer *w, const char *path)
 
 	if (writer_kept_old(w))
 		archive_keep(path, old);
-	/* Each archive has the vDSO. Another directory of this name is not ours to remove. */
+	/* A directory with a vDSO is an archive. Do not remove other directories. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -289,7 +289,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Each CPU's stats file, up to a NULL. */
+/* The contents of the CPUs' stats files, with a NULL at the end. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
@@ -330,7 +330,7 @@ static char *info_text(const struct record *rec, const struct collector_counts *
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* bts_stats as it is: none of its names is one of those above. */
+	/* Append bts_stats unchanged, because its names differ from the names above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -354,7 +354,7 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 	bill_print(stderr, rec->path, &bill);
 }
 
-/* All that is known when the threads have ended. */
+/* Write the rest of the file after the threads have ended. */
 static int finish_file(struct record *rec, const struct collector_counts *counts, char *stats)
 {
 	char *names = recording_cmdlines(&counts->names);
@@ -395,7 +395,7 @@ static int write_file(struct record *rec)
 		ret = -1;
 	rec->collector = NULL;
 	stats = instance_read(rec->inst, "bts_stats");
-	/* After a failure too: all that came before it is there. */
+	/* Finish the file after a failure, too: it contains all data up to the failure. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);
@@ -406,7 +406,7 @@ static int write_file(struct record *rec)
 	return ret;
 }
 
-/* The flight recorder goes round again. */
+/* Start the flight recorder again. */
 static int rearm(struct record *rec)
 {
 	if (open_file(rec) || instance_write(rec->inst, "trace", "") ||
@@ -489,7 +489,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	return result;
 }
 
-/* A recording that a signal has ended is as good as any. */
+/* If a signal ended the recording, the status is 0, because the recording succeeded. */
 static int status_of(const struct record_result *result)
 {
 	int status = result->wait_status;
@@ -506,7 +506,7 @@ static struct record_result record_once(const struct record_options *options)
 	return record_with_perf(options);
 }
 
-/* The tracer, if there is one for this user; else perf. */
+/* Choose the tracer, if this user can use it, or else perf. */
 static int choose_backend(struct record_options *options)
 {
 	int error;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts record with perf, on a kernel without the tracer, and for users who are not root.
+ * bts record with perf, on a kernel without the tracer, and for users other than root.
  *
- *	prepare		the command is forked, and waits; it, or each thread of the PIDs, gets its
- *			events, and is followed by ptrace()
- *	run		the rings are read into the file's pages; new tasks and exec() stop for a
- *			moment. Until the targets have ended, or for Ctrl-C
- *	finish		the tasks are let go, the file is put together, the bill is printed
+ *	prepare		fork the command, which waits; open events for the command, or for each
+ *			thread of the PIDs, and follow it with ptrace()
+ *	run		read the rings into the file's pages until the targets have ended or a
+ *			signal comes; stop each new task and exec() for a moment
+ *	finish		detach from the tasks, write the file, and print the summary
  *
- * The file is a trace.dat like the tracer's. What it does not have is in the line backend: of
- * our own section, and in the line kernel_ends: for the commands that read it.
+ * The file is a trace.dat, as with the tracer. In the section of bts record, the line backend:
+ * describes what the trace lacks, and the line kernel_ends: tells whether it has kernel addresses.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,15 +46,15 @@ struct perf_recording {
 	struct perf_rows		rows;
 	struct writer			*writer;
 	char				*about;
-	struct kernel_code		*code;		/* before the command went on */
+	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
 	int				signals;
-	bool				begun;		/* the command's exec() has worked */
+	bool				begun;		/* the command's exec() is over */
 };
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* What perf cannot do, or cannot do right. */
+/* Reject options that perf cannot handle, or handles wrongly. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -78,7 +78,7 @@ static bool has_kernel_side(const struct perf_recording *rec)
 	return rec->options->backend == BACKEND_INTEL_BTS && rec->options->kernel;
 }
 
-/* Also what bts info prints. */
+/* bts info prints this text, too. */
 static const char *way(const struct perf_recording *rec)
 {
 	if (rec->options->backend == BACKEND_INTEL_BTS)
@@ -98,7 +98,7 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 
 static int add_thread(struct perf_recording *rec, pid_t tid)
 {
-	/* Without ptrace() all is recorded, but may be taken for another task's. */
+	/* Without ptrace(), all branches are recorded, but maybe in the wrong task. */
 	if (follow_seize(&rec->follow, tid))
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "in the wrong task", tid, strerror(errno));
@@ -154,7 +154,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* intel_bts has the ways into the kernel anyway, but not the ways out of it. */
+	/* intel_bts records entries into the kernel anyway, but not the returns. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -188,7 +188,7 @@ static int start(struct perf_recording *rec)
 	return -1;
 }
 
-/* 1: a signal asks to end. */
+/* Return 1 if a signal ends the recording. */
 static int take_signals(struct perf_recording *rec)
 {
 	struct signalfd_siginfo info;
@@ -200,7 +200,7 @@ static int take_signals(struct perf_recording *rec)
 	return 0;
 }
 
-/* The command could not be executed: why, by the pipe. */
+/* If the command could not be executed, read the error from the pipe. */
 static int note_begin(struct perf_recording *rec)
 {
 	int error = 0;
@@ -228,7 +228,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* The signals, the rings, the targets. */
+/* The descriptors: signals, rings and targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -248,8 +248,9 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * A ring whose event's task has ended is always readable, and wakes nobody, although other
- * tasks may write into it. Return how long to sleep.
+ * If the task of a ring's event has ended, poll() always reports the ring as readable, and other
+ * tasks that write into the ring do not wake the reader. So leave the ring out of poll(), and
+ * read it after a timeout. Return the timeout for poll().
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {

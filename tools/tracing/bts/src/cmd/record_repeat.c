@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts record --repeat: the same command, again and again.
+ * bts record --repeat: record the same command again and again.
  *
- * Each run is recorded into FILE, which gets the name of its result then: FILE.passed.N, or
- * FILE.failed.N if the command's exit status was not 0 or a signal ended it. If FILE ends with
- * ".dat", so do these. Each recording is made in a process of its own, so it begins with nothing
- * of the one before.
+ * Each run is recorded into FILE. Then FILE is renamed to FILE.passed.N or, if the command's exit
+ * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", the
+ * new name ends with ".dat", too. Each recording has its own process, so no state is left over.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +27,7 @@ static char *name_of(const char *file, bool failed, unsigned long nr)
 			  failed ? "failed" : "passed", nr, dat ? ".dat" : "");
 }
 
-/* The archive is beside the trace, if there is one. */
+/* Rename the trace and, if there is an archive beside it, the archive. */
 static int rename_trace(const char *from, const char *to)
 {
 	char *archive[2] = { mem_format("%s.archive", from), mem_format("%s.archive", to) };
@@ -43,7 +42,7 @@ static int rename_trace(const char *from, const char *to)
 	return ret;
 }
 
-/* In a process of its own. */
+/* Record one run in a child process. */
 static struct record_result one_run(const struct record_options *options,
 				    struct record_result (*once)(const struct record_options *))
 {
@@ -77,7 +76,7 @@ int record_repeat(const struct record_options *options,
 {
 	unsigned long runs[2] = {};
 
-	/* Ctrl-C ends the recording, and with it the repetition. */
+	/* Ctrl-C ends the child's recording, and then the loop. */
 	signal(SIGINT, SIG_IGN);
 	while (runs[0] + runs[1] < options->repeat &&
 	       (!options->until_fail || runs[1] < options->until_fail)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bts record --repeat: the same command, again and again.
+ * bts record --repeat: record the same command again and again.
  *
  * Included by: cmd/record*.
  */
@@ -9,7 +9,7 @@
 
 #include "record/record.h"
 
-/* Exit statuses as of env(1), because others are the command's. */
+/* The exit statuses of env(1), because all others may come from the command. */
 enum {
 	RECORD_FAILED		= 125,
 	RECORD_NOT_EXECUTED	= 126,
@@ -18,9 +18,9 @@ enum {
 
 /**
  * struct record_result - how a recording ended
- * @status:	bts record's own, RECORD_* if it failed
- * @wait_status: the command's, as of waitpid()
- * @ended:	the command has ended by itself
+ * @status:	the status of bts record: 0, or RECORD_* after a failure
+ * @wait_status: the command's status, from waitpid()
+ * @ended:	the command ended by itself
  */
 struct record_result {
 	int	status;
@@ -29,7 +29,7 @@ struct record_result {
 };
 
 /*
- * Calls @once, each time in a process of its own, and renames what it wrote. STATUS_OK or
+ * Call @once for each run, in a child process, and rename the new trace. Returns STATUS_OK or
  * RECORD_*.
  */
 int record_repeat(const struct record_options *options,

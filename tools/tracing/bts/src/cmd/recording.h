@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What recording with the tracer and recording with perf share.
+ * Functions for recording with the tracer and with perf.
  *
  * Included by: cmd/.
  */
@@ -18,17 +18,17 @@
 struct record_result record_with_perf(const struct record_options *options);
 
 /*
- * Signals that end the recording, and if @children SIGCHLD, as a descriptor; -1 after a
- * message.
+ * A descriptor for the signals that end the recording and, with @children, for SIGCHLD. Returns
+ * -1 after a message.
  */
 int recording_signals(bool children);
-/* The archive beside @path is that of an older trace. */
+/* Rename or remove the archive beside @path, because it belongs to an older trace. */
 void recording_leave_archive(const struct writer *w, const char *path);
-/* "PID NAME" lines, to be freed. */
+/* Lines "PID NAME". The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
 /* The exit status of a recording that failed. */
 int recording_failure(const struct targets *targets);
-/* How the command has ended, if not well. */
+/* Report how the command ended, unless it returned 0. */
 void recording_report_end(const struct record_options *options, const struct targets *targets);
 
 #endif

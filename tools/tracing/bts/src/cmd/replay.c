@@ -8,11 +8,11 @@
  *	            ...
  *	           121        25  fib-49   } // fib
  *
- * A function's numbers, those that it called included, are known when it ends, and stand
- * there. A function that called nothing is one line: so each beginning waits until
- * the next frame is entered or left.
+ * The numbers of a function include its callees. They are known when the function ends, so the
+ * last line shows them. A function without callees is one line, so the line for the beginning of
+ * a function is delayed until the next frame is entered or left.
  *
- * Of the trace, only libbts.h is used here.
+ * This file reads the trace only through libbts.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +42,19 @@ struct replay {
 	bool			json;
 	uint64_t		head;
 	uint64_t		rows;
-	bool			found;		/* a call of @only, or any */
-	/* Of this task, this frame is not printed yet. */
+	bool			found;		/* a call was shown */
+	/* The task and the frame whose beginning is not printed yet. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };
 
-/* What the program keeps with a frame: its level on paper, from 1 on; 0 if it is not shown. */
+/* The level at which a frame is printed, kept with the frame: 1 or more; 0 if hidden. */
 static uintptr_t level_of(const struct bts_frame *f)
 {
 	return (uintptr_t)f->user;
 }
 
-/* The level of the task's innermost frame; 0 if there is none, too. */
+/* The level of the task's innermost frame; 0 if the task has no frame. */
 static uintptr_t top_level(const struct replay *r, const struct bts_task *t)
 {
 	const struct bts_frame *f = bts_frame(r->trace, t, bts_depth(t) - 1);
@@ -84,7 +84,7 @@ static const char *const kind_names[] = {
 	[BTS_FRAME_INLINED]	= "inlined",
 };
 
-/* @task: NULL stands for the CPU. */
+/* If @task is NULL, the line names the CPU. */
 static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level,
 		 const struct bts_frame *counts)
 {
@@ -109,7 +109,7 @@ static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr
 	r->rows++;
 }
 
-/* The beginning of an object, for a line at this level. */
+/* The first members of the JSON object of a line. */
 static void json_head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level)
 {
 	struct text *text = r->text;
@@ -161,7 +161,7 @@ static int enough(const struct replay *r)
 	return r->text->failed || (r->head && r->rows >= r->head);
 }
 
-/* The beginning that waits is one of a block: something follows within the call. */
+/* Print the delayed beginning of a call that contains other lines. */
 static void print_pending(struct replay *r)
 {
 	const struct bts_frame *f = &r->pending_frame;
@@ -179,7 +179,7 @@ static void print_pending(struct replay *r)
 
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
-/* Is it the function asked for, or one that is not wanted? Remembered with the function. */
+/* Report whether -F or -N names the function. The answer is kept with the function. */
 static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
 	void **user = bts_sym_user(s);
@@ -195,7 +195,7 @@ static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 	return is;
 }
 
-/* Is one of the frames below this one of a function that is not wanted? */
+/* Report whether one of the outer frames belongs to a function of -N. */
 static bool within_unwanted(const struct replay *r, const struct bts_task *t, unsigned int depth)
 {
 	for (unsigned int i = 0; i < depth; i++)
@@ -204,7 +204,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Within the function asked for, and not within one that is not wanted. */
+/* The level of a new frame. Frames are shown inside -F's function, but not inside -N's. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {
@@ -214,7 +214,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* A hidden frame hides what is within it; one above the function asked for does not. */
+	/* A hidden frame hides its callees, unless it is outside the function of -F. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))
@@ -271,7 +271,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	return enough(r);
 }
 
-/* Prints a line at the depth of the task's calls; nothing if the calls are hidden. */
+/* Print a line inside the task's innermost call, unless this call is hidden. */
 static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;

@@ -4,10 +4,10 @@
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
- * What follows the time is the same each time a branch is taken after the same run; it is made
- * once, and kept with the branch.
+ * The text after the time depends only on the branch and the straight run before it, so the text
+ * is made once, and kept with the branch.
  *
- * Of the trace, only libbts.h is used here.
+ * This file reads the trace only through libbts.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct report {
 	bool			lines;
 	uint64_t		head;
 	uint64_t		rows;
-	/* "    comm-PID   [CPU] " of the task that had the last row. */
+	/* "    comm-PID   [CPU] " for the task of the last row. */
 	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];
@@ -163,7 +163,7 @@ static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 {
 	struct report *r = ctx;
 
-	/* A name may have changed with this row. */
+	/* This row may have changed the task's name. */
 	r->task = NULL;
 	row_head(r, t, row->cpu, row->time);
 	if (r->json) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts top: where the instructions and the branches are.
+ * bts top: functions, edges, loops, lines or files, ranked by instructions or branches.
  *
- * Steps are counted, and looked at when the trace has ended: each instruction of a step
- * was executed as often as the step was taken. So the numbers are sums, not estimates.
+ * The pipeline counts each step. At the end of the trace, the count of a step is added for each
+ * of its instructions. So the numbers are exact.
  *
- * A loop is the target of branches back within a function; its number is how often one
- * of them was taken.
+ * A loop is the target of backward jumps inside a function. Its count is the number of these
+ * jumps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Each unit has a string of its own for the same file: one of them stands for all. */
+/* Each compilation unit has its own string for a file. Return the same string for all units. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -130,7 +130,7 @@ static void fold_loop(struct top *t, const struct step *s)
 	e->insns += s->count * s->insns;
 }
 
-/* A call, or what is like one: a jump to the beginning of another function. */
+/* Report whether the step is a call, or a jump to the beginning of another function. */
 static bool enters(const struct step *s)
 {
 	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND)
@@ -162,7 +162,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* A whole run in one function is the usual. */
+		/* Usually the whole run is in one function, which needs no loop. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -182,7 +182,7 @@ static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		return a < b ? 1 : -1;
 	if (c != d)
 		return c < d ? 1 : -1;
-	/* Else the order would be that of memory. */
+	/* Compare addresses, so that the order is the same in each run. */
 	if (left->key.a_addr != right->key.a_addr)
 		return left->key.a_addr < right->key.a_addr ? -1 : 1;
 	return left->key.b_addr < right->key.b_addr ? -1 : left->key.b_addr > right->key.b_addr;
@@ -211,7 +211,7 @@ static void print_place(const struct sym *s, uint64_t addr)
 	fputs(text, stdout);
 }
 
-/* To be freed. */
+/* The caller frees the name. */
 static char *line_name(const struct tally_entry *e)
 {
 	const struct sym *s = e->key.a;
@@ -258,7 +258,6 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100. * part / whole : 0;
 }
 
-/* "KEY":"NAME", which may be a place of several parts. */
 static void json_place(const char *key, const struct sym *s, uint64_t addr)
 {
 	struct place p = { .sym = (struct sym *)s, .addr = addr };
@@ -364,7 +363,7 @@ static int run(struct top *t, const struct options *options, const char *path)
 	return status ? status : closed;
 }
 
-/* A recording has ended: its rows take the place of the last one's. */
+/* Replace the rows of the last recording with the rows of this recording. */
 static int show_live(void *ctx, const char *path)
 {
 	struct top *t = ctx;

@@ -26,7 +26,7 @@ static int run(void *ctx, const struct options *options)
 	int status, closed;
 
 	(void)ctx;
-	/* Before the trace is read, which may take a while. */
+	/* Check this before reading the trace, which may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");

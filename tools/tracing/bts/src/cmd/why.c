@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts why: the check in the kernel that has made a system call fail.
+ * bts why: the check in the kernel that made a system call fail.
  *
- *	history.c	the system calls of the trace, each with its tree and what it returned
- *	trail.c		the conditions that the failed one has passed
- *	rank.c		the one that parts it from a call that succeeded, or the likeliest ones
+ *	history.c	the system calls of the trace, each with its tree and its result
+ *	trail.c		the conditions that the failed call has passed
+ *	rank.c		the condition at which the failed call parts from a successful call, or
+ *			the likeliest conditions
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "cmd.h"
 #include "command.h"
 
-/* More errors than any kernel has. */
+/* All error numbers are below this number. */
 #define ERRORS_MAX	4096
 
 static const char usage[] =
@@ -41,7 +42,7 @@ struct why {
 	bool		json;
 };
 
-/* "EINVAL" or "22"; 0 if there is no such error. */
+/* Parse "EINVAL" or "22". Returns 0 if there is no such error. */
 static int error_number(const char *text)
 {
 	char *end;
