@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# What the tests in a guest share, to be sourced: a check is a command, and a result of KTAP. The
+# Functions for the tests in a guest, to be sourced. A check is a command with a KTAP result. The
 # scripts set $progs, the folder of the programs whose branches are known.
 
 total=0
 failed=0
 
-# What a test that fails has to say.
+# say TEXT...: print why a test fails.
 say() {
 	sed 's/^/# /' "$@"
 }
@@ -26,7 +26,7 @@ check() {
 	failed=$((failed + 1))
 }
 
-# status N COMMAND...: exactly that one.
+# status N COMMAND...: COMMAND must exit with status N.
 status() {
 	wanted=$1
 	shift
@@ -35,7 +35,7 @@ status() {
 	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
 }
 
-# says PATTERN COMMAND...: what it prints has a line like that.
+# says PATTERN COMMAND...: COMMAND must print a line that matches PATTERN.
 says() {
 	pattern=$1
 	shift
@@ -52,7 +52,7 @@ not() {
 	fi
 }
 
-# Until the command succeeds; ten seconds.
+# wait_for COMMAND...: wait until COMMAND succeeds, at most ten seconds.
 wait_for() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
@@ -62,7 +62,7 @@ wait_for() {
 	done
 }
 
-# The rows of a trace as bts_compare reads them.
+# Print the rows of a trace in the format that bts_compare reads.
 rows() { # FILE
 	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
 		/"from":/ {

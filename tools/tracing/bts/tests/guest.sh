@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests of bts where it can record: as root, on a kernel with the tracer, real or emulated.
-# Prints KTAP.
+# Tests of bts that record: as root, on a kernel with the tracer, real or emulated. Prints KTAP.
 #
-#	guest.sh PROGRAMS	those of tools/testing/selftests/ftrace/test.d/bts/progs
+#	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
-# The judge is bts_compare: each user branch of a known program, in order, none extra. The
-# list that it compares with comes from single-stepping, not from us.
+# bts_compare judges the traces: they must contain each user branch of a known program, in order,
+# and no others. The list of expected branches comes from single-stepping.
 
 set -u
 
@@ -34,14 +33,14 @@ for program in bts_jumps bts_signal bts_fork; do
 done
 check "record: the comparison can tell" not exact t.dat bts_fault
 
-# begins_at ADDRESS OPTION...: where the first branch of the trace leads.
+# begins_at ADDRESS OPTION...: the first branch of the trace must lead to ADDRESS.
 begins_at() {
 	wanted=$1
 	shift
 	bts record "$@" -o begin.dat -- "$progs/bts_jumps" && rows begin.dat >branches &&
 		head -n 3 branches && [ "$(awk '{ print $5; exit }' branches)" = "$wanted" ]
 }
-# The program begins at 401000. The C library of bts calls execve().
+# The program begins at 401000. With --fork, the C library of bts calls execve().
 program_first() {
 	begins_at 401000 -u && begins_at 401000 -a -u && begins_at 401000 -u --flight=1m &&
 		bts record -o begin.dat -- "$progs/bts_jumps" &&
@@ -125,7 +124,7 @@ ends_as() {
 }
 check "record: the command's status, an older trace, another user" ends_as
 
-# An instance's tracing_on is 1 before the tool has chosen anything.
+# tracing_on of a new instance is 1, even before the tool has configured the instance.
 delivered() {
 	grep -q '^delivered: [1-9]' "$tracefs/instances/bts-$bts/bts_stats"
 }
@@ -259,13 +258,13 @@ archive() {
 		[ -e r.dat.archive/vdso.so ] && [ ! -e r.dat.archive/kcore.later ]
 }
 check "archive: a trace reads the same without the binaries" archive
-# Without what bts record saved, as if trace-cmd had recorded.
+# Remove what bts record saved, as if trace-cmd had recorded the trace.
 archive_kernel() {
 	cp k.dat late.dat && bts archive late.dat && [ -s late.dat.archive/kcore.later ]
 }
 [ ! -e /proc/kcore ] || check "archive: the kernel's code, if its side is recorded" archive_kernel
 
-# Known by device, inode and ctime: bts_jumps has no build ID.
+# bts_jumps has no build ID, so bts compares the device, inode and ctime.
 unproven() {
 	cp "$progs/bts_jumps" same && sleep 2 && bts record -u -o c.dat -- ./same &&
 		bts top -n 0 c.dat >counts && not grep '/same: ' counts && grep ' _start  (same)' counts &&
@@ -314,7 +313,7 @@ help() {
 }
 check "each command: help, and an option that there is not" help
 
-# The Makefile has the one place of it.
+# The Makefile defines the version.
 version() {
 	number=$(sed -n 's/^VERSION.*= *//p' "${0%/*}/../Makefile")
 	[ "$number" ] && status 0 says "^bts $number\$" bts --version &&
@@ -334,7 +333,7 @@ misuse() {
 }
 check "record: what does not go together" misuse
 
-# A loop of the shell: the branches of its runs differ by what it counts to.
+# A loop of the shell, whose branches depend on NUMBER.
 count_to() { # NUMBER FILE
 	bts record -u -o "$2" -- sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
 }
@@ -346,7 +345,7 @@ diff_status() {
 }
 check "diff: equal runs, and others" diff_status
 
-# The soft limit must not be above the hard one. kill() succeeds in the other trace only.
+# The soft limit must not exceed the hard limit. Only the other trace has a kill() that succeeds.
 why() {
 	# shellcheck disable=SC2016 # the shell's that is recorded
 	bts record -e raw_syscalls:sys_exit -o good.dat -- sh -c 'kill -s 0 $$; :' &&

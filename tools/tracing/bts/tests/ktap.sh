@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2034
 #
-# Results as KTAP, to be sourced: a script counts them in n, and failed says whether one
-# was not ok.
+# Print results as KTAP; to be sourced. A script counts the tests in n; failed is set if a test
+# failed.
 
 n=0
 failed=0

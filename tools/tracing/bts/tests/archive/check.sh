@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds and runs kcore.c under ASan and UBSan: check.sh [DIR]. KTAP.
+# Build and run kcore.c under ASan and UBSan: check.sh [DIR]. Prints KTAP.
 
 set -eu
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Saves the code of a kernel that is made up, and checks what was saved. Prints KTAP.
+ * Save the code of an invented kernel, and check what was saved. Prints KTAP.
  *
- *	kcore DIR	DIR/kcore, DIR/kallsyms and DIR/t.archive are written there
+ *	kcore DIR	write DIR/kcore, DIR/kallsyms and DIR/t.archive
  *
- * It is taken, then a page of the text changes and a module goes, then it is saved.
+ * The test takes the code, changes a page of the text, removes a module, and saves the code.
  *
- * The kernel: its text, 3 pages at an address that kcore has, of which the last one ends
- * early; a module whose two functions lie in neighbouring pages; a BPF program where kcore
- * has nothing. Each page begins with its own address, so that a page at a wrong place
- * shows.
+ * The kernel consists of 3 pages of text in kcore, the last of which ends early; a module with
+ * two functions in neighbouring pages; and a BPF program that is not in kcore. Each page begins
+ * with its own address, which reveals a page at a wrong place.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -36,7 +35,7 @@ static void ok(int good, const char *name)
 	failed |= !good;
 }
 
-/* What the kernel's own kcore looks like: headers, then the segments. */
+/* Write a file in the format of the kernel's kcore: headers, then the segments. */
 static void write_kcore(uint64_t patch)
 {
 	Elf64_Ehdr head = { .e_phoff = sizeof(head), .e_phnum = 2 };
@@ -78,7 +77,7 @@ static void write_kallsyms(int module)
 	fclose(file);
 }
 
-/* The segment of the archive that has ADDR: its first word there, or -1. */
+/* Return: the first word of the archive's segment that contains ADDR, or -1. */
 static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Records runs of programs whose branches their argument decides: record.sh DIR BTS LIST
+# Record programs whose argument decides which branches they take: record.sh DIR BTS LIST
 #
-# LIST has a line for each trace: its name, the program, the argument. As root, where there is a
-# bts tracer; the programs are in DIR.
+# LIST has a line for each trace: its name, the program, the argument. The programs are in DIR.
+# Needs root, and a kernel with the bts tracer.
 
 set -eu
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Logs each instruction of a program's own code, by single-stepping it: the judge of bts diff.
+ * Log each instruction of a program's own code by single-stepping: a judge of bts diff.
  *
- *	steps OUT PROGRAM ARGUMENT	OUT.0, OUT.1 ...: a log for each thread, as created
+ *	steps OUT PROGRAM ARGUMENT	OUT.0, OUT.1 ...: a log for each thread
  *
- * A line is an address as the program's file has it. Libraries and the kernel are left out.
+ * A line is an address in the program's file. Libraries and the kernel are left out.
  */
 #include <elf.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static FILE *log_of(pid_t tid, const char *out)
 	return threads[i].out;
 }
 
-/* Where the program's file is mapped, all its segments. */
+/* Find where the segments of the program's file are mapped. */
 static void find_program(pid_t pid, const char *program)
 {
 	char name[64], line[4352], *path = realpath(program, NULL);
@@ -72,7 +72,7 @@ static void find_program(pid_t pid, const char *program)
 	free(path);
 }
 
-/* The dynamic linker runs at full speed, up to the program's first instruction. */
+/* Run the dynamic linker at full speed, up to the program's first instruction. */
 static void run_to_entry(pid_t pid)
 {
 	struct user_regs_struct regs;
@@ -114,7 +114,7 @@ static void stopped(pid_t tid, int status, const char *out)
 	int signal = WSTOPSIG(status);
 	unsigned long new;
 
-	/* The new thread may stop later than the next one that is created. */
+	/* The new thread may stop later than a thread that is created after it. */
 	if (status >> 16 == PTRACE_EVENT_CLONE && !ptrace(PTRACE_GETEVENTMSG, tid, 0, &new))
 		log_of(new, out);
 	if (!ptrace(PTRACE_GETREGS, tid, 0, &regs) && regs.rip >= begin && regs.rip < end)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose runs differ where its argument says so: bit N changes the branch in the line
- * with the comment "toggle N", and nothing else.
+ * A program whose argument changes single branches: bit N changes the branch in the line with
+ * the comment "toggle N", and nothing else.
  *
- *	toggles BITS		0 or 1 for each of the 16, the first one first
+ *	toggles BITS		0 or 1 for each of the 16 bits, beginning with bit 0
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A C++ program whose runs differ where its argument says so: see toggles.c.
+ * A C++ program whose argument changes single branches: see toggles.c.
  */
 #include <algorithm>
 #include <cstring>

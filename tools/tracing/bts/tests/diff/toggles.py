@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does bts diff find the differences that were made, and no others?
+"""Does bts diff find exactly the differences that were made?
 
-    toggles.py list RUNS EQUAL PROGRAM...   which runs are to be recorded: record.sh reads the
-                                            list. EQUAL runs have the same argument
-    toggles.py judge DIR BTS PAIRS [STEPS]  compares so many pairs of the traces in DIR, and
-                                            prints KTAP. STEPS: the program steps
+    toggles.py list RUNS EQUAL PROGRAM...   print the runs for record.sh. EQUAL runs have the
+                                            same argument
+    toggles.py judge DIR BTS PAIRS [STEPS]  compare PAIRS pairs of the traces in DIR, and print
+                                            KTAP. STEPS is the single-stepping program
 
-A program's source marks with "toggle N" the line that bit N of its argument changes. For two
-runs, the lines of the differences must be those of the bits that differ. Runs of the same argument
-must not differ.
+A program's source marks with "toggle N" the line that bit N of its argument changes. The
+differences between two runs must be at the lines of the bits that differ. Runs with the same
+argument must not differ.
 
-The second judge is GNU diff, which compares the addresses of all instructions of the program, as
-single-stepping (steps.c) finds them. The branch of each difference must stand in a hunk or right
-before it, and each hunk must have such a branch, or lie before the place where the runs of the last
-difference meet: diff matches what both did meanwhile.
+The second judge is GNU diff, which compares the addresses of all instructions of the program,
+found by single-stepping (steps.c). The branch of each difference must be in a hunk or right
+before a hunk. Each hunk must contain such a branch, or lie before the place where the runs of
+the last difference meet, because diff also matches parts of what both runs did until then.
 """
 import glob
 import itertools
@@ -27,7 +27,7 @@ import sys
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
-# So many pairs are single-stepped: on a busy host, a run takes seconds.
+# The number of pairs to single-step: on a busy host, a run takes seconds.
 STEPPED_PAIRS = 12
 
 
@@ -57,7 +57,7 @@ def make_list(nr_runs, nr_equal, programs):
 
 
 def compare(bts, a, b):
-    """The differences of two traces, each with its thread's number; None: a thread too much."""
+    """The differences of two traces, each with its thread's number; None for an extra thread."""
     done = subprocess.run([bts, 'diff', '--json', a, b], stdout=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         sys.exit('bts diff: status %d' % done.returncode)
@@ -74,7 +74,7 @@ def compare(bts, a, b):
 
 
 def filtered(bts, a, b):
-    """With a filter, both sides may end without a branch: what is wrong with the output then."""
+    """What is wrong with the output with a filter, where both sides may end without a branch."""
     wrong = []
     for words in [], ['--json']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -95,7 +95,7 @@ def line_of(difference):
 
 
 class Steps:
-    """The instructions of a run's threads, single-stepped when they are first asked for."""
+    """The instructions of a run's threads, single-stepped at the first request."""
 
     def __init__(self, folder, program):
         self.folder = folder
@@ -113,7 +113,7 @@ class Steps:
         return sorted(logs, key=lambda log: int(log.split('.')[-1]))
 
     def text(self, program):
-        """Where the program's own code is: procedure linkage is left out, it binds lazily."""
+        """The program's own code. Procedure linkage is left out, because it binds lazily."""
         if program not in self.texts:
             said = subprocess.run(['readelf', '-SW', os.path.join(self.folder, program)],
                                   stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -133,7 +133,7 @@ class Steps:
 
     @staticmethod
     def hunks(a, b):
-        """Of each hunk, the first and last line in both files; an empty range if there is none."""
+        """Each hunk's first and last line in both files; the range of an insertion is empty."""
         done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
                               text=True, check=False)
         for line in done.stdout.splitlines():
@@ -145,7 +145,7 @@ class Steps:
 
     @staticmethod
     def judge_thread(a, b, hunks, differences):
-        """Each hunk begins with a difference, or lies before where the last one's runs meet."""
+        """Each hunk must have a difference, or precede the place where the runs meet."""
         places = {int(d['at']['address'], 16): d for d in differences}
         used = set()
         last = []
@@ -165,7 +165,7 @@ class Steps:
         return wrong + ['%#x in no hunk' % p for p in places if p not in used]
 
     def judge(self, a, b, found):
-        """What the hunks and the differences do not have in common."""
+        """The hunks without a difference, and the differences without a hunk."""
         program = os.path.basename(a).split('.')[0]
         wrong = []
         for nr, paths in enumerate(zip(self.logs(a), self.logs(b))):
@@ -193,7 +193,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Pairs of equal runs, one after the other; and pairs of others, drawn at random."""
+    """Pairs of equal runs, one after another; then random pairs of runs that differ."""
     rng = random.Random(SEED)
 
     def text(trace):
@@ -211,7 +211,7 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # The locks of Rust's library are in the program, and bts diff leaves them out.
+    # Rust's library and its locks are linked into the program, and bts diff leaves locks out.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (3 * len(runs) - len(alone)))
     test = failed = 0

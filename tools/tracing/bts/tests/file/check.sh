@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds and runs reader.c under ASan and UBSan: check.sh [DIR [KERNEL]]. KTAP. KERNEL is the
-# kernel's source, of which these files are a part if no other is named.
+# Build and run reader.c under ASan and UBSan: check.sh [DIR [KERNEL]]. Prints KTAP. KERNEL is
+# the kernel's source tree; the default is the tree that contains these files.
 
 set -eu
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads traces that are made up: of each format that the tracer has had, of one that it may
- * have later, and with entries that are damaged. Prints KTAP.
+ * Read invented traces: in each format that the tracer has ever used, in a format that a later
+ * tracer may use, and with damaged entries. Prints KTAP.
  *
  *	reader FILE
  *
- * FILE is written for each of them: version 6 of trace.dat, one CPU. The pack is the
- * example of Documentation/trace/bts-internals.rst. Its task, and that of each branch and
- * loss beside it, is a number that says which of them are whole.
+ * Each trace is written to FILE: version 6 of trace.dat, one CPU. The pack is the example of
+ * Documentation/trace/bts-internals.rst. The task's number of a pack, branch or loss shows
+ * whether the entry is whole.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const char branch_text[] = "name: bts_branch\nID: 18\nformat:\n" COMMON
 	"\tfield:unsigned long from;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-/* The first tracer: no packs, and so no numbers. */
+/* The first tracer had no packs, and therefore no sequence numbers. */
 static const char lost_text_0[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
 	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:16;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -52,7 +52,7 @@ static const char lost_text[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
 	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-/* The first packs did not name their format. */
+/* The first packs did not contain the number of their format. */
 static const char pack_text_0[] = PACK_BEGIN
 	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -91,14 +91,14 @@ struct entry {
 #define PACK_SIZE	52	/* HEAD and the code, as a multiple of 4 */
 
 /**
- * struct result - what is read of a trace
- * @branches:	branches of WHOLE_PID that are as expected
+ * struct result - what the reader found in a trace
+ * @branches:	expected branches of WHOLE_PID
  * @others:	other branches of WHOLE_PID
  * @rest:	branches of OTHER_PID
- * @losses:	losses of unknown numbers, by cause
- * @lost:	branches that are lost, by cause
- * @first:	branches before the first loss,
- * @lost_any:	if there is one
+ * @losses:	losses of an unknown number of branches, by cause
+ * @lost:	lost branches, by cause
+ * @first:	branches before the first loss
+ * @lost_any:	true after the first loss
  * @error:	what was wrong with the file
  */
 struct result {
@@ -163,7 +163,7 @@ static void put_pack(uint64_t seq)
 	put_entry(&e, PACK_SIZE);
 }
 
-/* As the first packs were. */
+/* Write a pack in the first format. */
 static void put_pack_0(uint64_t seq)
 {
 	struct entry e = make_pack(seq);
@@ -184,7 +184,7 @@ static void put_branches(void)
 	}
 }
 
-/* Of 7 branches, by cause 3. */
+/* Write a loss of 7 branches by cause 3. */
 static void put_lost(uint64_t seq)
 {
 	struct entry e = { .type = LOST_ID, .pid = WHOLE_PID, .seq = 7, .from = seq, .to = 3 };
@@ -210,7 +210,7 @@ static void put_number(FILE *f, uint64_t number, size_t size)
 	put(f, &number, size);
 }
 
-/* @pack: NULL if the tracer has no packs. */
+/* @pack: the format of packs; NULL if the tracer has no packs. */
 static void write_file(const char *lost, const char *pack)
 {
 	const char *formats[] = { branch_text, lost, pack };
@@ -230,7 +230,7 @@ static void write_file(const char *lost, const char *pack)
 		put_number(f, strlen(formats[i]), 8);
 		put(f, formats[i], strlen(formats[i]));
 	}
-	/* No other events, symbols, formats of printk, or command lines; one CPU. */
+	/* No other events, symbols, printk formats, or command lines; one CPU. */
 	put_number(f, 0, 8);
 	put_number(f, 0, 4);
 	put_number(f, 0, 8);
@@ -306,14 +306,14 @@ static struct result write_and_read(void)
 	return read_file();
 }
 
-/* Between two whole packs there is a loss, by a damaged entry, and no other. */
+/* Between the two whole packs, only the damaged entry may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* All is as expected, with @nr branches, and @lost ones lost by cause 3. */
+/* The trace must have @nr branches, and @lost branches lost by cause 3, and nothing else. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&
@@ -357,7 +357,7 @@ static void test_formats(void)
 	ok(is_whole(&r, 3 * NR, 0), "branches without packs between packs: none is missing");
 }
 
-/* Between two whole packs; @seq is the number of the second one. */
+/* Put an entry between two whole packs; @seq is the number of the second pack. */
 static struct result read_between(const struct entry *e, uint32_t size, uint64_t seq)
 {
 	begin();
@@ -384,7 +384,7 @@ static void test_foreign(void)
 	ok(good, "a pack of another format says which, and is a loss in its place");
 }
 
-/* No entry is read beyond its end, where whole ones follow. */
+/* The reader must not read beyond the end of a cut entry, where whole entries follow. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {
@@ -441,7 +441,7 @@ static uint32_t below(uint32_t n)
 	return (seed >> 32) % n;
 }
 
-/* Some bytes are others, the size is any one. The type and the task are as they were. */
+/* Change some bytes, and choose a random size. The type and the task stay. */
 static void put_damaged(void)
 {
 	static const uint16_t types[] = { BRANCH_ID, LOST_ID, PACK_ID, PACK_ID };
@@ -454,7 +454,7 @@ static void put_damaged(void)
 	put_entry(&e, 4 + 4 * below(24));
 }
 
-/* After each damaged entry there is a whole one, which must come through. */
+/* After each damaged entry there is a whole entry, which must be read. */
 static void test_damage(void)
 {
 	int good = 1;

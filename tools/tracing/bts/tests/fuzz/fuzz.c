@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs commands of the tool on what AFL++ makes of a file: fuzz FILE COMMAND [-- COMMAND]...
+ * Run commands of the tool on AFL++'s variants of a file: fuzz FILE COMMAND [-- COMMAND]...
  *
  * Each input is written to FILE, which the commands then read; if FILE is "-", the input is their
- * standard input. The process is persistent: it runs many inputs, as the tool does not do. What is
- * printed goes to /dev/null. Without AFL++ FILE is read as it is, once.
+ * standard input. The process is persistent: unlike the tool, it runs many inputs. The output
+ * goes to /dev/null. Without AFL++, the commands read FILE unchanged, once.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -15,7 +15,7 @@
 #define WORDS	32
 #define INPUTS	1000
 
-/* The tool's own, renamed. */
+/* main() of the tool, renamed. */
 int tool_main(int argc, char **argv);
 
 static void run(char *const *words, int nr)
@@ -23,7 +23,7 @@ static void run(char *const *words, int nr)
 	char *argv[WORDS + 2] = { "bts" };
 
 	memcpy(argv + 1, words, nr * sizeof(*argv));
-	/* As at the start of a process. */
+	/* Restore the state at the start of a process. */
 	optind = 0;
 	tool_main(nr + 1, argv);
 }

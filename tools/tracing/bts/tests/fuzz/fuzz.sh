@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs AFL++ on what the tool reads: fuzz.sh DIR SECONDS [ENTRY...]. KTAP.
+# Run AFL++ on the inputs of the tool: fuzz.sh DIR SECONDS [ENTRY...]. Prints KTAP.
 #
-#	trace	trace.dat, version 7 with its data compressed, by five commands
+#	trace	trace.dat, version 7 with compressed data, for five commands
 #	perf	perf.data
 #	gdb	the packets of gdb
 #	map	the symbols of a JIT compiler
-#	elf	a program: ELF, DWARF, tables of exceptions
+#	elf	a program: ELF, DWARF, exception tables
 #
-# The tool is built by afl-clang-fast in DIR, with ASan and UBSan. An entry fails if an input ends
-# the tool or keeps it busy for ten seconds; DIR/ENTRY/default has these inputs. The kernel's
-# source must be around these files.
+# afl-clang-fast builds the tool in DIR, with ASan and UBSan. An entry fails if an input crashes
+# the tool or keeps it busy for ten seconds; such inputs are in DIR/ENTRY/default. These files
+# must be in a kernel source tree.
 
 set -eu
 
@@ -39,7 +39,7 @@ build() {
 		$(pkg-config --libs libtracefs libtraceevent libelf libdw libzstd ncursesw) -liberty -lpthread
 }
 
-# A trace of functions of a JIT compiler, and of a program that throws exceptions.
+# Make a trace with functions of a JIT compiler, and with a program that throws exceptions.
 make_seeds() {
 	g++ -O1 -g -no-pie -static-libgcc -Wl,--build-id=none -o "$dir/throws" \
 		"$here/../trace/progs/throws.cc" -lpthread || return
@@ -59,7 +59,7 @@ seed() {
 	cp "$2" "$dir/$1/seeds/0"
 }
 
-# fuzz ENTRY FILE COMMAND...: until the time is over, or for ever.
+# fuzz ENTRY FILE COMMAND...: run until the time is over, or without end.
 fuzz() {
 	entry=$1
 	shift

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Does stock gdb step backwards through traces? KTAP.
+# Does stock gdb step backwards through traces? Prints KTAP.
 #
 #	check.sh build DIR		build the programs in DIR
-#	check.sh record DIR BTS PROGS	record the programs, as root, where there is a bts tracer;
-#					PROGS are those of test.d/bts/progs, and STEP=PROGRAM is the
-#					single-stepper of machine/judges
-#	check.sh judge DIR BTS PROGS	run gdb, here; with BTS_SLOW=1 a long history too
+#	check.sh record DIR BTS PROGS	record the programs, as root, with a bts tracer; PROGS is the
+#					folder test.d/bts/progs, and STEP=PROGRAM is the single-
+#					stepper of machine/judges
+#	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
-# The judge of a history is the single-stepper. Programs without a C library execute the same on
-# each machine; the others are stepped where they are recorded.
+# The single-stepper judges each history. Programs without a C library behave the same on each
+# machine; the other programs are single-stepped on the machine that records them.
 #
 # shellcheck disable=SC2317 # judge calls them
 
@@ -38,7 +38,7 @@ record() {
 	shift
 	got=0
 	"$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 || got=$?
-	# One of the commands is ended by a signal.
+	# One of the commands ends by a signal.
 	if [ $got -eq 125 ] || ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
 		cat "$name.said"
 	fi
@@ -49,7 +49,7 @@ record_all() {
 		record "$prog" -u -- "$progs/$prog"
 	done
 	record crash -u --flight=256k --on signal:SEGV -- ./words to be or not -not
-	# The reader is late if it has to share the program's CPU.
+	# Let the reader share the program's CPU, so that the reader is late.
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
@@ -60,7 +60,7 @@ record_all() {
 	"$STEP" ./words to be or not -not >died.steps
 }
 
-# in_gdb TRACE [OPTION...] -- COMMAND...: what gdb prints is in $work/text.
+# in_gdb TRACE [OPTION...] -- COMMAND...: write the output of gdb to $work/text.
 in_gdb() {
 	options=
 	while [ "$1" != -- ]; do
@@ -78,7 +78,7 @@ in_gdb() {
 	"$bts" gdb $options -- -nx -batch "$@" >"$work/text" 2>&1 </dev/null
 }
 
-# says PATTERN...: what gdb has printed has such lines, in this order.
+# says PATTERN...: gdb must have printed lines that match the patterns, in this order.
 says() {
 	at=0
 	for pattern; do
@@ -92,14 +92,14 @@ says() {
 	done
 }
 
-# same_history NAME LEAST [faulted]: $work/text has the history.
+# same_history NAME LEAST [faulted]: compare the history in $work/text with the single-stepper's.
 same_history() {
 	name=$1
 	shift
 	python3 "$here/history.py" "$name.steps" "$work/text" "$@"
 }
 
-# Which functions gdb has seen called is what the branches say.
+# gdb must have seen the calls that the branches show.
 same_calls() {
 	calls=$("$bts" report --no-lines bts_fib16.dat | grep -c '  call$')
 	found=$(awk -F '\t' '/^[0-9]+\t *[a-z]/ { match($2, /^ */); depth = RLENGTH
@@ -128,10 +128,10 @@ judge_pie() {
 	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
 }
 
-# gdb has worded this in two ways.
+# gdb versions word this message differently.
 end_of_history='No more reverse-execution history\|Reached end of recorded history'
 
-# The mistake is that list_drop() does not drop the first word.
+# The program's bug is that list_drop() does not unlink the first word.
 judge_crash() {
 	in_gdb crash.dat -- 'info sharedlibrary' bt reverse-finish 'tbreak list_drop' reverse-continue \
 		bt reverse-step reverse-stepi 'info locals' continue || return 1
@@ -144,8 +144,8 @@ judge_crash() {
 		'has_letter .*list.c:36'
 }
 
-# Losses are rows of the trace, for gdb they are gaps. If the row of a library's mapping is lost,
-# gdb has gaps of another kind as well, where it finds no code.
+# Each loss is a row of the trace, and a gap in gdb. If the row of a library's mapping is lost, gdb
+# also has gaps of another kind, at which it finds no code.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -165,7 +165,7 @@ judge_threads() {
 		'for thread 1 '
 }
 
-# From the kernel back into the program. gdb decodes the kernel's code as well as we do.
+# Step from the kernel back into the program. gdb must decode the kernel's code as bts does.
 judge_kernel() {
 	in_gdb both.dat -k --window 30000 --at syscalls:sys_enter_exit_group -- 'info record' 'bt 20' \
 		'tbreak main' reverse-continue 'info sharedlibrary' || return 1
@@ -174,14 +174,14 @@ judge_kernel() {
 		! grep 'Recorded trace may be' "$work/text"
 }
 
-# sh, which ran before exec in the same process, is another program.
+# The history must not contain sh, which ran in the same process before the exec.
 judge_exec() {
 	in_gdb both.dat -- 'record goto begin' || return 1
 	says '(words) up to ' '^#0 .* in _start () from .*/ld-linux-x86-64.so.2$' &&
 		! grep -q 'Recorded trace may be' "$work/text"
 }
 
-# The last block is the current place.
+# One of the three blocks is the current place.
 judge_window() {
 	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
 	time=$("$bts" report --no-lines bts_fib16.dat |
@@ -201,7 +201,7 @@ judge_pid() {
 	says 'bts: find: no_such_event: no such event'
 }
 
-# A port of this machine alone, for one gdb after another.
+# The port accepts only connections of this machine, from one gdb after another.
 judge_listen() {
 	"$bts" gdb --listen 0 bts_signal.dat >"$work/port" 2>"$work/said" &
 	stub=$!
@@ -224,7 +224,7 @@ judge_listen() {
 	[ $connected -eq 0 ] && [ "$local" = 0100007F ]
 }
 
-# A trace takes longer to read than gdb waits: gdb sends its first packet again.
+# Reading a trace may take longer than gdb waits; then gdb repeats its first packet.
 judge_patience() {
 	gdb -nx -batch -ex 'set sysroot' \
 		-ex "target remote | sleep 5; exec '$bts' gdb --stdio bts_signal.dat" \

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is gdb's history what a single-stepper has seen? history.py STEPS TEXT LEAST [faulted]
+"""Does gdb's history equal the single-stepper's? history.py STEPS TEXT LEAST [faulted]
 
-STEPS has the addresses of the instructions as 64-bit words, TEXT what gdb's command "record
-instruction-history" prints. The history must be the end of the steps, and have at least LEAST
-instructions. A stepper stops at each iteration of a REP instruction, which is one instruction
-to BTS. With "faulted" the last instruction of the history is the one that ended the program,
-which the stepper does not count.
+STEPS contains the addresses of the instructions as 64-bit words, TEXT the output of gdb's
+command "record instruction-history". The history must equal the end of the steps, and have at
+least LEAST instructions. The stepper stops at each iteration of a REP instruction, which is one
+instruction to BTS. With "faulted" the last instruction of the history ended the program; the
+stepper does not count this instruction.
 """
 
 import re

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The library of words.c, with a mistake. */
+/* The library of words.c, with a bug. */
 #include <stdlib.h>
 #include <string.h>
 

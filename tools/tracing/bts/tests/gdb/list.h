@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A list of words, the last one first. */
+/* A list of words; the last word that was added comes first. */
 #ifndef LIST_H
 #define LIST_H
 
@@ -10,7 +10,7 @@ struct word {
 
 void list_add(const char *text);
 void list_drop(const char *text);
-/* How many words have the letter? */
+/* Return: the number of words that contain the letter. */
 int list_count(char letter);
 
 #endif

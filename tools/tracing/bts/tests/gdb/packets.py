@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sends packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
 
-Each must have an error or an empty reply, and the next good packet its answer. Then N packets
-that are damaged at random: whatever they are, the stub must answer a good one afterwards.
+Each bad packet must get an error or an empty reply, and the next good packet its answer. Then N
+randomly damaged packets follow, after which the stub must still answer a good packet.
 """
 
 import random
@@ -36,7 +36,7 @@ BAD = [
 
 
 class Stub:
-    """The stub, and what gdb would say to it."""
+    """The stub, in conversation with an invented gdb."""
 
     def __init__(self, bts, trace):
         self.process = subprocess.Popen(
@@ -78,7 +78,7 @@ def check_bad(stub):
             sys.exit('%r: no answer after it' % packet)
 
 
-# Acknowledgements are still on: a wrong sum has a minus, and a minus the reply again.
+# Acknowledgements are still on: a wrong sum gets a minus, and a minus gets the reply again.
 def check_sums(stub):
     stub.send(b'$?#00')
     if stub.byte() != b'-':
@@ -100,11 +100,11 @@ def check_random(stub, count):
         for _ in range(rand.randrange(4)):
             at = rand.randrange(len(packet) + 1)
             packet[at:at + rand.randrange(3)] = rand.randbytes(rand.randrange(3))
-        # k ends the stub, D is gdb's good-bye.
+        # The packets k and D end the stub.
         if packet[:1] in (b'k', b'D'):
             continue
         data += b'$' + bytes(packet) + b'#00'
-    # The replies to all of them come first, while they are sent.
+    # Read the replies to all packets while the thread sends the packets.
     sender = threading.Thread(target=stub.send, args=(data + b'$qC#b4',))
     sender.start()
     while not stub.reply().startswith(b'QCp'):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two threads that call work(), each with a name of its own. */
+/* Two threads with different names, both of which call work(). */
 #define _GNU_SOURCE
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * words WORD... [-WORD...]: takes words into a list, or drops them. The status is 0 if one of
- * those that are left has an o. Nothing is printed, because a single-stepper prints there.
+ * words WORD... [-WORD...]: add words to a list, or remove them. The status is 0 if a remaining
+ * word contains an o. The program prints nothing, because the single-stepper uses the output.
  */
 #include "list.h"
 

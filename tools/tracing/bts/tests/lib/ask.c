@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asks libbts about traces, first about one after the other, then about all at once, in a
- * thread each: the answers must be the same. And its answers must agree with each other.
+ * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
+ * times libbts must report the same, and its answers must agree with each other.
  *
  *	ask TRACE...	prints what is wrong, or the number of branches
  */
@@ -16,13 +16,13 @@
 #define TRACES_MAX	32
 
 /**
- * struct answers - what a trace says
- * @path:	the trace
- * @trace:	the same, while it is open
- * @hash:	of all that was told
- * @branches:	so many were told
- * @total:	so many by the counts of different ones
- * @wrong:	something that does not agree with the rest, or NULL
+ * struct answers - what libbts reports about a trace
+ * @path:	the trace's file
+ * @trace:	the trace, while it is open
+ * @hash:	a hash of everything that libbts reported
+ * @branches:	the number of branches reported one by one
+ * @total:	the number of branches by the counts of different branches
+ * @wrong:	a contradiction, or NULL
  */
 struct answers {
 	const char		*path;
@@ -79,7 +79,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* The answers about a place are asked for once: a mark is kept with the branch. */
+/* Ask only once about each branch: a mark is kept with the branch. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;
@@ -110,7 +110,7 @@ static void total(void *ctx, struct bts_branch *b)
 
 static int row(void *ctx, const struct bts_task *task, const struct bts_row *row)
 {
-	/* Another thread may have such a row now: the text must stay. */
+	/* Let another thread get such a row now: the text of this row must stay. */
 	sched_yield();
 	add_number(ctx, row->time);
 	add_text(ctx, row->text);
@@ -181,7 +181,7 @@ static int stop(void *ctx, const struct bts_task *task, struct bts_branch *b)
 	return 7;
 }
 
-/* Failures are returned, with a text. */
+/* Check that failures are returned, with a text. Return: what is wrong, or NULL. */
 static const char *failures(const char *path)
 {
 	const char *wrong = NULL;

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 #
 # The judges of libbts, for judge.sh and damage.sh, which have set $progs and $work. judge.sh has
-# set $bts, the tool in the directory where the library was built, and has callgrind_counts, arcs
+# also set $bts, the tool in the folder of the built library, and defines callgrind_counts, arcs
 # and own_functions.
 #
 # shellcheck disable=SC2154
@@ -10,7 +10,7 @@
 tests=$(cd -P -- "$progs/../.." && pwd)
 header=$tests/../include/libbts.h
 
-# As others have it: where make install puts it, found by pkg-config.
+# Install the library with make install. Programs find the library with pkg-config.
 lib_install() {
 	root=$work/root
 	libdir=$root/opt/bts/lib
@@ -27,13 +27,13 @@ lib_build() {
 		$(pkg-config --cflags --libs libbts) -lpthread
 }
 
-# empty TEXT: what should not be there.
+# empty TEXT: fail, and print TEXT, if TEXT is not empty.
 empty() {
 	[ -z "$1" ] || printf '# %s\n' "$1"
 	[ -z "$1" ]
 }
 
-# The functions of the header and no others, by the soname; the header is C++ as well.
+# The library must export the header's functions and no others. The header is also valid C++.
 judge_lib_exports() {
 	lib_install || return
 	nm -D --defined-only "$libdir/libbts.so" |
@@ -45,8 +45,8 @@ judge_lib_exports() {
 		g++ -Wall -Wextra -fsyntax-only -x c++ "$header"
 }
 
-# Nothing that prints, or ends the program; no buffers that traces share: what is named here is
-# set once.
+# The library must not print, end the program, or have writable data that traces share. The data
+# that is allowed here is set once, or belongs to a thread.
 judge_lib_quiet() {
 	archive=$(dirname "$bts")/libbts.a
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \
@@ -56,7 +56,7 @@ judge_lib_quiet() {
 	[ -n "$(nm -u "$archive")" ] && empty "$calls" && empty "$data"
 }
 
-# The example, of at most 40 lines, counts the calls of each function as callgrind does.
+# The example has at most 40 lines, and counts the calls of each function as callgrind does.
 judge_lib_example() {
 	source=$tests/../../../../Documentation/tools/bts/libbts-example.c
 	[ "$(wc -l <"$source")" -le 40 ] && lib_build example "$source" &&
@@ -70,8 +70,8 @@ judge_lib_example() {
 		[ "$(cat "$work/said")" = "read: calls: not a trace.dat file" ]
 }
 
-# From Python: structures as in the header, the example's answer, the manual's session, what a
-# function of the program raises, and an error.
+# Python: the structures equal the header's, the example gives the same answer, the manual's
+# session works, exceptions of the program's functions are passed on, and errors are raised.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
@@ -106,7 +106,7 @@ judge_lib_python() {
 	empty "$said"
 }
 
-# All that it prints is the program's.
+# Only the program prints; the library prints nothing.
 judge_lib_threads() {
 	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \
 		calls.dat >"$work/text" 2>&1
@@ -115,7 +115,7 @@ judge_lib_threads() {
 	[ "$status" = 0 ] && grep -qx '[0-9]* branches' "$work/text"
 }
 
-# lib_sanitized DIR: builds ask and memory with the library that is there, under the sanitizers.
+# lib_sanitized DIR: build ask and memory with the library in DIR, under the sanitizers.
 lib_sanitized() {
 	wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup,--wrap=vasprintf
 	set -- "$1/libbts.a" -g -O1 -D_GNU_SOURCE -fsanitize=address,undefined \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a trace again and again, and each time there is no memory for another of the library's
- * requests: for this one alone, then for it and all that follow. Each time, the failure must be
- * returned, and the trace must close.
+ * Read a trace many times, and let one request for memory fail each time: first this request
+ * alone, then all requests from this one on. Each time, the library must return the failure, and
+ * the trace must close.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */
@@ -19,7 +19,7 @@ static unsigned long fails_at;
 static bool fails_on;
 static atomic_bool failed;
 
-/* These have the linker's names. */
+/* The linker defines these names. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__real_reallocarray(void *ptr, size_t nr, size_t size);
@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* False if the failure was not returned. */
+/* Return: false if the failure was not returned. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

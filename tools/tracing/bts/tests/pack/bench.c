@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How dense packed branches are, and how quickly they are coded and decoded
+ * Measure the size of packed branches, and the speed of the coder and the decoder
  *
  *	pack_bench ID FILE...
  *
- * Each file is what per_cpu/cpuN/trace_pipe_raw gave of a trace with one entry for each
- * branch, in sub-buffers of 4096 bytes. ID is that of events/ftrace/bts_branch/format.
- * Its branches are packed in batches of 256, 512 and 1024, as if the hardware had raised
- * an interrupt for so many of them, and at each change of the task. What is counted is
- * the whole entry, with the ring buffer's header. Each speed is the best of five, in
- * millions of branches a second, on one core; both with batches of 512.
+ * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace with one entry for each
+ * branch and sub-buffers of 4096 bytes. ID is the number in events/ftrace/bts_branch/format. The
+ * branches are packed in batches of 256, 512 and 1024, as if the hardware had raised an interrupt
+ * for each batch; a change of the task also ends a batch. The size is the size of the whole entry,
+ * including the ring buffer's header. Each speed is the best of five, in millions of branches a
+ * second, on one core, with batches of 512.
  */
 
 #include <errno.h>
@@ -23,11 +23,11 @@
 #define PAGE		4096
 #define ROUNDS		5
 
-/* The ring buffer's header of an event, and an entry bts_pack without its code. */
+/* The ring buffer's header of an event, and the entry bts_pack without its code. */
 #define EVENT_HEAD	4
 #define ENTRY_HEAD	35
 
-/* What one sub-buffer has room for. */
+/* The size of the longest code that fits into one sub-buffer. */
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {
@@ -58,7 +58,7 @@ static void __attribute__((noreturn)) die(const char *what)
 	exit(1);
 }
 
-/* Of the CPU, so that other work of the host does not count. */
+/* The time of the CPU, which does not count other work of the host. */
 static double now(void)
 {
 	struct timespec t;
@@ -69,7 +69,7 @@ static double now(void)
 
 static void *grow(void *p, size_t nr, size_t size)
 {
-	/* When it is full, at each power of two */
+	/* The array is full at each power of two. */
 	if (nr & (nr - 1))
 		return p;
 	p = realloc(p, (nr ? 2 * nr : 1) * size);
@@ -92,7 +92,7 @@ static void add_entry(struct branches *b, unsigned int id, const u8 *entry)
 	memcpy(&rec->flags, entry + 4, 4);
 }
 
-/* See include/linux/ring_buffer.h for what an event begins with. */
+/* include/linux/ring_buffer.h describes the header of an event. */
 static void add_page(struct branches *b, unsigned int id, const u8 *page)
 {
 	const u8 *p = page + 16, *end;
@@ -143,7 +143,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* The records that an interrupt finds, of one task. */
+/* Return: the number of records that an interrupt would find; they belong to one task. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;
@@ -153,7 +153,7 @@ static size_t batch_of(const struct branches *b, size_t first, size_t n)
 	return i - first;
 }
 
-/* Return: how many bytes the entries take. */
+/* Return: the size of all entries in bytes. */
 static size_t make_packs(const struct branches *b, size_t n, struct packs *packs)
 {
 	size_t first, end, bytes = 0;
@@ -177,7 +177,7 @@ static size_t make_packs(const struct branches *b, size_t n, struct packs *packs
 	return bytes;
 }
 
-/* Return: false if not the branches came back that went in. */
+/* Return: true if the decoder returns the branches that were packed. */
 static bool check_packs(const struct packs *packs, const struct branches *b)
 {
 	static struct bts_pair out[BTS_PACK_MAX];

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# check.sh [--runs N] DIR: KTAP of the programs in DIR, see the Makefile. Without --runs
-# the KUnit cases, and each fuzzer for 5 seconds after its corpus; with it, the fuzzers
-# alone, N inputs each.
+# check.sh [--runs N] DIR: run the programs in DIR, see the Makefile, and print KTAP. Without
+# --runs: the KUnit cases, and each fuzzer for 5 seconds after its corpus. With --runs: only the
+# fuzzers, with N inputs each.
 
 set -u
 
@@ -17,7 +17,7 @@ tests=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
 . "$tests/ktap.sh"
 
-# fuzz NAME OPTION...: what the fuzzer finds is in DIR/found-NAME, a crash in DIR.
+# fuzz NAME OPTION...: the fuzzer writes new inputs to DIR/found-NAME, and crashes to DIR.
 fuzz() {
 	name=$1
 	shift
@@ -29,7 +29,7 @@ fuzz() {
 	return "$status"
 }
 
-# inputs NAME: how many inputs the fuzzer has tried.
+# inputs NAME: print the number of inputs that the fuzzer has tried.
 inputs() {
 	awk '/^stat::number_of_executed_units/ { print $2 }' "$dir/$1.log"
 }
@@ -45,8 +45,8 @@ if [ "$runs" ]; then
 	exit "$failed"
 fi
 
-# Two programs that print KTAP themselves: their lines, numbered anew. One that ends early
-# leaves the plan incomplete.
+# Two programs print KTAP themselves. Copy their lines with new numbers. If a program ends early,
+# the plan is incomplete.
 for name in pack_kunit test_plugin; do
 	"$dir/$name" "$dir/plugin_bts.so" >"$dir/$name.log" 2>&1 || failed=1
 done

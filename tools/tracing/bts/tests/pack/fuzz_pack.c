@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: what the coder of packed branches writes, the decoder gives back
+ * libFuzzer target: the decoder must return the branches that the coder packed
  *
- * An input is the room for a pack (2 bytes), and then instructions that make branches:
+ * An input is the room for a pack (2 bytes), followed by instructions that make branches:
  *
- *	0x00 - 0x7f	the branch so many before this one, again
- *	0x80 - 0xbf	this far after the last target, and the next byte further, signed
- *	0xc0 - 0xdf	5 bytes after the start of the branch so many before
- *	0xe0 - 0xef	distance of (low 3 bits + 1) bytes, and a difference of 4
- *	0xf0 - 0xff	distance of 1 byte, and a difference of (low 3 bits + 1) bytes
+ *	0x00 - 0x7f	repeat a branch; the number says how many branches back
+ *	0x80 - 0xbf	begin this far after the last target; the next byte is the signed distance
+ *	0xc0 - 0xdf	lead to 5 bytes after the start of an earlier branch
+ *	0xe0 - 0xef	a distance of (low 3 bits + 1) bytes, and a difference of 4
+ *	0xf0 - 0xff	a distance of 1 byte, and a difference of (low 3 bits + 1) bytes
  *
- * The coder is never emptied: what is left of an earlier input must not matter.
+ * The coder is never emptied: the remains of an earlier input must not matter.
  */
 
 #include <stdint.h>
@@ -32,7 +32,7 @@ static void die_unless(bool good)
 		abort();
 }
 
-/* A little-endian number of up to 8 bytes, with its sign; 0 for what is not there. */
+/* Read a signed little-endian number of up to 8 bytes; missing bytes are 0. */
 static u64 get(const uint8_t **p, const uint8_t *end, unsigned int n)
 {
 	u64 value = 0;

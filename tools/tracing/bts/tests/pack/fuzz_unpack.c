@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: the decoder of packed branches, on any bytes
+ * libFuzzer target: the decoder of packed branches, with arbitrary bytes
  *
- * An input is nr (2 bytes), what a cursor asks for at once (1 byte), the first from (8
- * bytes) and the code. The code and the room for the branches are allocated to the
- * byte, so that the address sanitizer sees each access beside them. A cursor must get
- * what is decoded in one go.
+ * An input is nr (2 bytes), the step of a cursor (1 byte), the first from (8 bytes) and the code.
+ * The code and the array of branches are allocated with their exact sizes, so that the address
+ * sanitizer notices each access beyond them. A cursor must return the same branches as one call of
+ * the decoder.
  */
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void die_unless(bool good)
 		abort();
 }
 
-/* Ask for @step branches at a time. Return: how many there were. */
+/* Decode @step branches at a time. Return: the number of branches. */
 static unsigned int decode_steps(struct bts_pair *out, unsigned int step)
 {
 	unsigned int n, done = 0;

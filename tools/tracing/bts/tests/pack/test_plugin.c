@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What libtraceevent prints of packs with plugin_bts.so, in KTAP
+ * Test what libtraceevent prints for packs with plugin_bts.so; prints KTAP
  *
  *	test_plugin PLUGIN
  *
- * The entries are made here, with the tracer's own coder, and their format is read as
- * from a trace. The columns are those of trace-cmd report.
+ * The test makes entries with the tracer's own coder, and declares their format as a trace does.
+ * The columns are the columns of trace-cmd report.
  */
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define LOST_ID	19
 #define BRANCH_ID 18
 
-/* What the format of each event has before its own fields. */
+/* The fields before an event's own fields. */
 #define COMMON_FIELDS \
 	"format:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -44,7 +44,7 @@ static const char pack_format[] =
 	"print fmt: \"%u branches: %pS -> ... -> %pS\", REC->nr, (void *)REC->from, "
 	"(void *)REC->to\n";
 
-/* As the first tracers wrote it. */
+/* The format of the first tracers. */
 static const char old_format[] =
 	"name: bts_pack\n"
 	"ID: 20\n"
@@ -156,8 +156,8 @@ static int make_pack(struct entry *entry, u64 seq)
 }
 
 /*
- * Return: the line, or lines, as trace-cmd report makes them; valid until the next. The
- * entry is copied, so that the sanitizer sees what is read after it.
+ * Return: the line, or lines, of trace-cmd report, valid until the next call. The entry is
+ * copied, so that the sanitizer notices accesses after its end.
  */
 static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 {
@@ -211,14 +211,14 @@ static void test_rows(struct tep_handle *tep)
 	entry.pack.seq = 0;
 	expect(strstr(print(tep, &entry, PACK_HEAD), "DAMAGED"),
 	       "DAMAGED: 4 branches of the pack are missing", "a pack without code");
-	/* No token begins with this. After the first branch, which takes two bytes: */
+	/* No token begins with this byte. The first branch takes the two bytes before it. */
 	entry.pack.code[2] = 0x79;
 	expect(strstr(print(tep, &entry, size), "0x401020"), "0x401020\n"
 	       "            prog-52    [001]   bts_pack: "
 	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
 }
 
-/* Return: the row of an entry that is cut off after @size bytes, from the colon on. */
+/* Return: the row of an entry that is cut off after @size bytes, beginning with the colon. */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 {
 	struct entry entry;
@@ -228,7 +228,7 @@ static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 	return strstr(print(tep, &entry, size), ": ");
 }
 
-/* No entry is read beyond its end. */
+/* The plugin must not read beyond the end of an entry. */
 static void test_cut(struct tep_handle *tep)
 {
 	static const struct { u16 type; int size; } entries[] = {
@@ -264,7 +264,7 @@ static unsigned int below(unsigned int n)
 	return (seed >> 32) % n;
 }
 
-/* The sanitizer ends the program if one of them is read beyond its end. */
+/* The sanitizer ends the program if the plugin reads beyond the end of an entry. */
 static void test_damage(struct tep_handle *tep)
 {
 	struct entry entry;
@@ -279,7 +279,7 @@ static void test_damage(struct tep_handle *tep)
 	expect("", "", "damaged entries");
 }
 
-/* A trace of a tracer that had no format. */
+/* Test packs that do not name their format. */
 static void test_old(struct tep_handle *tep)
 {
 	struct entry entry;
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	if (!loader || !options)
 		return misuse("not the plugin");
 
-	/* A result must not be lost if the sanitizer ends the program later. */
+	/* Print each result at once, in case the sanitizer ends the program later. */
 	setlinebuf(stdout);
 	puts("KTAP version 1\n1..12");
 	size = make_pack(&entry, 0);

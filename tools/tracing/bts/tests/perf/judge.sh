@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Judges what record.sh has recorded with perf:
+# Judge the recordings of record.sh:
 #
-#	judge.sh PROGRAMS DIR GUEST	GUEST: what record.sh has printed
+#	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
-# The judges: bts_compare, with the branches of a known program that have both ends in user
-# space, in order, none extra, by single-stepping; and, if the kernel has the tracer, its trace
-# of the same program. Prints KTAP.
+# bts_compare compares each trace with the branches within user space, in order and none extra;
+# single-stepping found these branches. If the kernel has the tracer, the tracer's trace of the same
+# program is a second judge. Prints KTAP.
 
 set -u
 
@@ -23,7 +23,7 @@ failed=$(grep -c '^not ok ' "$guest")
 
 # --- Against the single-stepper -------------------------------------------------------
 
-# The tasks of a trace: those without branches of their own count, too.
+# The tasks of a trace, including tasks without any branches.
 tasks() { # FILE
 	bts report --no-lines --json "$1" | sed -n 's/.*"pid":\([0-9]*\),.*"arrives .*/\1/p' |
 		sort -nu | paste -sd,
@@ -57,12 +57,12 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 check "the comparison can tell" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
-# Without guards (perf_follow.c), tasks get branches to which their code does not lead.
+# Without guards (perf_follow.c), tasks get branches that do not fit their code.
 check "tasks that take turns on a CPU are kept apart" no_gap clones.dat
 check "a signal's handler, at its place" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
 
-# --- intel_bts, which has the kernel's side, too --------------------------------------
+# --- intel_bts, which also has the kernel's side -------------------------------------
 
 intel_both() { # PROGRAM
 	bts import -o import.dat "$1-intel.data" && rows import.dat >branches &&
@@ -76,7 +76,7 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# Live: the same branches, also of children.
+# Recorded by bts: the same branches, also of children.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
@@ -90,7 +90,7 @@ live_kernel() {
 		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
 check "intel_bts -k: nothing of user space alone, and names of the kernel" live_kernel
-# After a loss, the PMU has to be started again.
+# After a loss, bts must start the PMU again.
 live_lost() {
 	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
 }
@@ -115,8 +115,8 @@ check "import of a file that is cut, and of others" cut_short
 
 # --- Against the tracer ---------------------------------------------------------------
 
-# What the two have in common: instructions by function, and the addresses that ran. A branch
-# into the kernel counts for the tracer alone.
+# The tracer and perf must agree on the instructions by function, and on the executed addresses.
+# Only the tracer counts branches into the kernel.
 counts() { # FILE
 	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
 		sed 's/"branches":.*//' | sort
@@ -145,7 +145,7 @@ check "a loss is a row at its place" says 'LOST branches (ring buffer full)' \
 	bts report --no-lines lost.dat
 check "a PID's mappings, by /proc" says 'bts_map: .*bts_spin_a' \
 	bts report --no-lines --head 20 spin.dat
-# As many rows as there are branches, by the plugin, in stock trace-cmd.
+# In stock trace-cmd, the plugin must print as many rows as there are branches.
 trace_cmd() {
 	trace-cmd report -i bts_loop.dat 2>said_it | grep -c ' -> ' >rows.txt
 	cat rows.txt

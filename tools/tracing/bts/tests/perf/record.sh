@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Records with perf, as root, on a kernel with the tracer or without it, real or emulated:
+# Record with perf, as root, on a kernel with or without the tracer, real or emulated:
 #
-#	record.sh PROGRAMS DIR	those of tools/testing/selftests/ftrace/test.d/bts/progs; where the
-#				traces go
+#	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
+#				DIR: the folder for the traces
 #
-# Prints KTAP without a plan: judge.sh continues it, wherever the programs are the same files.
+# Prints KTAP without a plan. judge.sh continues it, on any machine with the same program files.
 
 set -u
 
@@ -20,7 +20,7 @@ bts_perf() {
 	bts record --backend perf "$@"
 }
 
-# --- With intel_bts, where page table isolation is off: live, and for the import -------
+# --- With intel_bts, if page table isolation is off: by bts, and for the import --------
 
 # Linux 7.3 cannot write the memory that perf maps to a file on 9p without a cache (EFAULT).
 perf_record() { # FILE OPTION...
@@ -108,7 +108,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts stands still, the ring fills up. The program's end waits for bts.
+# While bts is stopped, the ring buffer fills up. At its end, the program waits for bts.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -136,7 +136,7 @@ running() {
 }
 check "a PID that runs, and goes on" running
 
-# Linux without Debian's patch takes 3 for 2. The programs may lie where only root can enter.
+# Linux without Debian's patch treats 3 as 2. The folder of the programs may be closed to the user.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)

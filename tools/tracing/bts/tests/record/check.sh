@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds and runs trust.c under ASan and UBSan, and looks with output.py at what BTS prints of a
-# trace that odd.c has made: check.sh [DIR [BTS [KERNEL]]]. KTAP. KERNEL is the kernel's source,
-# of which these files are a part if no other is named.
+# Build and run trust.c under ASan and UBSan, and check with output.py what BTS prints of odd.c's
+# trace: check.sh [DIR [BTS [KERNEL]]]. Prints KTAP. KERNEL is the kernel's source tree; the
+# default is the tree that contains these files.
 
 set -eu
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a trace whose names are what hostile ones may be: odd FILE [ADDRESS]
+ * Write a trace with hostile names: odd FILE [ADDRESS]
  *
- * A task calls a function of a JIT compiler twice; each name has a quote, UTF-8, a byte that is
- * not UTF-8, and sequences that set a terminal's title and colour. With ADDRESS it also takes
+ * A task calls a function of a JIT compiler twice. Each name contains a quote, UTF-8, an invalid
+ * byte, and sequences that set a terminal's title and colour. With ADDRESS, the task also takes
  * branches in /throws, a program without a build ID that begins at 0x400000.
  */
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t l
 	pages_row(p, 1000, &map, sizeof(map));
 }
 
-/* Through the functions from there on, each of which calls the next one. */
+/* Put a chain of branches through the functions after @from. */
 static void put_program(struct pages *p, uint64_t from)
 {
 	put_map(p, "/throws", 0x400000, 0x100000);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is what bts prints of a hostile trace JSON, and harmless to a terminal? KTAP.
+"""Is the output of bts for a hostile trace valid JSON, and harmless to a terminal? Prints KTAP.
 
-    output.py BTS TRACE     TRACE is odd.c's
+    output.py BTS TRACE     TRACE was made by odd.c
 """
 import json
 import os
@@ -12,7 +12,7 @@ import sys
 
 BTS, TRACE = sys.argv[1:]
 NUMBER = 0
-# The byte that is not UTF-8 is U+FFFD.
+# bts prints U+FFFD for the invalid byte.
 ODD = 'q"\\\u00fc\ufffd\x1b]0;x\a\x9b'
 FAILED = []
 
@@ -33,7 +33,7 @@ def run(*words):
 
 
 def objects(*words):
-    """The objects that a command prints, a line each."""
+    """The objects that a command prints, one per line."""
     out = run(*words)
     done = subprocess.run(['jq', '-c', '.'], input=out, stdout=subprocess.PIPE, check=False) \
         if any(os.access(os.path.join(d, 'jq'), os.X_OK) for d in os.get_exec_path()) else None
@@ -44,7 +44,7 @@ def objects(*words):
 
 
 def check_json(name, words, wanted):
-    """Each line is an object; one of them has what is wanted."""
+    """Each line must be an object, and one object must match."""
     try:
         rows = objects(*words, TRACE)
         good = any(wanted.items() <= row.items() for row in rows)
@@ -57,7 +57,7 @@ def check_json(name, words, wanted):
 
 
 def on_terminal(*words):
-    """The bytes that a command sends to a terminal, its errors included."""
+    """The bytes that a command sends to a terminal, including errors."""
     seen = bytearray()
 
     def read(fd):
@@ -74,7 +74,7 @@ def on_terminal(*words):
 
 
 def harmless(data):
-    """No control characters but the ends of lines and tabs, no C1."""
+    """The only control characters must be newlines and tabs; C1 counts too."""
     text = data.decode(errors='replace')
     return len(text) > 20 and not [c for c in text if ord(c) < 32 and c not in '\r\n\t'
                                    or 0x7f <= ord(c) < 0xa0]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Root records into a directory of another user: what that user has put there leads nowhere, and
- * what bts makes is readable by its owner alone. Prints KTAP.
+ * Root records into another user's directory. The links of that user must not lead bts elsewhere,
+ * and only the owner may be able to read what bts writes. Prints KTAP.
  *
  *	trust DIR	DIR is emptied, and written to
  *
- * "foreign" is the directory that must stay as it is.
+ * The directory "foreign" must not change.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 
 static bool foreign_owner;
 
-/* A file of somebody else cannot be made by everybody who runs this test. */
+/* Pretend another owner, because only root could create another user's file. */
 static int open_as_told(const char *path, int flags, struct stat *st)
 {
 	int fd = path_open(path, flags, st);
@@ -41,11 +41,11 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 
 static int told = -1;
 
-/* In place of bts record, which takes a while: says where the trace is to be. */
+/* Replaces bts record, which would take a while: report the path of the trace. */
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
-	/* As exec() does. */
+	/* exec() resets signal handlers, too. */
 	signal(SIGINT, SIG_DFL);
 	alarm(20);
 	dprintf(told, "%s", args[3]);
@@ -104,7 +104,7 @@ static void link_to(const char *target, const char *path)
 
 /* --- The trace ---------------------------------------------------------------------- */
 
-/* 0: there is a trace at @path now. */
+/* Return: 0 if there is a trace at @path now. */
 static int write_trace(const char *path)
 {
 	char *none[] = { NULL };
@@ -209,7 +209,7 @@ static void test_instance(void)
 
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
-	/* No process has such a PID; the second one's is in another namespace. */
+	/* No process has these PIDs; the process of the second PID is in another namespace. */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
 	lock = lock_directory("tracing/instances/bts-99999999", 0);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares who has called whom how often: arcs.py THEIRS OURS OBJECT
+"""Compares the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
-THEIRS is a file of callgrind's, OURS one of `bts dump -f callgrind`. Prints how many of their arcs
-within the object are the same, and how many there are; then those that are not.
+THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. Prints how many calls within
+the object both files have with the same count, and how many calls there are; then the differences.
 
-If the object has no local symbols, callgrind takes code that is jumped to for the function that
-jumps, and bts for a function of its own.
+If the object has no local symbols, callgrind adds code that is reached by a jump to the function
+that jumps. bts treats such code as a function.
 """
 import collections
 import os
@@ -16,8 +16,8 @@ import sys
 
 
 def plain(name):
-    """Without recursion's number, arguments, version, source file, hash of Rust, and the result's
-    type of a template. Of a function without a symbol, both have the address."""
+    """The name without callgrind's recursion number, arguments, version, source file, Rust's hash,
+    and a template's result type. For a function without a symbol, both have the address."""
     address = re.match(r"0x([0-9a-f]+)|\[.*\+0x([0-9a-f]+)\]$", name)
     if address:
         return hex(int(address[1] or address[2], 16))
@@ -28,7 +28,7 @@ def plain(name):
 
 
 def aliases(path):
-    """The first name of each function: the two take different ones."""
+    """The first name of each function, because the two profiles choose different names."""
     names, first = {}, {}
     text = "".join(subprocess.run(["nm", "-C", *option, path], text=True, check=False,
                                   capture_output=True).stdout for option in ([], ["-D"]))
@@ -61,7 +61,7 @@ def arcs(path, wanted, names):
 
 
 def same(theirs, ours, arc, nameless):
-    """If a nameless function has more of these calls, it is because it was jumped to."""
+    """Report whether the counts agree, or differ by calls of a nameless function only."""
     caller, callee = arc
     more = sum(ours[c, callee] - theirs[c, callee] for c in nameless[callee])
     lacks = theirs[arc] - ours[arc]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs as people run them: corpus.sh build|record|judge DIR BTS
+# Real-world programs: corpus.sh build|record|judge DIR BTS
 #
 # build and judge run on the host, record runs in a guest. No trace may have a gap. No stack may be
 # guessed unless the program has fibers, goroutines or coroutines. The calls within an object are
@@ -10,12 +10,13 @@
 #  - A function jumps back to the beginning of a function that has jumped to it. callgrind counts a
 #    call, bts a loop. Our own programs are built without such jumps.
 #  - callgrind does not count all jumps into code without symbols.
-#  - The guest's processor and heap addresses differ from the host's, and so do branches of code
-#    that asks for the processor, and of hash tables with addresses as keys.
+#  - The guest's processor and heap addresses differ from the host's. So branches differ in code
+#    that asks for the processor, and in hash tables with addresses as keys.
 #
-# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls in others.
-# Not compared: 32-bit programs and Go, which valgrind does not run here; static programs, which ask
-# for the processor; and jumps between stacks and out of handlers, which judge.sh compares.
+# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls in other
+# programs. These are not compared: 32-bit programs and Go, which valgrind does not run here; static
+# programs, which ask for the processor; and jumps between stacks and out of handlers, which
+# judge.sh compares.
 
 set -u
 
@@ -31,8 +32,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# The name; stacks that may be guessed: none or any; how many percent of the calls within which
-# object are callgrind's; the command.
+# Each line has the name; the stacks that may be guessed (none or any); the percentage of calls
+# within an object that must equal callgrind's, and the object; the command.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -73,7 +74,7 @@ library() {
 	ldconfig -p | sed -n "s/.*[[:space:]]$1[-.].* => //p" | head -n 1
 }
 
-# The same in the guest and here.
+# alone COMMAND...: run COMMAND in the same way in the guest and on the host.
 alone() {
 	env -i PATH=/usr/bin:/bin LC_ALL=C PYTHONHASHSEED=0 GOMAXPROCS=1 GOGC=off "$@"
 }
@@ -83,7 +84,7 @@ alone() {
 build_calls() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
-			# valgrind 3.19 cannot read what clang says in DWARF 5 of C++.
+			# valgrind 3.19 cannot read clang's DWARF 5 of C++.
 			flags="-gdwarf-4 -fno-inline -fno-optimize-sibling-calls -fuse-ld=$linker"
 			# shellcheck disable=SC2086 # options
 			{
@@ -105,7 +106,7 @@ build_32() {
 	gcc -m32 -O1 -fno-builtin -Wl,-z,lazy -o 32-bit-plt "$progs/plt.c"
 }
 
-# told-NAME prints its own tree. Debian's rustc, if there is another one.
+# told-NAME prints its own tree. Use Debian's rustc, even if another rustc is installed.
 build_others() {
 	for linker in $linkers; do
 		PATH=/usr/bin:$PATH rustc -O -g -C symbol-mangling-version=v0 --crate-name tree \
@@ -149,7 +150,7 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-# same_calls OBJECT PERCENT COMMAND...: "N of M" calls within the object are callgrind's.
+# same_calls OBJECT PERCENT COMMAND...: "N of M" calls within the object must equal callgrind's.
 same_calls() {
 	object=$1
 	percent=$2
@@ -188,7 +189,7 @@ judge_one() { # NAME GUESSES PERCENT OBJECT COMMAND...
 		"$branches" "$gaps" "${guessed:-0}" "$calls")"
 }
 
-# judge_tree NAME TOLD: depth and name of each function of the program.
+# judge_tree NAME TOLD: compare the depth and name of each function of the program.
 judge_tree() {
 	alone "./$2" >tree.told &&
 		"$bts" replay "$1.dat" >tree.replay && "$trace/tree.py" tree.replay tree.told

@@ -3,13 +3,13 @@
 #
 # Bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
-# TRACE is cut at 1,000 places; it and those that are SMALL are damaged at random RUNS times;
-# and CALLS, the program of the last of those, a tenth as often. SERVE is serve.c with the
-# tool in it, which should be built with SAN=1. Each time the command must end by itself with
-# 0 or 1, with a message of one line if with 1. Of a trace that is cut, what is shown must be
-# the beginning of what the whole trace has, on each CPU. Of one that is whole, each command
-# must give all memory back. PROGRAMS is a directory with those that use libbts, built in the
-# same way: ask reads several traces at once, and memory one without memory. KTAP.
+# Cut TRACE at 1,000 places. Damage TRACE and each SMALL at random, RUNS times; damage CALLS, the
+# program of the last trace, a tenth as often. SERVE is serve.c with the tool, which should be
+# built with SAN=1. Each command must end by itself with 0 or 1, and print a message of one line
+# if it ends with 1. Of a cut trace, a command must show the beginning of what the whole trace has,
+# on each CPU. Of a whole trace, each command must free all memory. PROGRAMS is a directory with
+# programs that use libbts, built in the same way: ask reads several traces at once, and memory
+# reads a trace without memory. Prints KTAP.
 
 import collections
 import concurrent.futures
@@ -34,7 +34,7 @@ COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["
 
 
 class Servers:
-    """A server for each thread that asks."""
+    """A server for each thread."""
 
     def __init__(self, serve, directory, leaks):
         self.serve = serve
@@ -64,7 +64,7 @@ class Servers:
             out = f.read()
         with open(local.out + ".err", "rb") as f:
             err = f.read()
-        # diff(1)'s: 1 is a difference, 3 a failure.
+        # bts diff has the status of diff(1): 1 is a difference. 3 is a failure.
         known = {0: 0, 1: 0, 3: 1} if args[0] == "diff" else {0: 0, 1: 1}
         result = known.get(os.waitstatus_to_exitcode(status))
         if result is None or b"Sanitizer" in err or b"runtime error" in err:
@@ -78,7 +78,7 @@ class Servers:
 
 
 def rows(servers, path):
-    """What is shown, by CPU: time, task, from, to."""
+    """The branches of the trace, by CPU: time, task, from, to."""
     status, out, err = servers.run(["dump", "-f", "csv", path])
     cpus = collections.defaultdict(list)
     for line in out.decode(errors="replace").splitlines()[1:]:
@@ -89,7 +89,7 @@ def rows(servers, path):
 
 
 def verdict(what, status, err):
-    """What is wrong, or None: a failure has one line that says what, of which file, and why."""
+    """What is wrong, or None. The message of a failure is one line: what, which file, why."""
     text = err.decode(errors="replace")
     if status is None:
         return "%s: ended badly\n%s" % (what, text)
@@ -106,7 +106,7 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # A cut trace has lost the names of its CPUs: these are counted.
+    # A cut trace has lost the names of its CPUs, so the CPUs are counted.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
@@ -115,7 +115,7 @@ def cut(servers, data, whole, size):
 
 
 def damaged(data, number):
-    """The bytes, some of them others: the same ones for the same number."""
+    """The bytes with random changes, which depend on the number only."""
     rng = random.Random(SEED * 1000003 + number)
     bad = bytearray(data)
     for _ in range(rng.choice((1, 1, 4, 16))):
@@ -138,7 +138,7 @@ def command(traces, number):
 
 
 def damage(servers, traces, contents, number):
-    """Each command meets each of the traces."""
+    """Run each command on each of the damaged traces."""
     path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
         f.write(damaged(contents[number // len(COMMANDS) % len(contents)], number))
@@ -149,7 +149,7 @@ def damage(servers, traces, contents, number):
 
 
 def with_program(servers, trace, calls, data, args, name):
-    """Run a command on the trace, in whose archive the program is data."""
+    """Run a command on the trace, with data as the program in its archive."""
     path = os.path.join(servers.directory, name + ".dat")
     os.symlink(os.path.abspath(trace), path)
     program = path + ".archive/root" + calls
@@ -170,7 +170,7 @@ def damage_program(servers, trace, calls, data, number):
 
 
 def whole_program(servers, trace, calls, data):
-    """The control: the names are those of the program in the archive, which have no mark."""
+    """The control: names come from the program in the archive, and have no mark."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
         return "the program in the archive is not read: %s" % err.decode(errors="replace")
@@ -178,7 +178,7 @@ def whole_program(servers, trace, calls, data):
 
 
 def pipe_instead(servers, trace, calls):
-    """At the path of the program there is a FIFO now: opening it must not wait."""
+    """Put a FIFO in place of the program: opening the FIFO must not wait."""
     with open(trace, "rb") as f:
         data = f.read()
     program = calls.encode()
@@ -194,13 +194,13 @@ def pipe_instead(servers, trace, calls):
 
 
 def leak(servers, traces, args):
-    """Of a trace that is whole, a command gives all memory back."""
+    """A command on a whole trace must free all memory."""
     status, _, err = servers.run(args + [traces[0]])
     return verdict(" ".join(args), status, err)
 
 
 def library(program, traces, leaks):
-    """A program that finds nothing wrong in what libbts answers."""
+    """Run a program that checks the answers of libbts."""
     env = dict(os.environ, ASAN_OPTIONS="detect_leaks=%d" % leaks,
                UBSAN_OPTIONS="print_stacktrace=1")
     done = subprocess.run([program] + traces, env=env, stdout=subprocess.PIPE,

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input of each kind: damage.sh DIR SERVE, where record.sh has recorded calls and loads,
-# and SERVE is serve.c with the tool in it, beside the library that it was linked with. KTAP.
+# Bad input of each kind: damage.sh DIR SERVE. In DIR, record.sh has recorded calls and loads. SERVE
+# is serve.c, linked with the tool's library, which is in the same folder. Prints KTAP.
 #
-# Most of a trace are formats and symbols, and all of it is compressed: a byte that is changed
-# there says only that. So small traces are made as well, compressed and not, with packs and
-# with an entry for each branch.
+# Most of a trace consists of formats and symbols, and the whole trace is compressed, so random
+# damage seldom reaches a branch. Therefore small traces are made as well, with and without
+# compression, with packs and with an entry for each branch.
 
 set -eu
 

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Draws the pictures of the documentation: draw.sh DIR BTS. DIR holds the trace calls of
+# Draw the pictures of the documentation: draw.sh DIR BTS. DIR contains the trace calls of
 # record.sh, and grep.dat, which is recorded in the machine, with the files in memory:
 #
 #	cp -r /usr/include /tmp/include
 #	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include
 #
-# DIR/flame.svg and DIR/tui.svg go to Documentation/tools/bts. Needs tmux.
+# Copy DIR/flame.svg and DIR/tui.svg to Documentation/tools/bts. Needs tmux.
 
 set -eu
 
 dir=$1
 bts=$2
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
-# shellcheck disable=SC2034 # tui.sh's
+# shellcheck disable=SC2034 # tui.sh uses it
 work=$(mktemp -d)
 trap 'tui_end; rm -rf "$work"' EXIT
 # shellcheck source=tools/tracing/bts/tests/trace/tui.sh

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes a long trace of a recorded one: its branches, again and again.
+ * Make a long trace from a recorded trace, by repeating its branches.
  *
  *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
- *	generate IN		decodes it, and says how many branches there are
+ *	generate IN		decode IN, and print the number of branches
  *
- * For measuring, and for traces with packs of a kernel that had none. Rows of mappings
- * are written once, those of departures and arrivals each time; times go on. Formats,
- * symbols and names are those of IN. With N each Nth pack is left out, as if the ring
- * buffer had gone round; or, with addresses, of the branches from these each Nth, with no
- * trace of it, as if the hardware had lost it. How many is printed then.
+ * This is for measurements, and for traces with packs from a kernel without packs. Rows of
+ * mappings are written once; rows of departures and arrivals are written each time, with later
+ * times. Formats, symbols and names are those of IN. With N, each Nth pack is left out, as if the
+ * ring buffer had been overwritten. With addresses, each Nth branch from these addresses is left
+ * out without a loss row, as if the hardware had lost the branch. generate prints the number of
+ * missing packs or branches. These variables in the environment change the trace:
  *
- * With BTS_WRONG=1 in the environment they are not left out, but come from where the branch
- * before them led (erratum AAJ122 is like that).
- *
- * With BTS_SMALL=1 in the environment, most formats and symbols are left out: where bytes
- * are damaged at random, each is to be one that matters.
- *
- * With BTS_SHIFT=HEX in the environment, addresses of a program that is not relocated are
- * that much higher: as if it were part of the kernel; BTS_KALLSYMS=FILE has its symbols.
+ *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
+ *				branch before them, similar to erratum AAJ122
+ *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
+ *				bytes that matter
+ *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were
+ *				part of the kernel; BTS_KALLSYMS=FILE has its symbols
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +53,7 @@ static const char pack_format[] =
 	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n\n"
 	"print fmt: \"%u branches\", REC->nr\n";
 
-/* A CPU's pages, on their way to the file: the page, and the chunk that it is part of. */
+/* A page of a CPU that is being written to the file, and the chunk that contains the page. */
 struct out {
 	FILE		*file;
 	bool		zstd;
@@ -124,7 +123,7 @@ static void end_page(struct out *o)
 		end_chunk(o);
 }
 
-/* An entry of @size bytes, a multiple of 4. */
+/* Write an entry of @size bytes, a multiple of 4. */
 static void put_entry(struct out *o, const void *entry, uint32_t size, uint64_t ts)
 {
 	uint32_t words = size / 4, head = words <= 28 ? 4 : 8;
@@ -215,7 +214,7 @@ static bool is_wanted(struct out *o, uint64_t from)
 	return true;
 }
 
-/* Takes the branches out that are to be left out. */
+/* Remove the branches that are to be left out. */
 static void thin(struct out *o, struct batch *b)
 {
 	uint32_t nr = 0;
@@ -236,7 +235,7 @@ static void thin(struct out *o, struct batch *b)
 	b->nr = nr;
 }
 
-/* As if the program were the kernel. */
+/* Move the program's addresses into the kernel. */
 static void lift(struct out *o, struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
@@ -247,7 +246,7 @@ static void lift(struct out *o, struct batch *b)
 	}
 }
 
-/* More symbols, before those that are there. */
+/* Return: the symbols of the file, followed by the symbols of the trace. */
 static char *more_symbols(const char *path, const struct dat *dat)
 {
 	char *text = NULL, *all;
@@ -274,7 +273,7 @@ static const char *after_lines(const char *text, unsigned int nr)
 	return text;
 }
 
-/* The formats of the tracer's rows, and each 200th symbol. */
+/* Keep only the formats of the tracer's rows, and each 200th symbol. */
 static void shrink(struct dat *dat)
 {
 	char *symbols = dat->kallsyms.text, *end = symbols;
@@ -303,7 +302,7 @@ static void fail(const struct error *error)
 	exit(msg_error(NULL, NULL, "%s", error_text(error)));
 }
 
-/* All of a CPU, once; returns the time of the last row. */
+/* Write all entries of a CPU once. Return: the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What others say about the programs that record.sh has recorded: judge.sh DIR BTS
+# Compare the traces of record.sh with the results of other programs: judge.sh DIR BTS
 #
-# BTS_JUDGES names those that are wanted, where not all are.
+# BTS_JUDGES selects some of the judges; the default is all judges.
 #
-# valgrind counts the instructions of each function, gcov those of each line, while the
-# programs run again, here. callgrind_annotate, genhtml and a JSON parser open what is
-# dumped. KTAP.
+# valgrind counts the instructions of each function, and gcov of each line, while the programs run
+# again on this machine. callgrind_annotate, genhtml and a JSON parser open the dumps. Prints KTAP.
 #
 # shellcheck disable=SC2317 # judge calls them
 
@@ -32,12 +31,12 @@ has() {
 	command -v "$1" >/dev/null
 }
 
-# newest PROGRAM: its path, or that of PROGRAM-N with the highest N, as Debian names some.
+# newest PROGRAM: print its path, or the path of PROGRAM-N with the highest N, as in Debian.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# judge NAME NEEDS WORDS COMMAND...: NEEDS is a program that must be there, or -.
+# judge NAME NEEDS WORDS COMMAND...: run a test. NEEDS is a program that must be installed, or -.
 judge() {
 	name=$1
 	needs=$2
@@ -58,7 +57,7 @@ judge() {
 	fi
 }
 
-# Instructions of each function of a program by valgrind, recursion put together.
+# Print the instructions of each function, counted by valgrind, with recursion added up.
 callgrind_counts() {
 	valgrind --tool=callgrind --skip-plt=no --compress-strings=no --compress-pos=no \
 		--callgrind-out-file="$work/cg" "$@" >/dev/null 2>&1 || return 1
@@ -80,13 +79,13 @@ for line in sys.stdin:
 		sort
 }
 
-# own_functions PROGRAM: those of its source, not of the C library'"'"'s start.
+# own_functions PROGRAM: print the functions of its source, without the C library's start.
 own_functions() {
 	nm -C --defined-only "$1" | awk '$2 ~ /[tT]/ { sub(/\(.*/, "", $3); print $3 }' |
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: how often a function of $work/own has called which, by a file of callgrind's.
+# arcs FILE: print how often functions of $work/own call each other in a file of callgrind.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -112,7 +111,7 @@ judge_callgrind() {
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
-# lld does not align segments to pages. The program is the same, and so are its counts.
+# lld does not align segments to pages. The program is the same, so its counts must be the same.
 judge_lld() {
 	readelf -lW calls-lld | awk '/LOAD.* R E / && $2 !~ /000$/ { found = 1 } END { exit !found }' ||
 		return 1
@@ -124,14 +123,14 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# Names of calls without its symbols, from TRACE: the same as with them.
+# Without the symbols of calls, TRACE must have the same names as with the symbols.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
 	bts_counts calls.dat calls | join - "$work/own" | cmp -s - "$work/ours"
 }
 
-# stripped: the trace of calls has an archive with the stripped program.
+# stripped: put the stripped program into the archive of the trace calls.
 stripped() {
 	id=$(readelf -n calls | sed -n 's/.*Build ID: //p')
 	rest=${id#??}
@@ -146,7 +145,7 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# The same functions with the same counts, by their addresses, and the same tree.
+# The functions must have the same counts, with addresses as names, and the same tree.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -165,7 +164,7 @@ judge_nameless() {
 			} { print }' "$work/names" - | diff "$work/a" -
 }
 
-# strip_with OPTION...: the program is there by build ID and by path, whichever the trace has.
+# strip_with OPTION...: the program is in the archive by build ID and by path, as the trace needs.
 strip_with() {
 	objcopy --strip-all "$@" calls "$bare" && mkdir -p "$work/bare.dat.archive/root$dir" &&
 		cp "$bare" "$work/bare.dat.archive/root$dir/calls"
@@ -177,7 +176,7 @@ judge_debug_id() {
 		grep -q '/calls.c:[1-9]' "$work/text"
 }
 
-# The symbols alone, without those that the program has for the dynamic linker.
+# Keep only the symbols, without those that the program has for the dynamic linker.
 judge_debugdata() {
 	stripped && objcopy --strip-debug calls "$work/mini" && xz -kf "$work/mini" &&
 		strip_with --add-section .gnu_debugdata="$work/mini.xz" &&
@@ -200,7 +199,7 @@ judge_debuglink() {
 	echo >>.debug/linked.debug
 	! "$bts" top -n 0 linked.dat | grep -q ' fib'
 	refused=$?
-	# Opening it must not wait.
+	# Opening the FIFO must not wait.
 	rm .debug/linked.debug && mkfifo .debug/linked.debug
 	timeout 60 "$bts" top -n 0 linked.dat >"$work/text"
 	waited=$?
@@ -209,8 +208,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# Without the archive nothing proves that a file without a build ID is the one that ran: it is
-# on another device than in the guest, or was touched.
+# Without the archive, nothing proves that a file without a build ID is the file that ran: the file
+# is on another device than in the guest, or was touched.
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -225,7 +224,7 @@ judge_plt() {
 	done
 }
 
-# gcov_counts FILE ARGUMENT...: lines and counts of gcov, of a run with each of the arguments.
+# gcov_counts FILE ARGUMENT...: print gcov's lines and counts after a run with each argument.
 gcov_counts() {
 	list=$1
 	shift
@@ -241,12 +240,12 @@ gcov_counts() {
 			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$list"
 }
 
-# same_lines INFO [LIST]: the file's lines ran as often as gcov says.
+# same_lines INFO [LIST]: the counts of the file's lines must equal gcov's.
 same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# gcov has a function at its name, the debug information at its braces.
+	# For gcov, a function begins at its name; for the debug information, at its brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -259,7 +258,7 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# Counts of five runs add. Jumps of lines that never ran have -, and no others of a single jump.
+# The counts of five runs add up. All jumps of a line have - if and only if the line never ran.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -282,7 +281,7 @@ judge_five() {
 	[ -s "$work/pcs" ] && sort "$work/pcs5" | cmp - "$work/pcs"
 }
 
-# genhtml counts lines and branches as the tracefile does, and knows which test ran a line.
+# genhtml must count lines and branches as the tracefile does, and show which test ran a line.
 judge_tests() {
 	# shellcheck disable=SC2086 # a list
 	"$bts" cover -f lcov --tests --dso calls-O0 -o "$work/info.tests" $five >/dev/null 2>&1 &&
@@ -307,8 +306,8 @@ judge_tests() {
 		grep -rq 'calls_O0_3' "$work/html5"
 }
 
-# A program stands in for the kernel: it is higher up by SHIFT, /proc/kcore has its code
-# there, and vmlinux is linked for elsewhere.
+# A program stands in for the kernel: it is moved up by SHIFT, its code is in /proc/kcore there, and
+# vmlinux is linked for other addresses.
 judge_vmlinux() {
 	shift=ffffffff80000000
 	build_generate || return 1
@@ -332,7 +331,7 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# With its own build ID there, it is taken; with that of another kernel, it is not.
+	# The file is accepted with its own build ID, and refused with another kernel's build ID.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -349,7 +348,7 @@ judge_genhtml() {
 		[ -s "$work/html/index.html" ]
 }
 
-# total TRACE [OPTION...]: instructions in all, as bts top has them.
+# total TRACE [OPTION...]: print the sum of all instructions in bts top.
 total() {
 	"$bts" top -n 0 --json "$@" | sed -n 's/.*"instructions":\([0-9]*\).*/\1/p' |
 		awk '{ n += $1 } END { print n }'
@@ -374,7 +373,7 @@ judge_folded() {
 			"$work/folded")" -eq 12 ]
 }
 
-# The widest box is the sum; a title is there for each box, and all of it is XML.
+# The widest box is the sum. Each box has a title. The picture is valid XML.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -410,8 +409,8 @@ judge_chrome() {
 			    if e["ph"] == "X":
 			        ns = [round(1000 * e[key]) for key in ("ts", "dur")]
 			        last[e["tid"]].append((ns[0], -ns[1]))
-			# Calls of a task lie within each other, or beside each other; and no two begin
-			# or end at the same time, else speedscope draws them all on top of each other.
+			# Calls of a task are nested, or follow each other. No two calls begin or end
+			# at the same time, because speedscope would draw them on top of each other.
 			for events in last.values():
 			    times = [time for ts, dur in events for time in (ts, ts - dur)]
 			    if len(times) != len(set(times)):
@@ -427,7 +426,7 @@ judge_chrome() {
 	done
 }
 
-# protoc takes it apart, and each call is as in the other timeline.
+# protoc decodes the trace, which must have the same calls as the other timeline.
 judge_perfetto() {
 	for trace in calls throws fibers; do
 		"$bts" dump -f perfetto -o "$work/pftrace" "$trace.dat" >/dev/null &&
@@ -447,11 +446,11 @@ bill = rows[-1]["bill"]
 sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 }
 
-# A function that is called by an exception, a signal or a jump returns to where it should.
+# A function that is entered by an exception, a signal or a jump returns to the right function.
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
-	# Caught there, by a function of which the exception has left all that it called.
+	# The catching function continues after the exception has left all of its callees.
 	grep -q ';main;attempt;__cxa_begin_catch' "$work/folded" || return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded signals.dat 2>/dev/null >"$work/folded"
@@ -461,9 +460,9 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
-# The program, built again with -finstrument-functions, prints the same calls. The outermost
-# ones have all instructions. Only where several stacks have been left at the same place, the
-# tree says that it is guessed.
+# The program, built again with -finstrument-functions, prints the same calls. The outermost calls
+# contain all instructions. The tree contains guesses only if several stacks were left at the same
+# place.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -475,7 +474,7 @@ judge_tree() { # TRACE PROGRAM
 	esac
 }
 
-# places TRACE OPTIONS ARGS PLACE...: gdb's backtrace at each place is the stack of the tree.
+# places TRACE OPTIONS ARGS PLACE...: at each place, gdb's backtrace must equal the tree's stack.
 places() {
 	trace=$1
 	arguments=$3
@@ -486,8 +485,8 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# In recursion, in C++, with what is inlined; below a cold part, after longjmp(), in a callback of
-# the C library and in handlers of signals; where an exception has been caught; on another stack.
+# The places: in recursion, in C++, with inlined functions; below a cold part, after longjmp(), in a
+# callback of the C library, and in signal handlers; after a caught exception; on another stack.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -495,12 +494,12 @@ judge_gdb() {
 		places fibers '' '' leaf:60
 }
 
-# csv FILTER...: which branches there are.
+# csv FILTER...: print the selected branches.
 csv() {
 	"$bts" dump -f csv "$@" 2>/dev/null | cut -d, -f1-9 | grep -v ',row$'
 }
 
-# filter TRACE CONDITION FILTER...: the same as all branches with that condition.
+# filter TRACE CONDITION FILTER...: FILTER must select the branches that match CONDITION.
 filter() {
 	trace=$1
 	condition=$2
@@ -517,7 +516,7 @@ filter() {
 # shellcheck disable=SC2016 # awk'"'"'s fields
 judge_filters() {
 	csv throws.dat >"$work/all"
-	# The last thread, a CPU that it was on, a time in the middle.
+	# Use the last thread, one of its CPUs, and a time in the middle.
 	pid=$(tail -n 1 "$work/all" | cut -d, -f3)
 	cpu=$(tail -n 1 "$work/all" | cut -d, -f4)
 	time=$(awk -F, '{ ts[NR] = $1 } END { print ts[int(NR / 2)] }' "$work/all")
@@ -538,8 +537,8 @@ judge_filters() {
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
-	# fib(12): 465 calls, and ten of fib(5): 15 each. It calls nothing but itself, and what
-	# is executed in inner calls is the outermost one's.
+	# fib(12) has 465 calls; the ten calls of fib(5) have 15 each. fib calls only itself, and
+	# the outermost call includes the instructions of inner calls.
 	awk -v own="$own" '
 		$4 == "main" { main = $1 }
 		$4 == "fib" && !all && $2 { inner = 1 }
@@ -549,7 +548,7 @@ judge_graph() {
 		grep -q '^bts: graph: no_such: no such function' "$work/said"
 }
 
-# called WHERE: "FUNCTION CALLS" for each function that bts graph finds.
+# called WHERE: print "FUNCTION CALLS" for each function that bts graph finds.
 called() {
 	"$bts" graph --json "$1" names.dat | python3 -c '
 import json, sys
@@ -558,12 +557,12 @@ for row in map(json.loads, sys.stdin):
         print("%s: %d" % (row["function"], row["calls"]))' | sort
 }
 
-# leads WHERE N: so many branches lead there.
+# leads WHERE N: exactly N branches must lead to WHERE.
 leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# Functions as Rust's compilers name them, an instance of a template, and a function with two names.
+# Functions with names of Rust's compilers, an instance of a template, a function with two names.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -574,12 +573,12 @@ judge_demangled() {
 	leads rust::add 3 && leads _RNvCs1234_4rust3add 3 && leads rust::old 4 &&
 		leads _ZN4rust3old17h9fc8b3d1e2a47c60E 1 && [ "$(called 'twice*')" = 'twice<int>: 1' ] &&
 		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 || return 1
-	# The recording ended where the first of them was called.
+	# The recording ended when one of these functions was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
 }
 
-# entries TRACE OPTION...: depth and name of each call from main() on, but for interrupts.
+# entries TRACE OPTION...: print depth and name of each call from main() on, except interrupts.
 entries() {
 	trace=$1
 	shift
@@ -587,7 +586,7 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# Calls that are inlined make the same tree as calls that are not, and no instruction is lost.
+# Inlined calls must make the same tree as other calls, without losing instructions.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
@@ -605,7 +604,7 @@ judge_inline() {
 			callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
 			sed -n 's/^ *\([0-9]*\) .*inlines.c:\([a-z]*\) .*\/inlines.*/\2 \1/p' >"$work/text" ||
 			return 1
-		# What is inlined in first() is a part of it, and is counted there once.
+		# The functions inlined in first() are parts of first(), and are counted there once.
 		awk '{ n[$1] = $2 }
 			END { exit !(n["outer"] && n["outer"] < n["first"] && n["first"] < n["main"]) }' \
 			"$work/text" || return 1
@@ -614,7 +613,7 @@ judge_inline() {
 	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
-# Two static functions of one name, and two overloads.
+# Two static functions with the same name, and two overloads.
 judge_names() {
 	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	init(int) [names-more.cc]: 3
@@ -631,13 +630,13 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# Names of code that was made at run time; its bytes are not known.
+# Code made at run time, with names but without bytes.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
-# The same with code: 2 * (1 + ... + 10) turns of the loop, and calls of one by the other.
+# The same with bytes: the loop runs 2 * (1 + ... + 10) times, and one function calls the other.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -646,12 +645,12 @@ judge_jitdump() {
 	"$bts" graph made_inner jitdump.dat >"$work/text" &&
 		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||
 		return 1
-	# The archive has the file, and the names do not depend on the one that the program wrote.
+	# The file is in the archive, so the names do not depend on the program's own file.
 	mkdir -p "$work/apart" && cp -r jitdump.dat jitdump.dat.archive "$work/apart" &&
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
 
-# What stock trace-cmd prints with the plugin, row by row. Newer versions print a column of flags
+# Stock trace-cmd with the plugin must print the same rows. Newer versions print a column of flags
 # before the time.
 judge_plugin() {
 	for trace in calls throws; do
@@ -672,7 +671,7 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# llvm-bolt takes the profile, none of it stale, and the program does the same as before.
+# llvm-bolt accepts the whole profile as current, and the program does the same as before.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -682,7 +681,7 @@ judge_bolt() {
 		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
 }
 
-# Weights of branches, counted by clang's instrumentation, in $work/counted.ll.
+# Write the weights of branches, counted by clang's instrumentation, to $work/counted.ll.
 count_branches() {
 	clang -O1 -fprofile-instr-generate -o "$work/counting" "$progs/mix.c" || return 1
 	for run in 1 2; do
@@ -692,7 +691,7 @@ count_branches() {
 		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"
 }
 
-# profile FORMAT COMMAND...: which makes $work/FORMAT of what is dumped.
+# profile FORMAT COMMAND...: COMMAND makes $work/FORMAT from the dump.
 profile() {
 	format=$1
 	shift
@@ -717,7 +716,7 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# Two runs, added: clang makes the same of them as of its own counters.
+# A profile of two added runs must lead clang to the same result as clang's own counters.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
 	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
@@ -729,7 +728,7 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
-# The same profile by addresses.
+# The same profile with addresses.
 judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
 		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
@@ -740,8 +739,8 @@ judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 		[ "$("$work/bolted" 12)" = "$(./calls 12)" ]
 }
 
-# As root, perf enters the mount namespace of any task that happens to have a recorded PID. It looks
-# for the programs there, so take the right away.
+# As root, perf enters the mount namespace of any task that happens to have a recorded PID, and
+# looks for the programs there. So take the right away.
 perf_branches() {
 	set -- perf script --itrace=b -i "$work/perf.data"
 	[ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set -sys_admin "$@"
@@ -761,7 +760,8 @@ judge_perf() {
 		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
 }
 
-# fib(13) in place of fib(12): each of the F(12) = 144 calls of fib(1) is fib(2), with two calls more.
+# fib(13) in place of fib(12): each of the F(12) = 144 calls of fib(1) becomes fib(2), which makes
+# two more calls.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
@@ -776,7 +776,7 @@ misused() {
 	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
 }
 
-# What is misspelt is said, not taken for something that did not happen.
+# A misspelt name is an error, and does not count as something that never happened.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
@@ -794,8 +794,8 @@ judge_misspelt() {
 	"$bts" top throws.dat 2>"$work/said" >"$work/text" && [ ! -s "$work/said" ]
 }
 
-# Of a trace with each Nth pack left out: what is there and what is missing are the whole,
-# but for the last packs of the two CPUs, after which nothing says that they are missing.
+# Each Nth pack is left out. The present and the missing branches together must be the whole trace,
+# except the last packs of both CPUs, after which nothing reports the loss.
 judge_losses() {
 	build_generate || return 1
 	for trace in calls throws; do
@@ -817,13 +817,14 @@ judge_losses() {
 	done
 }
 
-# running TRACE: so many functions that were there before the trace.
+# running TRACE: print the number of functions that were running before the trace.
 running() {
 	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
 }
 
-# Some records of the way into the kernel are left out: the stacks of user space stay, and the
-# bill says that they are guessed. (After each loss there was one running before, and more.)
+# Some records of the entries into the kernel are left out. The stacks of user space stay, and the
+# summary counts them as guessed. (If losses discarded the stacks, each loss would add functions that
+# were running before.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
@@ -842,8 +843,8 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: of the branches from the addresses in $work/from, each NTH
-# is left out, or with ENV changed; the tool finds a gap for each, and no other.
+# each_a_gap ENV TRACE OUT NTH...: each NTH branch from the addresses in $work/from is left out, or
+# changed as ENV says. The tool must find a gap for each of them, and no other gap.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -859,8 +860,8 @@ each_a_gap() {
 	done
 }
 
-# Of the kernel's jumps ahead, some records are left out with no trace of it: for each there
-# is a gap. (After a jump back the code may have gone the way that remains.)
+# Some records of the kernel's jumps ahead are left out without a loss row. The tool must find a gap
+# for each of them. (After a jump back, the code may really have taken the remaining path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
@@ -868,11 +869,11 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# Never two in a row, so that each is a gap of its own.
+	# Never leave out two records in a row, so that each is a separate gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Some branches of the program come from where they cannot: for each there is a gap.
+# Some branches of the program begin at impossible places. Each of them must be a gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '
@@ -882,7 +883,7 @@ judge_wrong() {
 	each_a_gap BTS_WRONG=1 calls.dat wrong.dat 2 7
 }
 
-# No trace has a gap: each run is one that the code can have taken.
+# No trace has a gap: each straight run fits the code.
 judge_gaps() {
 	for trace in *.dat; do
 		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {

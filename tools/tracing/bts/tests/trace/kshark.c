@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What KernelShark makes of a trace, by its library: kshark FILE prints how many branches its
- * rows bts_pack and bts_branch say they have, and how many rows of each there are.
+ * Read a trace with KernelShark's library: kshark FILE prints the number of branches that the rows
+ * bts_pack and bts_branch report, and the number of rows of each kind.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <libkshark.h>
 
-/* Stream; time; task; CPU; latency; event; info; the info of a pack is "N branches: ...". */
+/* A row: stream; time; task; CPU; latency; event; info. A pack's info is "N branches: ...". */
 static void count(const char *row, unsigned long *packs, unsigned long *branches)
 {
 	const char *event = strstr(row, "; ftrace/bts_");

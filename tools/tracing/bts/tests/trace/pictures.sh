@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Opens what is dumped as people do: pictures.sh DIR BTS, with the traces of record.sh in DIR.
+# Open the output of bts dump in other programs: pictures.sh DIR BTS. DIR has record.sh's traces.
 #
-# A headless Chromium shows the flame graph, and has speedscope (from npm, kept in the cache)
-# open folded stacks and the timeline. The pictures are DIR/*.png, for people to look at; that
-# speedscope has taken a file is seen by its name on the page, and that there is something on
-# the picture by its colours. KernelShark's library counts the branches of the trace. KTAP.
+# A headless Chromium shows the flame graph, and opens folded stacks and the timeline in speedscope
+# (from npm, kept in the cache). The pictures are DIR/*.png, for people to look at. If speedscope
+# has accepted a file, its page shows the file's name; if a picture is not empty, it has several
+# colours. KernelShark's library counts the branches of the trace. Prints KTAP.
 
 set -u
 
@@ -37,7 +37,7 @@ browser() {
 		--virtual-time-budget=20000 --window-size=1000,600 "$@" "$url" 2>"$work/browser"
 }
 
-# colours FILE.png: at least six, on a thousand points each.
+# colours FILE.png: the picture must have six colours, each on at least a thousand points.
 colours() {
 	python3 - "$1" <<-'PYTHON'
 	import collections, struct, sys, zlib
@@ -77,7 +77,7 @@ flame() {
 		browser "file://$dir/flame.svg" --screenshot="$dir/flame.png" >/dev/null && colours flame.png
 }
 
-# speedscope FORMAT FILE WORDS: these are on the page when the file is open.
+# speedscope FORMAT FILE WORDS: speedscope's page must show the words when the file is open.
 speedscope() {
 	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$2" "$(base64 -w 0 "$work/$2")" \
@@ -88,14 +88,14 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Without a file neither is on its page.
+# Without a file, the page must show neither.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
-# Its rows bts_pack say how many branches they stand for: together as many as the bill.
+# The rows bts_pack report their numbers of branches. The sum must equal the summary's number.
 kernelshark() {
 	# shellcheck disable=SC2046 # words
 	gcc -O1 -o "$work/kshark" "$tests/kshark.c" \

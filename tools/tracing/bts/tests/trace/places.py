@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares stacks with those of gdb: places.py REPLAY PLACE... -- PROGRAM [ARGS]
+"""Compares stacks with gdb's: places.py REPLAY PLACE... -- PROGRAM [ARGS]
 
-REPLAY is what `bts replay` prints of the program. A place is FUNCTION:N, the Nth time that the
-function is entered. There, the frames of the program's own functions must be the same.
+REPLAY is the output of `bts replay` for the program. A place is FUNCTION:N, the Nth entry of the
+function. There, the frames of the program's own functions must be the same in gdb.
 """
 import re
 import subprocess
@@ -13,7 +13,7 @@ from tree import entries, plain
 
 
 def own_functions(program):
-    """Their plain names. gdb shows nothing that is outside of main()."""
+    """The plain names of the program's functions. gdb shows nothing outside of main()."""
     text = subprocess.run(["nm", "-C", "--defined-only", program], check=True, text=True,
                           capture_output=True).stdout
     names = {plain(line.split(" ", 2)[2]) for line in text.splitlines() if line[17] in "tTwW"}
@@ -32,7 +32,7 @@ def by_gdb(program, place):
 
 
 def by_trace(replay, place):
-    """A function that has jumped to another one has no frame of its own any more."""
+    """The frames at the place, except those of functions that have jumped elsewhere."""
     function, nth = place.rsplit(":", 1)
     for frames in entries(replay):
         nth = int(nth) - (plain(frames[-1][1]) == function)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does a profile say which way the branches go? profile.py COUNTED PROFILED
+"""Does a profile tell which way branches go? profile.py COUNTED PROFILED
 
-Both files are LLVM's intermediate representation of one program, with weights of branches:
-COUNTED those that the instrumented program has counted, PROFILED those from a profile. Of the
-branches that were executed more than 1000 times, 95 % must have the same hotter successor.
+Both files are LLVM's intermediate representation of one program, with the weights of branches. The
+instrumented program counted the weights in COUNTED; a profile provided the weights in PROFILED. Of
+the branches that were executed more than 1000 times, 95 % must have the same hotter successor.
 """
 
 import re

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What compilers make of mix by its profile: profiles.sh make|judge DIR BTS
+# What compilers make of mix with its profile: profiles.sh make|judge DIR BTS
 #
-#	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted by them, and
-#		other/mix, which is another build
-#	judge	compare these programs, which have been recorded meanwhile, with mix. KTAP
+#	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted with them, and
+#		other/mix, which is a different build
+#	judge	compare the recordings of these programs with mix's; print KTAP
 #
 # shellcheck disable=SC2086,SC2317 # options; result calls them
 
@@ -16,20 +16,20 @@ dir=$2
 bts=$3
 source=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)/mix.c
 cd "$dir" || exit 1
-# Programs of one version.
+# Use LLVM programs of one version.
 llvm=$(llvm-config --bindir)
 
-# newest PROGRAM: its path, or that of PROGRAM-N with the highest N, as Debian names some.
+# newest PROGRAM: print its path, or the path of PROGRAM-N with the highest N, as in Debian.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# Those of mix in record.sh, so that only the profile makes a difference.
+# The flags of mix in record.sh, so that only the profile makes a difference.
 mix_flags="-O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id
 	-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 	-mllvm -speculate-one-expensive-inst=0"
 
-# dumped FORMAT FILE TRACE...: mix's profile.
+# dumped FORMAT FILE TRACE...: write the profile of mix to FILE.
 dumped() {
 	format=$1
 	file=$2
@@ -48,7 +48,7 @@ make_programs() {
 	mkdir -p other && "$llvm/clang" -O2 -Wl,--build-id -o other/mix "$source"
 }
 
-# Each count of two traces together is the sum.
+# In a profile of two traces, each count must be the sum of the counts in the single profiles.
 adds_up() {
 	dumped "$1" mix.first mix-1.dat && dumped "$1" mix.second mix-2.dat &&
 		dumped "$1" mix.both mix-1.dat mix-2.dat || return 1
@@ -77,7 +77,7 @@ all_add_up() {
 	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
 }
 
-# refused FORMAT: two builds have only the name in common.
+# refused FORMAT: traces of different builds must be refused, although the names are equal.
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
 	grep -q '^bts: add up: .*/other/mix: not the same build as in an earlier trace' mix.said
@@ -97,7 +97,7 @@ taken() {
 	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -vc ',row$'
 }
 
-# fewer PROGRAM: it does the same as mix, with fewer branches taken.
+# fewer PROGRAM: the program must do the same as mix, with fewer taken branches.
 fewer() {
 	before=$(taken mix mix-1)
 	after=$(taken "$1" "$1")

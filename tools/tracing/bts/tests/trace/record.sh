@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds the programs of the judges into DIR, and records them: record.sh DIR [BTS]
+# Build the programs of the judges in DIR, and record them: record.sh DIR [BTS]
 #
-# As root, where there is a bts tracer. judge.sh then compares the traces with what
-# valgrind, gcov and others say, wherever the programs run alike. With BTS_RECORD=trace-cmd
-# an unmodified trace-cmd records, one entry a branch; with =none the programs are only
-# built, and with BTS_BUILD_PROGS=0 they are only recorded. BTS_PROGRAMS names those to
-# record. Of all but kernel*.dat it is the user's side alone.
+# Needs root, and a kernel with the bts tracer. judge.sh then compares the traces with the results
+# of valgrind, gcov and others, wherever the programs take the same branches. With
+# BTS_RECORD=trace-cmd an unmodified trace-cmd records, one entry per branch. With BTS_RECORD=none,
+# the programs are only built; with BTS_BUILD_PROGS=0 only recorded. BTS_PROGRAMS names the programs
+# to record. All traces except kernel*.dat contain only the user side.
 
 set -eu
 
@@ -15,7 +15,7 @@ dir=$1
 bts=${2:-bts}
 progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 
-# record NAME COMMAND...: if it is one of those that are wanted.
+# record NAME COMMAND...: record COMMAND, unless BTS_PROGRAMS lacks NAME.
 record() {
 	out=$1
 	shift
@@ -29,7 +29,7 @@ record() {
 	else
 		# shellcheck disable=SC2086 # none for both sides
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel may not see build IDs here, and another machine would have no proof.
+		# The kernel may not see build IDs here, so another machine has no proof.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files stay, or are in another archive
 		esac
@@ -37,12 +37,12 @@ record() {
 	fi
 }
 
-# record_named NAME COMMAND...: only if BTS_PROGRAMS names it.
+# record_named NAME COMMAND...: record COMMAND only if BTS_PROGRAMS contains NAME.
 record_named() {
 	[ -z "${BTS_PROGRAMS:-}" ] || record "$@"
 }
 
-# tree NAME SOURCE COMPILER: the program, and told-NAME, which prints its tree: see told.c.
+# tree NAME SOURCE COMPILER: build the program, and told-NAME, which prints its tree: see told.c.
 tree() {
 	flags="-O2 -g -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
 		-fno-omit-frame-pointer"
@@ -63,14 +63,14 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -fno-builtin -Wl,-z,lazy -o plt-lazy "$progs/plt.c"
 	gcc -O1 -fno-builtin -fcf-protection -Wl,-z,lazy,-z,ibtplt -o plt-ibt "$progs/plt.c"
 	gcc -O1 -fno-builtin -Wl,-z,lazy -fuse-ld=lld -o plt-lld "$progs/plt.c"
-	# Stripped; the debug information is beside it, proven by its CRC alone.
+	# A stripped program; only the CRC proves that the debug information beside it fits.
 	gcc -O1 -g -fno-inline -Wl,--build-id=none -o linked "$progs/calls.c"
 	mkdir -p .debug
 	objcopy --only-keep-debug linked .debug/linked.debug
 	objcopy --strip-all --add-gnu-debuglink=.debug/linked.debug linked
-	# Its name in the debug information is relative.
+	# Give the source a relative path in the debug information.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
-	# To be taken for a kernel.
+	# This program stands in for a kernel.
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	g++ -O1 -g -fno-inline -o names "$progs/names.cc" "$progs/names-more.cc"
@@ -86,8 +86,8 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
-	# Jumps stay jumps, so that a profile can tell which way they go. create_llvm_prof reads
-	# no newer DWARF.
+	# Keep jumps as jumps, so that a profile can show which way they go. create_llvm_prof reads
+	# DWARF 4 at most.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
 	# shellcheck disable=SC2086 # options
@@ -128,13 +128,13 @@ record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
-# profiles.sh has made them, by mix's profile.
+# profiles.sh has made these programs from mix's profile.
 record_named mix-bolted ./mix-bolted 1
 record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# A uprobe's instruction runs elsewhere, so its exceptions end elsewhere than they begin.
+# The instruction under a uprobe runs elsewhere, so its exceptions end elsewhere than they begin.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"
@@ -142,11 +142,11 @@ echo 1 >"$events/events/uprobes/bts_leaf/enable"
 record probed ./tree-c
 echo 0 >"$events/events/uprobes/bts_leaf/enable"
 echo >"$events/uprobe_events"
-# Until one of several functions is called, which is then the last branch.
+# Record until one of several functions is called; the call is the last branch.
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# The kernel changes its own code meanwhile: for a while, and to stay so.
+# The kernel changes its own code during this recording, once temporarily and once for good.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

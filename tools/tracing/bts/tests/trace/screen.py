@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A terminal's screen, as `tmux capture-pane -e -p` has it, as SVG: text as it is, reversed
-# lines on a dark ground.
+# Convert a terminal's screen, in the format of `tmux capture-pane -e -p`, into SVG: plain text, and
+# reversed lines on a dark ground.
 
 import re
 import sys
@@ -12,7 +12,7 @@ LETTER, LINE, MARGIN = 7.25, 16, 8
 
 
 def parts(line):
-    """Pieces of the line; of each whether it is reversed, bold."""
+    """Pieces of the line, and for each piece whether it is reversed and bold."""
     reverse = bold = False
     for piece in re.split(r"(\x1b\[[0-9;]*m|\x1b\([0AB]|\x0e|\x0f)", line):
         sgr = re.fullmatch(r"\x1b\[([0-9;]*)m", piece)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs commands of the tool, each in a copy of this process: thousands of them in the time
- * that as many programs under a sanitizer take only to start.
+ * Run commands of the tool, each in a copy of this process. This runs thousands of commands in the
+ * time that as many programs under a sanitizer need only to start.
  *
  *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line each, tabs between: two files
- *	stdout:	status					as waitpid() has it
+ *	stdout:	status					in the format of waitpid()
  *
- * A command that has not ended after SECONDS is ended by SIGALRM.
+ * SIGALRM ends a command that runs longer than SECONDS.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #define ARGUMENTS	64
 #define SECONDS		120
 
-/* The tool's own, renamed. */
+/* main() of the tool, renamed. */
 int tool_main(int argc, char **argv);
 
 static void redirect(int fd, const char *path)

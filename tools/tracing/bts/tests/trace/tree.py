@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares a call tree with what the program says: tree.py REPLAY TOLD [PROGRAM]
+"""Compares a call tree with the program's own report: tree.py REPLAY TOLD [PROGRAM]
 
-REPLAY is what `bts replay` prints, TOLD the depths and addresses that the instrumented
-PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. Of the tree, the
-program's functions count: they must be the same list of depths and names.
+REPLAY is the output of `bts replay`. TOLD contains the depths and addresses that the instrumented
+PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. The tree's functions of the
+program must be the same list of depths and names.
 """
 import re
 import subprocess

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# bts tui as one sees it: tmux is the terminal, presses the keys and has the screen. For
+# Test bts tui on its screen: tmux is the terminal, presses the keys and keeps the screen. For
 # judge.sh, which has set $bts, $work and the directory with the traces.
 #
 # shellcheck disable=SC2154
 
 tui_nr=0
 
-# A server for each terminal: one that is about to end would still be found.
+# Use a server for each terminal, because a server that is about to end would still be found.
 term() {
 	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
 }
 
-# What is on the screen. Without a server there is none.
+# Print the screen. Without a server there is no screen.
 screen() {
 	term capture-pane -p
 }
@@ -22,7 +22,7 @@ press() {
 	term send-keys "$@"
 }
 
-# shows PATTERN: within ten seconds a line is like that.
+# shows PATTERN: wait until a line matches, at most ten seconds.
 shows() {
 	tries=0
 	until screen | grep -q -e "$1"; do
@@ -36,7 +36,7 @@ shows() {
 	done
 }
 
-# tui COLUMNS ROWS TRACE: its exit status is shown after it.
+# tui COLUMNS ROWS TRACE: run bts tui, and print its exit status after it.
 tui() {
 	term new-session -d -x "$1" -y "$2" \
 		"'$bts' tui '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
@@ -48,7 +48,7 @@ tui_end() {
 	tui_nr=$((tui_nr + 1))
 }
 
-# Calls: the tree, searched, folded and opened.
+# The tree of calls is searched, folded and unfolded.
 tui_calls() {
 	tui 100 30 calls.dat && shows '^ *instructions  *branches  calls of calls-[0-9]' &&
 		press / && press -l apply && press Enter && shows '[-+] apply' &&
@@ -60,7 +60,7 @@ tui_calls() {
 		press l && shows 'loss: not found'
 }
 
-# Functions, as many instructions as bts top has; and the source of one.
+# The functions have the same instructions as in bts top. One function's source is shown.
 tui_top() {
 	"$bts" top -n 0 calls.dat >"$work/top"
 	wanted=$(awk '$6 == "fib" { print $1 }' "$work/top")
@@ -73,7 +73,7 @@ tui_top() {
 		shows 'calls of calls-'
 }
 
-# Smaller, so small that nothing fits, and large again.
+# The terminal becomes smaller, then too small for anything, and large again.
 tui_resize() {
 	tui 100 30 calls.dat && press e && for size in 60x10 20x3 8x2 120x40; do
 		term resize-window -x "${size%x*}" -y "${size#*x}" && sleep 0.3 &&
@@ -83,7 +83,7 @@ tui_resize() {
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
 }
 
-# Several tasks; and the way out: the bill is there, the screen is as it was.
+# With several tasks; at the end, the summary is printed, and the screen is as before.
 tui_quit() {
 	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab &&
 		shows 'calls of throws-' && [ "$first" != "$(screen | head -n 1)" ] &&
@@ -91,7 +91,7 @@ tui_quit() {
 		! screen | grep -q 'calls of'
 }
 
-# The trace has lost something: l goes there.
+# The trace has a loss, and the key l goes there.
 tui_loss() {
 	build_generate && "$work/generate" calls.dat "$work/lossy.dat" 1 packs none 7 || return 1
 	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'
@@ -107,7 +107,7 @@ tui_bad() {
 		shows '^bts: read: none.dat: No such file' && shows '^status 1'
 }
 
-# Each, and what is left of it away.
+# Run each test, and remove its files.
 judge_tui() {
 	"tui_$1"
 	tui_status=$?

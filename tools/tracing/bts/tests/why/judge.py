@@ -5,8 +5,8 @@
 judge.py list                                print the names of refuse's system calls
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
 
-Each check is in the kernel's source by its text. A check in an inlined function has the lines of
-that function, so such a function's text counts as well.
+Each check is identified by its text in the kernel's source. A check in an inlined function has the
+lines of that function, so the text of such a function counts as well.
 """
 
 import json
@@ -16,7 +16,7 @@ import sys
 
 NAMESPACE = "fs/namespace.c"
 
-# name: the error, then the check: files and texts of lines
+# name: the error, then the files and source lines of the check
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -52,7 +52,7 @@ THREE_WANTED = 14
 
 
 def lines_of(linux, checks):
-    """The places of the checks, as (file, line), the line after each included."""
+    """The places of the checks, as (file, line); the next line also counts."""
     found = set()
     for name, text in checks:
         with open(os.path.join(linux, name), encoding="utf-8") as source:
@@ -63,7 +63,7 @@ def lines_of(linux, checks):
 
 
 def reasons(bts, options, name, error, trace):
-    """What bts why says, the likeliest place first."""
+    """The reasons that bts why prints, the most likely first."""
     out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
                           trace], capture_output=True, text=True, check=False)
     if out.returncode:
@@ -80,13 +80,13 @@ def is_at(reason, places):
 
 
 def text(reason):
-    """A reason for people."""
+    """A reason as text."""
     at = reason["at"]
     return f"{at['place']} ({at.get('file', '?')}:{at.get('line', '?')})"
 
 
 def judge(what, where, bts, options, linux, rows, wanted):
-    """A result: in how many traces the check is among the first rows."""
+    """Report in how many traces the check is among the first rows."""
     good = 0
     for name, (error, checks) in CHECKS.items():
         found, said = reasons(bts, options, name, error, f"{where}/{name}.dat")

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Records system calls that the kernel refuses: record.sh DIR BTS
+# Record system calls that the kernel refuses: record.sh DIR BTS
 #
-# DIR/refuse makes them, and DIR/list names them, one in a line. As root, where there is a bts
-# tracer.
+# DIR/refuse makes the calls, and DIR/list names them, one per line. Needs root, and a kernel with
+# the bts tracer.
 
 set -eu
 

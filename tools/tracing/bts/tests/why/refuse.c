@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * refuse NAME: make a system call that succeeds, and then one that the kernel refuses. judge.py
- * says at which line.
+ * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. judge.py
+ * knows the line that refuses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks that a program changes by itself, in turn: a scheduler and three that yield from
- * different depths, one of which ends before the others. Then a coroutine that is begun with
- * swapcontext() and gone on with by siglongjmp().
+ * A program that changes its stacks itself, in turn: a scheduler and three fibers, which yield at
+ * different depths; one fiber ends before the others. Then swapcontext() starts a coroutine, and
+ * siglongjmp() continues it.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Three fibers that yield from different depths, in turn.
+# Three fibers that yield at different depths, in turn.
 
 def deep(n, &block)
   n.zero? ? block.call : deep(n - 1, &block)

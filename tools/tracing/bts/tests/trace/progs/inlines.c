@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that are inlined one into the other, and that call others from there. Built with
- * INLINED=, the program makes the same calls, and none is inlined. Otherwise the functions are in
- * the program as well, but nothing calls them there.
+ * Inlined functions that contain other inlined functions, and that call other functions. Built with
+ * INLINED=, the program makes the same calls, but nothing is inlined. Otherwise the program also
+ * contains the functions themselves, which nothing calls.
  */
 #ifndef INLINED
 #define INLINED __attribute__((always_inline))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a JIT compiler does that writes perf's jitdump: code made at run time, in a memfd that is
- * mapped twice; and its names and bytes in jit-PID.dump, which is mapped, so that it is noticed.
- * The second function calls the first one twice. Where they lie there was another one before.
+ * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
+ * mapped twice. The names and bytes are in jit-PID.dump; the program maps this file to announce it.
+ * The second function calls the first one twice. Another function was at their place before.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What loads.c loads. */
+/* The library that loads.c loads. */
 int twice(int n);
 
 int twice(int n)

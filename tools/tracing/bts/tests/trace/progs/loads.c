@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads a library, calls it, forks, and executes another program. */
+/* Load a library, call it, fork, and execute another program. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/wait.h>

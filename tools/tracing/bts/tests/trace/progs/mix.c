@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Some algorithms whose conditional jumps go one way more often than the other, for profiles. The
- * argument varies the data. Nothing depends on the machine.
+ * Algorithms whose conditional jumps prefer one direction, for profiles. The argument varies the
+ * data. Nothing depends on the machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

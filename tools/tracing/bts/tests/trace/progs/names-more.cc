@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A static function that is called like one in names.cc. */
+/* A static function with the name of a static function in names.cc. */
 static int init(int n)
 {
 	return n > 3 ? n * 3 : n;

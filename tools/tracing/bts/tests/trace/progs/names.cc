@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Overloads; with names-more.cc two static functions of one name; functions that are named as
- * Rust's compilers name them; and one with two names.
+ * Overloads; two static functions with the same name, one in names-more.cc; functions with names of
+ * Rust's compilers; and a function with two names.
  */
 #include <cstdio>
 
@@ -33,7 +33,7 @@ template <class T> T twice(T n)
 
 template int twice<int>(int);
 
-/* By Rust's present scheme a function and an instance of a generic one; by the old, instances. */
+/* Rust's current scheme: a function, an instance of a generic function. Old scheme: instances. */
 int rust_add(int n) __asm__("_RNvCs1234_4rust3add");
 int rust_max(int n) __asm__("_RINvNtCs1234_4rust3cmp3maxlE");
 int rust_old(int n) __asm__("_ZN4rust3old17h05af221e174051e9E");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls of the C library, of one function by a pointer as well. */
+/* Call functions of the C library, one of them also through a pointer. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads a library, calls it, and does the same with another one, which takes its place. */
+/* Load a library, call it, and do the same with another library, which takes its place. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linked to a program that is built with -finstrument-functions: prints the depth and the
- * address of each function that was entered, in order, when the program ends.
+ * Linked to a program that is built with -finstrument-functions: at the end of the program, print
+ * the depth and the address of each function that was entered, in order.
  *
- * The depth follows from the addresses of frames. A frame at a lower address than a new
- * frame is gone, so longjmp() and exceptions need no exit call. A return does, because the
- * next frame may be lower still. A program with several stacks keeps them side by side at
- * told_stacks, TOLD_STACK bytes each.
+ * The depth follows from the addresses of frames. A frame at a lower address than a new frame has
+ * ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because the
+ * next frame may be at a still lower address. A program with several stacks keeps them side by side
+ * at told_stacks, TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static unsigned int stack_of(uintptr_t frame)
 	return 1 + (frame - begin) / TOLD_STACK;
 }
 
-/* Forgets the frames up to this address. Returns its stack. */
+/* Forget the frames up to this address. Return: the stack of the address. */
 static unsigned int forget(uintptr_t frame)
 {
 	unsigned int stack = stack_of(frame);
@@ -55,7 +55,7 @@ static unsigned int forget(uintptr_t frame)
 
 void __cyg_profile_func_enter(void *function, void *site)
 {
-	/* This function's frame begins with the address of the caller's. */
+	/* This function's frame begins with the address of the caller's frame. */
 	uintptr_t frame = *(uintptr_t *)__builtin_frame_address(0);
 	unsigned int stack = forget(frame);
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What was entered: to print it at once would be calls, too, that other goroutines may wait for.
+// The entered functions. Printing at once would add calls, for which other goroutines may wait.
 var lines []string
 
 // The depth is the number of the program's functions on the stack.

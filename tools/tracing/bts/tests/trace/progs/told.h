@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What told.c wants to know of a program with several stacks.
+ * A program with several stacks tells told.c where the stacks are.
  */
 #ifndef TOLD_H
 #define TOLD_H
@@ -8,7 +8,7 @@
 #define TOLD_STACK	65536UL
 #define TOLD_STACKS	8
 
-/* They lie here, one after the other. */
+/* The stacks lie here, one after another. */
 extern char *told_stacks __attribute__((weak));
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls whose tree is not what call and return alone say: functions with parts in
- * .text.unlikely, a long straight run, longjmp() out of recursion, callbacks of the C library,
- * signal handlers that return, that are left by siglongjmp(), and that change where the
- * program goes on.
+ * A call tree that calls and returns alone do not determine: functions with parts in
+ * .text.unlikely, a long straight run, longjmp() out of recursion, callbacks of the C library, and
+ * signal handlers that return, that end with siglongjmp(), or that change where the program
+ * continues.
  */
 #define _GNU_SOURCE	/* for REG_RIP */
 #include <setjmp.h>
@@ -24,7 +24,7 @@ void leaf(int n)
 	total += n;
 }
 
-/* What calls a cold function is cold: it lies in another section. */
+/* A caller of a cold function is cold too: it is in another section. */
 void __attribute__((cold)) complain(int n)
 {
 	total -= n;
@@ -46,7 +46,7 @@ int work(int n)
 	return result + work(n - 1);
 }
 
-/* Its cold part does not come back. */
+/* The cold part of this function does not return. */
 int strict(int n)
 {
 	if (n == 7) {
@@ -65,7 +65,7 @@ int sink(int n)
 	return sink(n - 1) + total;
 }
 
-/* The frame that has called setjmp() is at another depth each time. */
+/* The frame that called setjmp() has a different depth each time. */
 int dive(int n)
 {
 	if (n) {
@@ -128,7 +128,7 @@ void on_segv(int sig, siginfo_t *info, void *context)
 	leaf(sig);
 	if (leaving)
 		siglongjmp(out, 1);
-	/* Over the instruction, which has three bytes. */
+	/* Skip the instruction, which has three bytes. */
 	uc->uc_mcontext.gregs[REG_RIP] += 3;
 }
 
@@ -167,7 +167,7 @@ int main(void)
 	/* Page faults interrupt the first run. */
 	for (int i = 0; i < 3; i++)
 		straight();
-	/* The kernel mends its fault. */
+	/* The kernel handles its own fault. */
 	total += nanosleep((void *)8, NULL);
 	sort();
 	signalled(3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions: through six frames, with destructors on the way, caught in recursion, thrown
- * again, of types that frames further in do not catch.
+ * Exceptions: through six frames, with destructors; caught in recursion; thrown again; of types
+ * that the innermost frames do not catch.
  */
 static volatile int total;
 
@@ -51,7 +51,7 @@ int catcher(int n)
 	return total;
 }
 
-/* Level 3 catches, with all levels within it alike, and throws again at level 5. */
+/* Level 3 catches the exceptions of all inner levels, and throws again at level 5. */
 int recurse(int level)
 {
 	guard g(level);
@@ -73,7 +73,7 @@ int recurse(int level)
 	}
 }
 
-/* Catches in each level, and throws it on. */
+/* Each level catches the exception, and throws it again. */
 int ladder(int n)
 {
 	if (n == 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 // Recursion, methods, closures, interfaces, goroutines that switch by channels, defer, panics that
-// are recovered in recursion, and stacks that grow, so that they move.
+// are recovered in recursion, and stacks that grow and therefore move.
 //
-// If told.go is built with it, each function prints its depth and its name when it is entered.
+// If built with told.go, each function prints its depth and its name at its entry.
 package main
 
 import (
@@ -51,7 +51,7 @@ func shapes() {
 	}
 }
 
-// The stack grows meanwhile.
+// During this call, the stack grows.
 func large(n int) int {
 	enter()
 	var room [1000]int
@@ -148,8 +148,8 @@ func worker(id int, in, out chan int, done *sync.WaitGroup) {
 	done.Done()
 }
 
-// The goroutines wait in different functions: if several wait in the same one, their branches do
-// not say which of them continues.
+// The goroutines wait in different functions. If several waited in the same function, branches
+// would not show which goroutine continues.
 func goroutines() {
 	enter()
 	var done sync.WaitGroup
