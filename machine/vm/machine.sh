@@ -4,7 +4,7 @@
 # The definition of the machine for machine/vm/run, for the tests, and for
 # machine/baremetal/run, which reads the lines NAME=VALUE.
 
-# q35, because the i440fx reports its interrupt routing by an AML loop that takes longer than
+# q35, because the i440fx reports its interrupt routing with an AML loop that takes longer than
 # the whole boot, and under KASAN longer than ACPI waits. Version 7.1, because 7.2 puts a random
 # seed where a large kernel overwrites it while unpacking itself.
 machine_type=pc-q35-7.1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/oops.sh: a traced shell dies of an oops; prints the records of two instances.
+# guest/oops.sh: kill a traced shell by an oops, and print the records of two instances.
 
 set -e
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/outside.sh DIR: takes turns with parts/outside: makes a file DIR/now-N at step N, and
-# continues when there is a file DIR/go-N.
+# guest/outside.sh DIR: take turns with parts/outside: make a file DIR/now-N at step N, and
+# continue when the file DIR/go-N exists.
 
 out=$1
 cd /sys/kernel/tracing || exit

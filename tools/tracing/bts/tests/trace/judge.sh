@@ -823,8 +823,8 @@ running() {
 }
 
 # Some records of the entries into the kernel are left out. The stacks of user space stay, and the
-# summary counts them as guessed. (If losses discarded the stacks, each loss would add functions that
-# were running before.)
+# summary counts them as guessed. (If losses discarded the stacks, each loss would add functions
+# that were running before.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
