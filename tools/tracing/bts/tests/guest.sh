@@ -31,7 +31,7 @@ records() { # PROGRAM
 for program in bts_jumps bts_signal bts_fork; do
 	check "record: $program, each branch and none extra" records $program
 done
-check "record: the comparison can tell" not exact t.dat bts_fault
+check "record: the comparison can fail" not exact t.dat bts_fault
 
 # begins_at ADDRESS OPTION...: the first branch of the trace must lead to ADDRESS.
 begins_at() {
@@ -56,7 +56,7 @@ check "record: --fork begins before execve" before_exec
 both_sides() {
 	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
 }
-check "record: both sides, each branch begins where the one before led" both_sides
+check "record: both sides, each branch begins where the previous branch led" both_sides
 
 kernel_code() {
 	bts report --no-lines k.dat | tail -n 1 >bill
@@ -77,7 +77,7 @@ loses() {
 		bts record --no-block -m 4k -o t.dat -- ls -R /etc &&
 		bts report --no-lines t.dat | grep -m 1 LOST
 }
-check "record: --no-block loses, and says so" loses
+check "record: --no-block loses branches, and reports it" loses
 
 both_at_once() {
 	bts record -u -o a.dat -- "$progs/bts_jumps" &
@@ -96,7 +96,7 @@ stops() { # SIGNAL
 terminated() {
 	stops TERM 0 && says 'branches' bts info stop.dat && not pgrep -x sleep && no_instance
 }
-check "record: ended by a signal, the trace is whole" terminated
+check "record: ended by a signal, the trace is complete" terminated
 
 killed() {
 	rm -f stop.dat
@@ -104,7 +104,7 @@ killed() {
 	pkill -x sleep
 	wait_for no_instance && [ ! -e stop.dat ]
 }
-check "record: killed, tracefs is put back" killed
+check "record: if killed, tracefs is restored" killed
 
 no_program() {
 	cp t.dat old.dat
@@ -113,7 +113,7 @@ no_program() {
 		status 126 bts record -o old.dat -- /etc/passwd &&
 		cmp t.dat old.dat && no_instance
 }
-check "record: no such program; an older trace stays" no_program
+check "record: no such program; the older trace stays" no_program
 
 # shellcheck disable=SC2016 # its shell expands it
 ends_as() {
@@ -150,7 +150,7 @@ until_told() {
 	kill -INT $bts
 	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
 }
-check "record: a PID that goes on" until_told
+check "record: a PID that continues afterwards" until_told
 
 all_tasks() {
 	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat >branches &&
@@ -208,7 +208,7 @@ full_disk() {
 	umount small
 	[ $kept -eq 0 ] && no_instance
 }
-check "record: the disk is full, what came before is kept" full_disk
+check "record: the disk is full, and the trace until then is kept" full_disk
 
 # --- The flight recorder --------------------------------------------------------------
 
@@ -239,7 +239,7 @@ on_signal() {
 		says 'has not happened' bts record -u --flight --on signal:SEGV -o n.dat -- true &&
 		[ ! -e n.dat ]
 }
-check "flight: at a signal, and when it does not come" on_signal
+check "flight: at a signal, and without the signal" on_signal
 
 # --- info, archive, check -------------------------------------------------------------
 
@@ -311,7 +311,7 @@ help() {
 		status $misused says "^bts $command: " bts "$command" --nonsense || return
 	done
 }
-check "each command: help, and an option that there is not" help
+check "each command: help, and an unknown option" help
 
 # The Makefile defines the version.
 version() {
@@ -331,7 +331,7 @@ misuse() {
 		status 125 bts record $words || return
 	done
 }
-check "record: what does not go together" misuse
+check "record: options that exclude each other" misuse
 
 # A loop of the shell, whose branches depend on NUMBER.
 count_to() { # NUMBER FILE
@@ -343,7 +343,7 @@ diff_status() {
 		status 1 says '[1-9][0-9]* difference' bts diff three.dat five.dat &&
 		status 1 says '"kind":"loop"' bts diff --json three.dat five.dat
 }
-check "diff: equal runs, and others" diff_status
+check "diff: equal runs, and runs that differ" diff_status
 
 # The soft limit must not exceed the hard limit. Only the other trace has a kill() that succeeds.
 why() {
@@ -381,7 +381,7 @@ no_file() {
 		for file in no.dat "$progs/bts_jumps" /dev/null; do
 			status 1 says '^bts: ' bts $command $file || return
 		done
-		# Coverage adds up.
+		# bts cover accepts several traces.
 		[ "$command" != 'cover -f lcov' ] || continue
 		# shellcheck disable=SC2086
 		status 2 bts $command t.dat another.dat || return
@@ -390,7 +390,7 @@ no_file() {
 	status 3 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat &&
 		status 2 bts diff t.dat --against && status 2 bts diff --against t.dat
 }
-check "no file, or another one" no_file
+check "no file, or a wrong file" no_file
 
 no_rights() {
 	chmod 755 .
@@ -407,9 +407,9 @@ check "record: without rights" no_rights
 full_output() {
 	status 1 says 'bts: write: standard output: No space' sh -c 'bts info k.dat > /dev/full'
 }
-check "what is printed must get out" full_output
+check "a failed write of the output is an error" full_output
 
-check "at the end: tracefs is as it was" no_instance
+check "at the end: tracefs is unchanged" no_instance
 
 cd /
 rm -rf "$work"

@@ -48,18 +48,18 @@ for program in bts_jumps bts_loop bts_syscall bts_fault bts_signal bts_fork bts_
 		judge $program.dat "$progs/$program.expect"
 done
 for program in bts_fib bts_vdso; do
-	check "$program: as the single-stepper has it" judge $program.dat $program.oracle
+	check "$program: equal to the single-stepper" judge $program.dat $program.oracle
 done
-check "a user who is not root: each branch" judge user.dat "$progs/bts_jumps.expect"
+check "a non-root user: each branch" judge user.dat "$progs/bts_jumps.expect"
 for program in bts_jumps bts_fault bts_signal bts_hop; do
 	bts import -o import.dat $program.data 2>said_it
 	check "import of branches:u: $program" exact_user import.dat "$progs/$program.expect"
 done
-check "the comparison can tell" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
+check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
 # Without guards (perf_follow.c), tasks get branches that do not fit their code.
-check "tasks that take turns on a CPU are kept apart" no_gap clones.dat
-check "a signal's handler, at its place" says 'SIGNAL to .*+0x401086, at ' \
+check "tasks that share a CPU are kept apart" no_gap clones.dat
+check "a signal handler is at its place" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
 
 # --- intel_bts, which also has the kernel's side -------------------------------------
@@ -89,29 +89,29 @@ live_kernel() {
 	rows jumps-k.dat >branches && [ -s branches ] && not grep -v 'ffffffff' branches &&
 		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
-check "intel_bts -k: nothing of user space alone, and names of the kernel" live_kernel
+check "intel_bts -k: no branch within user space, and names of the kernel" live_kernel
 # After a loss, bts must start the PMU again.
 live_lost() {
 	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
 }
-check "intel_bts: recording goes on after a loss" live_lost
+check "intel_bts: recording continues after a loss" live_lost
 intel_kernel() {
 	bts import -o import.dat bts_jumps-intelk.data && rows import.dat >branches && [ -s branches ] &&
 		not grep -v 'ffffffff' branches
 }
-check "import of intel_bts//k: nothing of user space alone" intel_kernel
+check "import of intel_bts//k: no branch within user space" intel_kernel
 intel_lost() {
 	says 'lost ? (ring buffer full' bts import -o lost.dat lost-intel.data &&
 		says 'LOST branches (ring buffer full)' bts report --no-lines lost.dat
 }
-check "import of intel_bts//u: what is truncated is a loss" intel_lost
+check "import of intel_bts//u: truncated data is a loss" intel_lost
 cut_short() {
 	head -c 2000 bts_jumps.data >cut.data
 	status 1 says 'offset .*: the file is truncated' bts import -o cut.dat cut.data &&
 		status 1 says 'not a perf.data file' bts import -o n.dat "$progs/bts_jumps" &&
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
-check "import of a file that is cut, and of others" cut_short
+check "import of a cut file, of other files, and of no file" cut_short
 
 # --- Against the tracer ---------------------------------------------------------------
 
@@ -135,15 +135,15 @@ same() { # ANSWER NAME
 
 for command in sort fib; do
 	[ -e $command-tracer.dat ] || continue
-	check "top of $command: as the tracer has it" same counts $command
-	check "cover of $command: as the tracer has it" same covered $command
+	check "top of $command: the same as with the tracer" same counts $command
+	check "cover of $command: the same as with the tracer" same covered $command
 done
 
 # --- Losses and rows ------------------------------------------------------------------
 
 check "a loss is a row at its place" says 'LOST branches (ring buffer full)' \
 	bts report --no-lines lost.dat
-check "a PID's mappings, by /proc" says 'bts_map: .*bts_spin_a' \
+check "the mappings of a PID, from /proc" says 'bts_map: .*bts_spin_a' \
 	bts report --no-lines --head 20 spin.dat
 # In stock trace-cmd, the plugin must print as many rows as there are branches.
 trace_cmd() {

@@ -42,7 +42,7 @@ if [ -e /sys/bus/event_source/devices/intel_bts ]; then
 		check "record --backend intel_bts $program" intel_live $program ''
 		check "record --backend intel_bts -u $program" intel_live $program -u
 	done
-	check "record --backend perf -k, which is intel_bts" \
+	check "record --backend perf -k uses intel_bts" \
 		says 'nothing lost' bts_perf -k -o jumps-k.dat -- "$progs/bts_jumps"
 	check "record --backend intel_bts with a small area" says 'lost' \
 		bts record --backend intel_bts -u -m 128k -o lost-live.dat -- "$progs/bts_million"
@@ -81,7 +81,7 @@ check "record bts_fib, and step through it" stepped bts_fib
 check "record bts_vdso, and step through it" stepped bts_vdso
 
 # shellcheck disable=SC2016 # its shell expands it
-check "record tasks that take turns on a CPU" says '24 tasks,.*nothing lost' \
+check "record tasks that share a CPU" says '24 tasks,.*nothing lost' \
 	bts_perf -o clones.dat -- taskset -c 0 sh -c '
 		spawn() { i=0; while [ $i -lt 10 ]; do i=$((i + 1)); (:); done; }
 		(spawn & (spawn; :); wait; :); :'
@@ -120,7 +120,7 @@ loses() {
 		says 'lost ? (ring buffer full' bts info lost.dat &&
 		says 'lost ? (ring buffer full' bts top -n 0 lost.dat
 }
-check "a full ring is a loss in the bill" loses
+check "a full ring buffer is a loss in the summary" loses
 
 # --- Tasks that run, users, refusals --------------------------------------------------
 
@@ -134,7 +134,7 @@ running() {
 	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
 		status 125 says 'No such process' bts_perf -p $spin
 }
-check "a PID that runs, and goes on" running
+check "a running PID, which continues afterwards" running
 
 # Linux without Debian's patch treats 3 as 2. The folder of the programs may be closed to the user.
 unprivileged() {
@@ -150,9 +150,9 @@ unprivileged() {
 	echo "$before" >/proc/sys/kernel/perf_event_paranoid
 	bts archive /tmp/public/user.dat && cp -r /tmp/public/user.dat* . && return $got
 }
-check "a user who is not root" unprivileged
+check "a non-root user" unprivileged
 
-check "info says what is missing" says '^backend .*user side only' bts info bts_loop.dat
+check "info reports what is missing" says '^backend .*user side only' bts info bts_loop.dat
 
 refusals() {
 	for words in '-a' '--flight' '-e sched:sched_switch' '--fork'; do
@@ -166,5 +166,5 @@ refusals() {
 		status 126 bts_perf -o n.dat -- /etc/passwd && status 7 bts_perf -o s.dat -- sh -c 'exit 7' &&
 		[ ! -e n.dat ]
 }
-check "what perf cannot do, and no such program" refusals
+check "the limits of perf, and no such program" refusals
 [ "$failed" -eq 0 ]

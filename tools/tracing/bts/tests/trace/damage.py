@@ -254,7 +254,7 @@ def main():
         results.add("no command leaks memory",
                     pool.map(lambda n: leak(leak_servers, traces, command(traces, n)),
                              range(len(COMMANDS))))
-    results.add("libbts answers the same in several threads",
+    results.add("libbts gives the same answers in several threads",
                 [library(os.path.join(programs, "ask"), 2 * traces, 1)])
     results.add("libbts returns that there is no memory",
                 [library(os.path.join(programs, "memory"), traces[1:2], 0)])

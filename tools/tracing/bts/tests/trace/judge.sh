@@ -909,27 +909,27 @@ judge callgrind valgrind "callgrind: instructions and calls of each function of 
 	judge_callgrind calls-O0 8
 judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
 	judge_callgrind throws
-judge lld - "a program linked by lld has the counts of the same linked by ld" judge_lld
+judge lld - "a program has the same counts if linked by lld or by ld" judge_lld
 judge debug objcopy "debug information by build ID" judge_debug_id
 judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 judge nameless - "functions of a stripped program by their addresses" judge_nameless
 # gdb brings libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
-judge proof - "names without proof have a mark" judge_proof
+judge proof - "unproven names have a mark" judge_proof
 judge plt objdump "objdump: the names of procedure linkage" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
-judge gcov gcov "gcov: five runs, added" judge_five
+judge gcov gcov "gcov: the sum of five runs" judge_five
 judge gcov genhtml "genhtml: five runs as tests" judge_tests
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
-judge annotate callgrind_annotate "callgrind_annotate opens the dump, and has the same sum" \
+judge annotate callgrind_annotate "callgrind_annotate opens the dump, and prints the same sum" \
 	judge_annotate
 judge folded - "folded stacks have the same sum" judge_folded
 judge flame - "the flame graph has the same sum" judge_flame
-judge chrome - "calls in the timeline lie within each other" judge_chrome
-judge perfetto protoc "the same timeline in Perfetto's own format" judge_perfetto
-judge json - "report --json has as many branches as the bill" judge_json
+judge chrome - "calls in the timeline are nested" judge_chrome
+judge perfetto protoc "the same timeline in Perfetto's format" judge_perfetto
+judge json - "report --json has as many branches as the summary" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
 judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
 judge tree - "the tree: the same with the kernel's side" judge_tree kernel-tree tree-c
@@ -937,37 +937,37 @@ judge tree - "the tree: the same with a uprobe" judge_tree probed tree-c
 judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
-judge filters - "each filter has the branches that it should" judge_filters
+judge filters - "each filter selects the right branches" judge_filters
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
-judge names - "functions of one name stay apart" judge_names
-judge inline callgrind_annotate "inlined calls make the same tree as others" judge_inline
+judge names - "functions with the same name are distinguished" judge_names
+judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
 judge demangled - "functions are found by each of their names" judge_demangled
-judge diff - "diff finds that one run has a deeper recursion, and nothing else" judge_diff
+judge diff - "diff finds a deeper recursion, and nothing else" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit
 judge jit - "names and code of a JIT compiler, in a memfd" judge_jitdump
 judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
 bolt=$(newest llvm-bolt)
-judge bolt "${bolt:-llvm-bolt}" "llvm-bolt takes the profile" judge_bolt "$bolt"
-judge profiles create_llvm_prof "llvm-profgen, AutoFDO and clang take the profiles" \
+judge bolt "${bolt:-llvm-bolt}" "llvm-bolt accepts the profile" judge_bolt "$bolt"
+judge profiles create_llvm_prof "llvm-profgen, AutoFDO and clang accept the profiles" \
 	judge_profiles
 perf2bolt=$(newest perf2bolt)
-judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt takes the profile by addresses" \
+judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt accepts the profile with addresses" \
 	judge_bolt_pa "$perf2bolt" "$bolt"
 judge perf perf "perf script prints each branch of the dump" judge_perf
-judge losses - "what is there and what is lost are the whole" judge_losses
-judge missing - "a record of the kernel that is missing is a gap" judge_missing
-judge ways - "a way into the kernel that is missing leaves the stack as it is" judge_ways_in
-judge wrong - "a branch that comes from where it cannot is a gap" judge_wrong
-judge gaps - "the kernel's code that has changed is there as it was before" kernel_changed
+judge losses - "present and lost branches together are the whole trace" judge_losses
+judge missing - "a missing record of the kernel is a gap" judge_missing
+judge ways - "a missing entry into the kernel keeps the stack" judge_ways_in
+judge wrong - "a branch from an impossible place is a gap" judge_wrong
+judge gaps - "changed code of the kernel is also archived in its earlier version" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
 judge lib g++ "libbts.so.0 exports what its header declares" judge_lib_exports
 judge lib objdump "libbts prints nothing, ends no program, shares no buffers" judge_lib_quiet
 judge lib_example valgrind "callgrind: the example of libbts counts the same calls" \
 	judge_lib_example
-judge lib g++ "libbts.py answers the same" judge_lib_python
-judge lib_threads - "libbts answers the same in several threads" judge_lib_threads
+judge lib g++ "libbts.py gives the same answers" judge_lib_python
+judge lib_threads - "libbts gives the same answers in several threads" judge_lib_threads
 for what in calls top resize quit loss bad; do
 	judge tui tmux "tui: $what" judge_tui $what
 done

@@ -126,7 +126,7 @@ n=0
 failed=0
 echo "TAP version 13"
 result "profiles of several traces are sums" all_add_up
-result "traces of two builds do not add up" builds_refused
+result "traces of two builds are refused" builds_refused
 result "llvm-bolt has no stale function" not_stale
 result "llvm-bolt's program takes fewer branches" fewer mix-bolted
 result "clang's program takes fewer branches" fewer mix-sampled
