@@ -80,6 +80,29 @@ online() {
 	echo 0 > tracing_on
 	check "each record is accounted for" balanced
 	echo nop > current_tracer
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	check "bts record sleeps while CPU 1 is offline" tool_sleeps
+	check "bts record reads CPU 1, which comes online later" tool_reads
+}
+
+# The ring buffer of a new instance has no pages for CPU 1. In 2 seconds, bts uses less than half
+# a second of CPU time.
+tool_sleeps() {
+	bts record -u -o /tmp/late.dat -- sleep 3 &
+	sleep 2
+	ticks=$(awk '{ print $14 + $15 }' "/proc/$!/stat")
+	echo "# $ticks ticks of CPU time"
+	wait $!
+	[ "$ticks" -lt $(($(getconf CLK_TCK) / 2)) ]
+}
+
+# shellcheck disable=SC2016 # the inner shell's
+tool_reads() {
+	bts record -u -m 64k -o /tmp/late.dat -- sh -c '
+		echo 1 > /sys/devices/system/cpu/cpu1/online
+		exec taskset 2 "$0"' "$BTS_PROGS/bts_million" || return
+	bts info /tmp/late.dat > /tmp/late
+	grep '^cpu  *1: [0-9,]* bytes' /tmp/late && grep '^1,[0-9,]* branches.*nothing lost' /tmp/late
 }
 
 to_ram() {

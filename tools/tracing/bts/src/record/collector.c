@@ -37,6 +37,7 @@
 enum {
 	CHUNK		= 1 << 20,
 	BUFFER_PERCENT	= 25,
+	OFFLINE_MS	= 100,
 };
 
 /* IDs of events and offsets of fields, as read from the format files; -1 if missing. */
@@ -216,6 +217,11 @@ static void *run_cpu(void *arg)
 			break;
 		if (fds[0].revents)
 			break;
+		/* The CPU has not been online yet, so the ring buffer has no pages for it. */
+		if (fds[1].revents & POLLERR) {
+			poll(fds, 1, OFFLINE_MS);
+			continue;
+		}
 		for (unsigned int i = 0; i < c->all->burst; i++)
 			if (read_page(c) <= 0)
 				break;
