@@ -33,7 +33,6 @@ struct dat {
 	int		fd;
 	uint64_t	size;
 	unsigned int	version;
-	unsigned int	long_size;
 	uint32_t	page_size;
 	bool		zstd;
 	char		*compression;

@@ -72,7 +72,6 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 			  (unsigned long long)dat->size);
 		return 0;
 	}
-	dat->long_size = flags[1];
 	if ((dat->version != 6 && dat->version != 7) || flags[0] || flags[1] != 8 ||
 	    dat->page_size < 4096 || dat->page_size > DAT_PAGE_MAX) {
 		error_set(e, EOPNOTSUPP, "read", dat->path,

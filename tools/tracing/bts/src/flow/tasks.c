@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "private.h"
-
-#define CPUS_MAX	8192
 
 static int compare_comms(const void *left, const void *right)
 {

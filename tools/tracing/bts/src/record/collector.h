@@ -4,8 +4,8 @@
  *
  * Included by: record/, cmd/record.c.
  */
-#ifndef BTS_STREAM_H
-#define BTS_STREAM_H
+#ifndef BTS_COLLECTOR_H
+#define BTS_COLLECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

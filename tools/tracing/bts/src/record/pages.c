@@ -197,7 +197,7 @@ void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size)
 void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause)
 {
 	struct made_lost row = {
-		.entry = { .type = MADE_LOST, .pid = pid }, .seq = p->seq, .cause = cause,
+		.entry = { .type = MADE_LOST, .pid = pid }, .cause = cause,
 	};
 
 	end_pack(p);

@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "lib/bytes.h"
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "pages.h"
@@ -31,7 +32,6 @@
 #define MAGIC		"PERFILE2"
 #define ATTR_LEAST	PERF_ATTR_SIZE_VER0
 #define ATTRS_MAX	1024
-#define CPUS_MAX	8192
 #define TEXT_MAX	65536
 
 /* Records that only perf writes, not the kernel. */

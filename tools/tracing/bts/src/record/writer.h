@@ -4,8 +4,8 @@
  *
  * Included by: record/, cmd/.
  */
-#ifndef BTS_DATWRITE_H
-#define BTS_DATWRITE_H
+#ifndef BTS_WRITER_H
+#define BTS_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
