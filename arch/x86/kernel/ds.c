@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: the claim, the threshold, flushes, and CPU hotplug
+ * Branch Trace Store: claim BTS, set the threshold, flush CPUs, follow CPU hotplug
  *
- * perf owns the Debug Store (DS): the DS area, which PEBS shares, the counters, and the
- * PMI's vector. A claim borrows the BTS half; perf and this driver then refuse each other
- * with -EBUSY. perf allocates the buffers, writes MSR_IA32_DS_AREA, also on CPUs that come
- * online later, and maps the buffers in the cpu_entry_area, which is in the user page
- * tables of KPTI too. A claim counts as an active event, so perf's PMI handler keeps
- * unmasking the PMI in the local APIC.
+ * perf owns the Debug Store (DS) area, which BTS and PEBS share, the counters, and the
+ * PMI's vector. A claim borrows the BTS half of the area. While perf or this driver uses
+ * BTS, the other one gets -EBUSY. perf allocates the buffers, maps them in the
+ * cpu_entry_area, which KPTI's user page tables contain too, and writes MSR_IA32_DS_AREA,
+ * also on CPUs that come online later. perf treats a claim like an active event, so its PMI
+ * handler keeps unmasking the PMI in the local APIC.
  *
  * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupts
  * cannot be probed earlier, because a CPU ignores NMIs until it is in cpu_online_mask. It
  * leaves in the STARTING section, with interrupts off, after its last task and before perf
- * clears DS_AREA. The claim, the release, and the last CPU of a suspend do the same.
+ * clears DS_AREA. The claim, the release, and suspend use the same functions.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -35,12 +35,12 @@
 #include "ds_internal.h"
 
 /*
- * Records per interrupt. More records cost the program less, but delay perf's interrupts:
- * of perf's samples at 4 kHz, none are lost with 512 records, one in a thousand with 1024.
+ * Records per interrupt. A higher number slows the program down less, but delays perf's
+ * interrupts: at 4 kHz, perf loses no sample with 512, and one in a thousand with 1024.
  */
 static unsigned int ds_threshold = 512;
 
-/* The state in the ONLINE section; 0 while BTS is not claimed. */
+/* The CPU hotplug state in the ONLINE section; 0 while BTS is not claimed. */
 static int ds_online_state;
 
 static const struct ds_bts_ops ds_no_client = {
@@ -61,13 +61,13 @@ bool ds_bts_running(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
 }
 
-/* The DS_TRAIT_* found on a CPU so far. Context: any. */
+/* Return the DS_TRAIT_* found on a CPU so far. Context: any. */
 unsigned int ds_bts_traits(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* A CPU whose recording has stopped may record again. Context: this CPU, BTS off. */
+/* Record again, even if recording had stopped on this CPU. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -84,8 +84,7 @@ enum ds_fault ds_bts_fault(int cpu)
  * ds_bts_update_all - make every CPU ask the client again what to record
  * @cause: why the buffers are drained first
  *
- * On return, each CPU has handed over its records. Then it records as the client's turn()
- * said.
+ * On return, each CPU has handed over its records and has called the client's turn().
  *
  * Context: Process context, interrupts on.
  */
@@ -206,9 +205,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/*
-		 * An NMI may have set these, and ended after the static key was disabled.
-		 */
+		/* An NMI that set these may have ended after the static key was disabled. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -237,7 +234,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/* The next kernel may reuse the buffers' memory. Context: interrupts on. */
+/* Stop BTS: the next kernel may reuse the memory of the buffers. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	on_each_cpu(ds_run, &ds_leave, true);
@@ -309,8 +306,8 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed. If the BTS of a CPU does not work, now or when the CPU comes online,
- * its BTS is not used: ds_bts_fault() returns the reason, and the CPU's batches are @dead.
+ * Each CPU is probed, now or when it comes online. If the BTS of a CPU does not work, it is
+ * not used: ds_bts_fault() returns the reason, and a flush of the CPU sets @dead.
  * Nothing is recorded before the first task switch or ds_bts_update_all().
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.

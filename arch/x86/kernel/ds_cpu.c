@@ -9,10 +9,10 @@
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
- * A flight recorder (DS_BTS_CIRCULAR) raises no interrupt and wraps in the buffer. A drain
- * hands the records to the client, overwrites them with zeroes and resets the index to
- * base. An NMI that drains stores a dozen branches at its entry and at its exit, on any
- * kernel, because BTS is off while perf's handler runs:
+ * A circular buffer (DS_BTS_CIRCULAR) wraps and raises no interrupts. A drain hands the
+ * records to the client, overwrites them with zeroes and resets the index to base. An NMI
+ * that drains stores only about a dozen branches at its entry and at its exit, because BTS
+ * is off while perf's handler runs:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -22,26 +22,26 @@
  *	ds_bts_on()
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
- * BTS, BTINT and BTS_OFF_*. The local APIC masks the PMI when it delivers one. If another
- * PMI is lost before perf unmasks it, either ds_bts_nmi() finds the index above the
- * threshold, or a later drain finds the buffer full and unmasks the PMI.
+ * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, it masks further PMIs until
+ * perf unmasks them. If a PMI is lost meanwhile, either ds_bts_nmi() finds the index above
+ * the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
- * The hardware may raise the PMI late, or for each record above the threshold. It may store
- * records after TR was cleared; these are own. It may cache the index while TR is set.
- * It may clear TR itself, at a machine check; the next drain notices.
+ * The hardware may raise the PMI late, or for each record above the threshold. After TR was
+ * cleared, it may still store records, which are own. It may cache the index while TR is
+ * set. A machine check may clear TR, which the next drain notices.
  *
- * Concurrency. A CPU's struct ds_bts_cpu, DS area and DEBUGCTL are changed only by that
- * CPU, with interrupts off, except that a CPU that crashes sets @crash and @crash_nmi of
- * the others. Other CPUs read @ctl, @ds, @traits and @fault as hints. @busy is set from the
+ * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
+ * interrupts off. The exception is a CPU that crashes: it sets @crash and @crash_nmi of the
+ * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. @busy is set from the
  * start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that finds
- * @busy set does not touch the buffer. It only switches BTS off, if the interrupted drain
- * has not done so yet; otherwise all branches of the NMI would be stored.
+ * @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
+ * yet, the NMI does so, because otherwise all its branches would be stored.
  *
  * BTS does not see SMM, SGX enclaves, or VMX guests, which have their own DEBUGCTL. A VM
- * exit clears DEBUGCTL, so BTS does not see the host either until KVM restores it. A full
- * buffer loses branches. The loss is reported, but the branches cannot be counted. While
- * KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's vector, and the
- * PMI of BTS is lost. The next drain then finds the records.
+ * exit clears DEBUGCTL, so BTS does not see the host either until KVM restores DEBUGCTL.
+ * When the buffer is full, branches are lost. The loss is reported, but not their number.
+ * While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's vector, and
+ * the PMI of BTS is lost. The next drain then finds the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -76,8 +76,8 @@ static __always_inline bool ds_over(const struct debug_store *ds)
 }
 
 /*
- * Code in .text..ds must not branch out of that section before BTS is off or after it is
- * on. It uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
+ * Code in .text..ds must not branch out of that section before BTS is off or after BTS is
+ * on. So it uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
  */
 
 /* Return: the previous DEBUGCTL. */
@@ -117,9 +117,9 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. After a drain they are own records, stored late.
- * Otherwise, the handlers of an NMI that had to drain were skipped (microcode update), or
- * something else had set TR. Context: as ds_bts_on(), where nothing may be instrumented.
+ * Discard the records in the buffer. After a drain, these are own records that were stored
+ * late. Without a drain, the handlers of an NMI that had to drain were skipped (microcode
+ * update), or something else had set TR. Context: as ds_bts_on(); not instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -160,21 +160,21 @@ __ds_text void ds_bts_on(void)
 	ctl = c->ctl;
 	if (c->ds)
 		ds_discard(c);
-	/* Reset the index before an NMI may look at it. */
+	/* The index must be reset before an NMI may look at it. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* The NMI of a crash may have come just before, while BTS was still off. */
+		/* A crash may have sent an NMI that came just before BTS went on. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
 }
 
 /*
- * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched it
- * off yet. This function is not in .text..ds because it mostly leaves BTS on, and own
- * records are found only at the ends of a batch. Context: NMI, before RCU watches.
+ * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS
+ * off yet. This function is not in .text..ds, because it mostly leaves BTS on, and own
+ * records in the middle of a batch are not found. Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
 {
@@ -203,7 +203,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
 }
 
 /**
- * ds_run - run a job while BTS is off
+ * ds_run - drain this CPU, and call a job's function while BTS is off
  * @data: a struct ds_job
  *
  * Does nothing during another drain. May be called by an IPI.
@@ -234,7 +234,7 @@ static bool ds_unmask_pmi(void)
 /*
  * If the index has reached the threshold, a PMI is pending, unless it arrived during this
  * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
- * no other can come, so unmask it. Inside an NMI, a masked PMI waits for that NMI to end.
+ * no other can come, so unmask it. Inside an NMI, a masked PMI may come when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -245,7 +245,7 @@ VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 
 /*
  * Empty the buffer. Overwrite the records, because the buffer is mapped in the user page
- * tables (KPTI). Context: busy; TR is clear.
+ * tables (KPTI). Context: @busy is set, TR is clear.
  */
 static void ds_empty(struct ds_bts_cpu *c)
 {
@@ -258,7 +258,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* The records of a PMI that was seen are drained now. */
+	/* The records of a PMI that came during the drain are drained now. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -273,7 +273,7 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 
 /*
  * Hand over the records and empty the buffer. @ip is the interrupted address in an NMI,
- * otherwise DS_NOWHERE. Context: busy. The time is bounded by the size of the buffer.
+ * otherwise DS_NOWHERE. The time is bounded by the size of the buffer. Context: @busy set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -281,7 +281,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* BTS may also be off because the NMI interrupted code that switches it. */
+	/* BTS may also be off because the NMI interrupted code that switches BTS. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -307,7 +307,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over this CPU's records
- * @cause: why; for a flush the client also gets an empty batch
+ * @cause: why the buffer is drained; a flush hands over even an empty batch
  *
  * Context: Between ds_bts_off() and ds_bts_on(). Calls the client's records().
  */
@@ -321,7 +321,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* A flush may come before the client takes batches. */
+	/* Keep the counts in a flush, because the client may not count batches yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -357,8 +357,8 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, one of several sources of NMIs. Only a CPU that stores branches raises
- * it, for this driver or because something else has set TR. If a PMI comes during a drain,
- * @pmi coordinates them: the first to act sets @pmi, the second clears it. If no drain is
+ * the PMI, for this driver or because something else has set TR. If a PMI comes during a
+ * drain, the first of the two to act sets @pmi, and the second clears it. If no drain is
  * running, the branches of an NMI from another source may have reached the threshold. Drain
  * them here, because perf may unmask the PMI too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
@@ -392,7 +392,7 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* Another NMI spoils a try, and the first record may be wrong (AAJ122). */
+/* Try again, because an NMI from another source or a wrong record (AAJ122) spoils a try. */
 #define DS_PROBE_TRIES		8
 /* The maximum number of branches of a try; they fit into the buffer. */
 #define DS_PROBE_BRANCHES	1024
@@ -430,7 +430,7 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 	return READ_ONCE(c->pmi) == DS_PMI_SEEN;
 }
 
-/* Discard the probe's records. The loop's branches let late records arrive first. */
+/* Discard the probe's records. Late records may come with further branches, so loop first. */
 static void ds_settle(struct ds_bts_cpu *c)
 {
 	unsigned int i;
@@ -441,7 +441,7 @@ static void ds_settle(struct ds_bts_cpu *c)
 	ds_empty(c);
 }
 
-/* A known branch must store exactly its record, and the threshold must raise a PMI. */
+/* A known branch must store exactly one record, and the threshold must raise a PMI. */
 static enum ds_fault ds_try(struct ds_bts_cpu *c)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
@@ -461,7 +461,7 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * ds_probe - test this CPU's BTS
  * @c: the CPU's state
  *
- * Context: This CPU, which is online, busy; the NMI handler is registered.
+ * Context: This CPU, online and busy; the NMI handler is registered.
  * Return: DS_FAULT_*. On DS_FAULT_NONE the driver uses BTS until ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
@@ -519,6 +519,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* A PMI after perf's last event may have left the entry masked. */
+	/* A PMI after perf's last event may have left the PMI masked in the local APIC. */
 	ds_unmask_pmi();
 }

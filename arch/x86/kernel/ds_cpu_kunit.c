@@ -111,7 +111,7 @@ static void ds_test_exit(struct kunit *test)
 	unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
 }
 
-/* Take at least @nr branches. A compiler may unroll a loop in C. */
+/* Take at least @nr branches, in assembly because a compiler may unroll a loop in C. */
 static noinline void ds_test_branches(unsigned long nr)
 {
 	asm volatile("1: dec %0\n\t"
@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* A PMI is expected after its records are drained, unless the PMI came before. */
+/* A PMI is expected after its records are drained, unless the PMI came first. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -132,7 +132,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If the buffer is full and the PMI masked, the PMI was lost: unmask it. */
+/* If the buffer is full and the PMI masked, the PMI was lost, and a drain unmasks it. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -157,7 +157,7 @@ static void ds_test_pmi_masked(struct kunit *test)
 
 /*
  * If the records of an NMI are drained already, the branches of the NMI must not raise the
- * next interrupt: BTS goes off, and the NMI drains.
+ * next interrupt, so BTS goes off, and the NMI drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -183,7 +183,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* The branches of another NMI reach the threshold, and the PMI is lost: that NMI drains. */
+/* If another NMI's branches reach the threshold and the PMI is lost, that NMI drains. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();
@@ -271,7 +271,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms in all. Both CPUs are in a drain and do not respond. */
+/* A crash waits 10 ms for all CPUs together. Both CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;
@@ -310,7 +310,7 @@ static void ds_test_crash_there(void *unused)
 
 /*
  * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash is not that PMI.
- * It is claimed, even if the CPU has already drained by itself.
+ * That NMI is claimed, even if the CPU has already drained by itself.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {

@@ -24,7 +24,7 @@
 /* Recording stops after this many PMIs in a row that found only own records. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain uses the buffer. An NMI does not touch the buffer of another drain. */
+/* Which drain uses the buffer. An NMI does not touch the buffer while another drain does. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
@@ -78,7 +78,7 @@ struct ds_bts_cpu {
 };
 
 /**
- * struct ds_job - a drain outside of the PMI
+ * struct ds_job - a drain by ds_run()
  * @cause:	why the buffer is drained
  * @then:	called after the drain, before BTS goes on again; may be NULL
  */

@@ -3,7 +3,7 @@
  * KUnit tests of the BTS driver: ds_records.c, and how ds_cpu.c handles records
  *
  * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
- * kernel space, so its addresses tell its number. Other records are stored in between.
+ * kernel space, so its addresses contain its number. Tests store other records in between.
  */
 
 #include <kunit/test.h>
@@ -65,9 +65,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->stored = 0;
 }
 
-/*
- * Model the hardware. A circular buffer wraps when full or, if @lazy, at the next record.
- */
+/* Store a record like the hardware, which wraps when full or, if @lazy, one record later. */
 static void ds_test_store(struct ds_test *t, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -107,7 +105,7 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
-/* Drain; @late records are stored after BTS is off. */
+/* Drain the buffer; @late records are stored after BTS is off. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
 	t->cpu.end = t->ds.bts_index;
@@ -207,7 +205,7 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 		ds_test_expect(test, nr - size + 1, size - 1);
 }
 
-/* A wrap of a circular buffer is always noticed, whenever the hardware wraps. */
+/* A wrap of a circular buffer is noticed, whether the hardware is @lazy or not. */
 static void ds_test_wrap(struct kunit *test)
 {
 	static const unsigned int slots[] = { 2, 3, 100, DS_TEST_SLOTS - 1 };
@@ -272,7 +270,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two records at the start are own, one at the end. A wrap loses one. */
+		/* Two records at the start are own, one at the end. A wrap loses one more. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -283,7 +281,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* Records are own by address, and only at the ends of a batch. */
+/* Only records at the ends of a batch are own, if they have an address in the section. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -359,7 +357,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The last NMI entry counts, and it must be within the limit. */
+	/* Only the last NMI entry is used, and it must be within the limit. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -417,7 +415,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, the crossing may be stored or not. */
+/* With BTS_OFF_OS, a CPU may store the crossings of the NMI or not. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -464,7 +462,7 @@ static void ds_test_nmi_head(struct kunit *test)
 	}
 }
 
-/* The NMI interrupted the section after BTS was on again: the section's exit follows. */
+/* If an NMI interrupted the section after BTS was on, the section's exit follows. */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -569,7 +567,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* Simulate a PMI with own records and @more others. The traced code made no progress. */
+/* Simulate a PMI that finds own records and @more records of traced code. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);

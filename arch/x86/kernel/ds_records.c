@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: arithmetic on the records of a drain
+ * Branch Trace Store: find the records of a drain, and leave out own records
  *
  * A buffer that has not wrapped is one slice, from the base to the index. A buffer that has
  * wrapped is two slices:
@@ -8,21 +8,20 @@
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
  *
- * The oldest record (x), which would be overwritten next, is given up, so that a wrapped
+ * The oldest record (x), which would be overwritten next, is dropped, so that a wrapped
  * buffer has always lost a record, even if it was filled exactly. The hardware does not
  * report a wrap. Drained records are zeroed, so if slot x is in use, the buffer has
- * wrapped. Records stored after BTS went off are own: a batch ends at the index of that
- * moment (@end).
+ * wrapped. A batch ends at the index when BTS went off (@end); later records are own.
  *
  * Own records are found by their addresses, because the code of the driver and the tracer
  * that runs while BTS is on is in one section. At the beginning of a batch, own records
- * leave the section; at the end, they enter it. A return thunk may follow an own record;
- * its branch is own too. If an NMI drains, its entry and its exit are own, too. The entry
- * begins with the last branch to the kernel's NMI entry point. The exit ends with the
- * branch back to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If
- * its branch is not found, the records are delivered and counted as unsure. The origin of
- * the entry's branch is not checked, because it may be wrong (AAJ122). A full buffer is not
- * searched for the entry, because the NMI may have begun after the last record.
+ * leave the section; at the end, they enter it. After an own record, the branch of a return
+ * thunk is own too. If an NMI drains, its entry and its exit are own, too. The entry begins
+ * with the last branch to the kernel's NMI entry point. The exit ends with the branch back
+ * to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If that branch
+ * is not found, the records are delivered and counted as unsure. The origin of the entry's
+ * branch is not checked, because it may be wrong (AAJ122). A full buffer is not searched
+ * for the entry, because the NMI may have begun after the last record.
  */
 
 #include <linux/minmax.h>
@@ -83,8 +82,8 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * The number of records stored after BTS went off. If the index has decreased, a circular
- * buffer has wrapped; otherwise, perf has reset the index (intel_pmu_reset()).
+ * Return the number of records stored after BTS went off. If the index has decreased, a
+ * circular buffer has wrapped; for a linear buffer, perf has reset it (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -103,7 +102,7 @@ bool ds_has_records(const struct debug_store *ds)
 /**
  * ds_slice - find the records that a CPU has stored
  * @c:		the CPU's state; BTS is off
- * @batch:	the batch, whose slices, and @wrapped or @full, are filled in
+ * @batch:	the batch; its slices, and @wrapped or @full, are set here
  */
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
@@ -116,7 +115,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* If the next slot is in use, perf has reset the index while TR was set. */
+		/* A linear buffer has a record at its index only if perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -144,13 +143,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* How far to search for an end of an NMI: with BTS_OFF_OS, one record. */
+/* Return how many records may be an NMI's entry or exit: one with BTS_OFF_OS. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* The number of records at the start that belong to the exit of the last drain. */
+/* Return how many records at the start belong to the exit of the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -174,7 +173,7 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 	return head;
 }
 
-/* Includes the entry of an NMI that ends the run of a KVM guest. */
+/* NMIs that interrupt a KVM guest have their own entry points. */
 static bool ds_is_nmi_entry(u64 addr)
 {
 	bool entry = addr == (unsigned long)asm_exc_nmi;
@@ -205,9 +204,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/*
- * Find where this drain's entry begins. Only an NMI can follow the branch into the section.
- */
+/* Find where this drain's entry begins. Only NMIs can follow the branch to the section. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {
@@ -253,7 +250,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 }
 
 /**
- * ds_cpl_trait - find the privilege level by which this CPU filters
+ * ds_cpl_trait - find out whether BTS_OFF_* test the CPL before or after a branch
  * @batch: records stored with BTS_OFF_OS set
  *
  * Return: DS_TRAIT_CPL_*, or 0 if the batch neither begins nor ends in the kernel.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Branch Trace Store for a driver outside of perf
+ * Lend the Branch Trace Store (BTS) to a driver outside of perf
  *
- * BTS is half of the Debug Store, which perf owns: ds.c in this folder maps the buffers
+ * BTS and PEBS share the Debug Store, which perf owns: ds.c in this folder maps the buffers
  * into the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half to the
  * driver in arch/x86/kernel/ds.c.
  */
@@ -35,8 +35,8 @@ bool intel_ds_has_bts(void)
  *
  * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and events
  * that use BTS or LBR are refused. DS_AREA is set on every online CPU, including CPUs
- * that come online later. PEBS and the counters keep working. The PMI handler stays
- * active, so it unmasks the LVT entry. Only one claim may be active.
+ * that come online later. PEBS and the counters keep working. perf's PMI handler stays
+ * active and keeps unmasking the PMI. Only one claim may be active.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if BTS or LBR is in use; -ENODEV if there is no BTS; -ENOMEM if there

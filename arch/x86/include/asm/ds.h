@@ -16,9 +16,9 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * The interface of the Branch Trace Store (BTS) driver, for its client, the bts tracer,
- * and for exc_nmi(). The head of arch/x86/kernel/ds_cpu.c explains how the driver works
- * and which contexts may run concurrently.
+ * The interface of the Branch Trace Store (BTS) driver for the bts tracer (the client) and
+ * for exc_nmi(). The head of arch/x86/kernel/ds_cpu.c explains how the driver works and
+ * which contexts may run concurrently.
  */
 
 /**
@@ -37,25 +37,25 @@ struct ds_bts_record {
 };
 
 /*
- * What a CPU records. A branch that crosses the boundary belongs to both sides. By default
- * the hardware stores both sides and the tracer filters. With BTS_OFF_OS or BTS_OFF_USR,
- * which DS_BTS_CPL_FILTER sets for speed, the hardware also drops crossings in one
- * direction; the direction depends on the CPU.
+ * What a CPU records. A branch between user space and the kernel (a crossing) belongs to
+ * both sides. By default the hardware stores both sides and the tracer filters. With
+ * BTS_OFF_OS or BTS_OFF_USR, which DS_BTS_CPL_FILTER sets for speed, the hardware also
+ * drops the crossings in one direction; which direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
 #define DS_BTS_KERNEL		BIT(1)
 #define DS_BTS_CPL_FILTER	BIT(2)
 
-/* The hardware wraps in its buffer without interrupts. Only the latest branches remain. */
+/* The buffer wraps and raises no interrupts, so only the latest branches remain. */
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
  * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
  * perf's buffer of 2730 records, because branches arrive until BTS is off. The minimum is
- * several times the branches between ds_bts_nmi_leave() and the end of the NMI, so that the
- * driver's exit from one interrupt cannot raise the next. There are about a dozen of these
- * on any kernel: exc_nmi()'s end and assembly code, to which no sanitizer adds any.
+ * several times the number of branches that an NMI takes after ds_bts_nmi_leave(), so that
+ * the end of one interrupt cannot raise the next. These are about a dozen branches on any
+ * kernel, because no sanitizer instruments the end of exc_nmi() or assembly code.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -79,21 +79,21 @@ struct ds_bts_slice {
 
 /**
  * struct ds_bts_batch - the records of one drain of one CPU
- * @slice:	the records, oldest first; valid only during the call. The second slice has
- *		records only if the buffer has wrapped
+ * @slice:	the records, oldest first; valid only during records(). The second slice
+ *		has records only if the buffer has wrapped
  * @own:	number of records left out because the driver or the tracer took the branch
  * @discarded:	number of discarded records, which were in the buffer when BTS went on
  * @unsure:	number of records that may be own, because the first record of an NMI's
  *		entry, or the last record of its exit, was not found
  * @cause:	why the buffer was drained
- * @full:	the buffer was full: later branches were not stored
- * @wrapped:	the circular buffer has wrapped, or perf has reset the index: earlier
- *		branches were overwritten
- * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL:
- *		later branches were not stored
- * @stopped:	recording stops on this CPU: interrupt after interrupt found only own
- *		records
- * @dead:	this CPU's BTS does not work and stores no branches. Set in each flush
+ * @full:	the buffer was full, so later branches were not stored
+ * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped,
+ *		or perf has reset the index
+ * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL,
+ *		so later branches were not stored
+ * @stopped:	recording stops on this CPU, because too many interrupts in a row found
+ *		only own records
+ * @dead:	this CPU's BTS does not work, so it is not used. Set in the batch of a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -116,18 +116,18 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * Code of the driver and the tracer that runs while BTS is on. It switches BTS off first
- * and on last. A record with either end in this section is own. The code must not be
- * probed, traced or sanitized. Interrupts must stay off from before the section is entered
- * until after it is left. objtool checks that the section calls other code only between
- * ds_bts_pause() and ds_bts_resume().
+ * The section for code of the driver and the tracer that runs while BTS is on. It switches
+ * BTS off before anything else, and on after everything else. A record that begins or ends
+ * in this section is own (not of the traced code). The section must not be probed, traced
+ * or sanitized. Interrupts must stay off from before it is entered until after it is left.
+ * objtool checks that it calls other code only between ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Like ds_bts_off(); after it any code may be called. */
+/* Like ds_bts_off(). Until ds_bts_resume() any code may be called. */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -147,10 +147,10 @@ void ds_bts_drain(enum ds_drain_cause cause);
 void ds_bts_ask(struct task_struct *task);
 
 /**
- * struct ds_bts_ops - the client, for which the driver records
- * @records:	take a batch of this CPU, in any context up to NMI, with interrupts off,
- *		while the CPU records nothing. Calls on one CPU never nest. A flush's batch
- *		may be empty
+ * struct ds_bts_ops - the functions of the client, for which the driver records
+ * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
+ *		interrupts off, in any context up to NMI, while the CPU records nothing.
+ *		Calls on one CPU never nest
  * @turn:	return what this CPU must record (DS_BTS_*) of the current or next task.
  *		Called with interrupts off, not from NMI, after the last record of the old
  *		mode and before the first record of the new mode
@@ -168,13 +168,13 @@ enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
 	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the bits */
-	DS_FAULT_NO_RECORD,	/* a known branch does not store exactly its record */
+	DS_FAULT_NO_RECORD,	/* a known branch does not store exactly one correct record */
 	DS_FAULT_NO_INTERRUPT,	/* the index passes the threshold without a PMI */
 };
 
-/* Behaviour of a CPU that the SDM leaves open, found by tests. */
+/* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
-#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record that reaches it */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record at the threshold */
 #define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL before a branch */
 #define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL after a branch */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
@@ -198,8 +198,8 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. If the NMI must drain, or interrupts a drain, or its
- * records are drained already, BTS goes off before the NMI's handlers run: their branches
- * might be enough to raise the next interrupt.
+ * records are drained already, BTS goes off before the NMI's handlers run, because the
+ * handlers might take enough branches to raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
