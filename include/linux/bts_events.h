@@ -18,9 +18,9 @@ struct task_struct;
 
 /**
  * struct bts_departs - how a task leaves a CPU
- * @user_ip:	its address in user space, or 0 if it has none
- * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if
- *		returning to user space
+ * @user_ip:	the task's address in user space, or 0 if it has none
+ * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if the
+ *		task was returning to user space
  * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX if preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
  */
@@ -73,8 +73,7 @@ int bts_resume_lock(void);
 
 /*
  * Show a bounded number of mappings at a time; the task may be preempted between two calls.
- * The branches between a call and its return are own, so interrupts stay off around the
- * call.
+ * Interrupts stay off around each call, as __ds_text requires.
  */
 static __always_inline void bts_resume_maps(void)
 {
@@ -92,8 +91,8 @@ static __always_inline void bts_resume_maps(void)
 
 /*
  * Make a traced task show its mappings, and wait until its trace has been read, if
- * necessary. Without @regs do nothing, because KVM's loop and io_uring then hold locks and
- * do not return to user mode yet. The next drain makes the task come here again.
+ * necessary. @regs is NULL in KVM's loop and in io_uring, which hold locks and do not
+ * return to user mode yet. Then do nothing; the next drain makes the task come here again.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
  * interrupts on; with @regs, no lock held.
  */
