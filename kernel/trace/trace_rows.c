@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Entries of the ring buffer that have several rows
+ * Walk the rows of ring buffer entries that have several rows
  */
 
 #include <linux/trace_events.h>
@@ -23,7 +23,7 @@ unsigned int trace_rows(struct trace_iterator *iter)
 
 /**
  * trace_next_row - go to the next row of the current entry
- * @iter: the iterator, which has printed a row, or skips it
+ * @iter: the iterator, which has printed or skipped a row
  *
  * Called with trace_event_read_lock() held.
  *

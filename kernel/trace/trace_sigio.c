@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SIGIO for readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
+ * Send SIGIO to readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
- * A signal is sent when there is something to read, by the same rule as in poll(), with
- * buffer_percent. It is also sent when a snapshot swaps the buffers; then there may be
- * nothing to read. The next signal is sent only after the reader has read: at once if
- * the ring buffer still has entries, otherwise when new ones come. So if each signal
- * adds to the trace, a reader that does not read is not flooded with signals.
+ * A signal is sent when poll() would find something to read, with buffer_percent. It is
+ * also sent when a snapshot swaps the buffers; then there may be nothing to read. The next
+ * signal is sent only after the reader has read: at once if the ring buffer still has
+ * entries, otherwise when new entries come. So a reader that does not read is not flooded
+ * with signals, even if each signal adds to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -17,7 +17,7 @@
  *
  *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the
  *	  pointer of the iterator.
- *	- Readers and the wake-up write @sent, with xchg(). If a reader clears it between
+ *	- Readers and the wake-up write @sent, with xchg(). If a reader clears @sent between
  *	  the check and the signal, the reader gets one signal too many, not one too few.
  */
 
@@ -30,12 +30,12 @@
 #include "trace.h"
 
 /**
- * struct trace_sigio - a reader that has asked for SIGIO
+ * struct trace_sigio - a reader that has requested SIGIO
  * @iter:	its iterator
  * @buffer:	the ring buffer that was live when the reader looked
  * @queue:	which processes get the signal
  * @sent:	the signal has been sent, and the reader has not read since
- * @wait:	an entry in the wait queue on which poll() would sleep,
+ * @wait:	an entry in the wait queue on which poll() would sleep
  * @head:	that wait queue, or NULL
  * @table:	makes ring_buffer_poll_wait() add the entry
  */
@@ -64,7 +64,8 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 				  iter->tr->buffer_percent) & EPOLLIN)
 		return true;
 	/*
-	 * Pairs with update_max_tr()'s wake-up: it finds the entry, or this the new buffer.
+	 * Pairs with the wake-up in update_max_tr(): either it finds @wait in the queue, or
+	 * this function finds the new buffer.
 	 */
 	smp_mb();
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
@@ -92,7 +93,7 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* The wait queue changes with a snapshot and with buffer_percent. */
+/* A snapshot or a change of buffer_percent may change the wait queue. */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {

@@ -21,7 +21,7 @@ DEFINE_STATIC_KEY_FALSE(tracer_sync_key);
  */
 void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
-	/* NULL until the trace array is set up */
+	/* current_trace is NULL until the trace array is set up. */
 	struct tracer *tracer = READ_ONCE(tr->current_trace);
 
 	if (tracer && tracer->sync)
@@ -29,7 +29,7 @@ void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 }
 
 /**
- * tracer_sync_poll - call sync() if a reader that cannot sleep would find too little
+ * tracer_sync_poll - call sync() if a reader that does not sleep finds too little
  * @iter:	the file's iterator
  * @nonblock:	the reader does not sleep in read()
  * @full:	the percentage of the ring buffer for which the reader waits

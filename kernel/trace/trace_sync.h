@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_SYNC_H
 #define _LINUX_KERNEL_TRACE_SYNC_H
 
-/* Included by trace.h: have a tracer bring the ring buffer up to date. */
+/* Included by trace.h: let a tracer bring the ring buffer up to date. */
 
 #include <linux/jump_label.h>
 
@@ -11,8 +11,8 @@ struct trace_iterator;
 
 /*
  * The callback sync() of struct tracer writes the records that the tracer holds outside of
- * the ring buffer, for a reason. A tracer with sync() counts itself in tracer_sync_key
- * while it is chosen, by its init() and reset(). Contexts:
+ * the ring buffer. The init() of a tracer with sync() increments tracer_sync_key, and its
+ * reset() decrements tracer_sync_key. Contexts:
  *
  *	- With RING_BUFFER_ALL_CPUS: process context. For ON, OFF and POLL the tracer stays
  *	  chosen, because trace_types_lock is held or a reader has a pipe open (trace_ref).
@@ -28,7 +28,7 @@ enum tracer_sync_reason {
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or there is room */
 	TRACER_SYNC_ON,		/* the ring buffer is on */
 	/* RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer is about to go off, or all in a crash */
+	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: all) is about to go off */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
 	/* This CPU */

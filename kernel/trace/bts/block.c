@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: option bts-block, with which a slow reader causes no loss
+ * Branch tracer: make tasks wait for a slow reader, so that nothing is lost (bts-block)
  *
  * A traced task takes branches faster than its trace is read. If its records find no room
  * in the ring buffer, they are held in a backlog (hold.c), and the task waits at its next
@@ -11,10 +11,10 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * The rule is per instance, not per task: a task that can wait does not return to user mode
- * while any CPU holds branches of the instance. So no state is kept per task. Meanwhile
- * this task may take branches in the kernel, and other tasks may take branches until their
- * next interrupt. These branches wait in the backlog of their CPU.
+ * A task that can wait does not return to user mode while any CPU holds branches of the
+ * instance, whichever task took them. So no state is kept per task. Meanwhile the task may
+ * take branches in the kernel, and other tasks may take branches until their next interrupt.
+ * These branches wait in the backlog of their CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
  * may need any task of the system to make room. Branches of a task that cannot wait are
@@ -25,11 +25,11 @@
  * Concurrency:
  *
  *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that adds to
- *	  the backlog sets it for the current task, bts_turn() for the next task. An NMI may
- *	  come after the task has read the flag on its way to user mode, so the NMI also
- *	  raises an interrupt, and the task reads the flag again when the interrupt returns.
- *	  The NMI does so only if the flag was clear: in a debug kernel, the interrupt may
- *	  take so many branches that they raise the next NMI, and so on forever.
+ *	  the backlog sets the flag for the current task, bts_turn() for the next task. An
+ *	  NMI may come after the task has read the flag on its way to user mode, so the NMI
+ *	  also raises an interrupt, and the task reads the flag again when the interrupt
+ *	  returns. The NMI does so only if the flag was clear, because in a debug kernel, the
+ *	  interrupt may take so many branches that they raise the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker makes the
  *	  CPUs check again, because no task is woken when the ring buffer is resized,
@@ -47,12 +47,12 @@
 
 #include "bts.h"
 
-/* The time between drains while a task or the reader of a flight recorder waits. */
+/* The time between drains while a task waits or, with bts-circular, a reader. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt does nothing itself: its return to user mode reads TIF_NOTIFY_RESUME. */
+/* The interrupt itself does nothing, but its return to user mode reads TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -76,14 +76,14 @@ void bts_check_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Report whether the current task is one that waits. */
+/* Report whether the current task is a traced task of set_ftrace_pid, and can wait. */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether a CPU holds entries that it will write and not drop. */
+/* Report whether any CPU holds entries that it will not drop. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -108,7 +108,7 @@ static struct bts_instance *bts_holder(void)
 	return NULL;
 }
 
-/* The instance may have left the tracer meanwhile. */
+/* Count a wait, unless the instance has left the tracer meanwhile. */
 static void bts_count_wait(struct bts_instance *holder, u64 ns)
 {
 	struct bts_instance *b;
@@ -145,8 +145,7 @@ static void bts_poll_again(struct work_struct *work)
 }
 
 /**
- * bts_poll - drain the CPUs repeatedly while entries are held, or while the reader of a
- * flight recorder may sleep
+ * bts_poll - drain the CPUs repeatedly while entries are held, or while a reader may sleep
  *
  * Context: any but NMI.
  */
@@ -182,7 +181,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - a consuming reader opens, reads or closes a file, so there may be room
+ * bts_reader - handle a reader that opens, reads or closes a file and may make room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */
@@ -194,9 +193,9 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 }
 
 /**
- * bts_set_blocking - begin or end blocking in an instance that has bts
- * @b:	the instance
- * @on:	begin
+ * bts_set_blocking - make the tasks of an instance wait for a reader, or stop that
+ * @b:	the instance, whose tracer is bts
+ * @on:	make them wait
  *
  * With "overwrite" there is always room and no task would wait, so the option is off while
  * the instance blocks, and is restored afterwards.

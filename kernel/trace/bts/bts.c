@@ -21,10 +21,10 @@
  * drains the records of the leaving task, so that each entry has the right PID, and turns
  * the hardware on or off for the next task. No state is kept per task. A switch between
  * tasks that no instance wants only reads ftrace's verdict on the next task. With
- * bts-cpl-filter the hardware leaves out the unwanted side; with bts-circular, old
- * branches.
+ * bts-cpl-filter, the hardware does not store the unwanted side. With bts-circular, it
+ * overwrites old branches.
  *
- * Each file uses only files below it:
+ * Each file calls only files below it:
  *
  *	bts.c		tasks, options, batches
  *	sync.c		brings the ring buffer up to date; start and stop
@@ -35,12 +35,12 @@
  *	loss.c		counters		event.c  pack.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
- * Also, output.c prints entries, using unpack.c, and stats.c has the tracefs files.
+ * Also, output.c prints entries, with unpack.c, and stats.c implements the tracefs files.
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
- * bts_instance). The first instance claims the hardware, the last releases it. A CPU
- * records the union of what the instances want of its task, and each record goes to the
- * instances that want it.
+ * bts_instance). The first instance claims the hardware, the last one releases it. A CPU
+ * records everything that any instance wants of its task, and each record goes to the
+ * instances that want that record.
  *
  * The time and the context of a row are those of the drain, not of the branch.
  *
@@ -52,22 +52,21 @@
  *	  writer at a time. Other CPUs use READ_ONCE() and may miss the latest batch.
  *	- bts_turn() stores in bts_cpu.mode what an instance wants of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
- *	  is always that of the batch.
+ *	  in bts_records() is the mode in which the batch was recorded.
  *	- bts_instances is changed under trace_types_lock and read under RCU, in NMI too,
  *	  where disabled interrupts act as the read lock. An instance that leaves the tracer
  *	  is removed from the list, and is reset or freed after a grace period.
  *	- bts_instance.tracing and the options are written under trace_types_lock and read
  *	  anywhere. After each such write, ds_bts_update_all() interrupts each CPU, so that
  *	  each CPU uses the new value when ds_bts_update_all() returns. A trigger may turn
- *	  tracing on in any context and without the lock; bts_sync_on() then leaves the work
- *	  to an interrupt and a worker.
+ *	  tracing on in any context and without the lock. Then bts_sync_on() makes an
+ *	  interrupt and a worker start the CPUs.
  *
  * Losses. Each branch that is not delivered is counted, and the trace gets an entry (struct
- * bts_lost_entry) as soon as there is room, before the next branches. Causes: the ring
- * buffer is full or paused, the DS buffer is full, the circular DS buffer has wrapped, or
- * records were still in the DS buffer when BTS went on: see loss.c. After a wrap, the
- * number of lost branches is unknown. With "overwrite" the ring buffer drops old entries
- * and reports that itself. With bts-block the tasks wait for the reader: see block.c.
+ * bts_lost_entry) as soon as there is room, before the next branches. enum bts_lost_cause
+ * has the causes. If the DS buffer is full or has wrapped, the number of lost branches is
+ * unknown. With "overwrite" the ring buffer drops old entries and reports that itself. With
+ * bts-block the tasks wait for the reader: see block.c.
  *
  * ds_cpu.c and Documentation/trace/bts.rst list the branches that the tracer cannot see.
  */
@@ -92,8 +91,8 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The task of this CPU's records. During a task switch it is the next task before that task
- * is current. A long NMI of perf may come in between and end with a drain.
+ * The task of this CPU's records. In a task switch, this is already the next task when
+ * current is still the previous task, and a long NMI of perf may drain at that moment.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -105,19 +104,19 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
 	/* Branches with an end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
-	/* The hardware leaves out the other side; asm/ds.h names the cost */
+	/* The hardware does not store the side that is off, nor some crossings (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
-	/* Flight recorder: no interrupts, and only the latest branches */
+	/* The DS buffer wraps without interrupts, and keeps only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
 	/* Tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
-	/* Rows bts_departs and bts_arrives */
+	/* Show task switches: rows bts_departs and bts_arrives */
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
-	/* Rows bts_map */
+	/* Show executable mappings: rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
-	/* Other events come after the branches that led to them */
+	/* Drain before each other event, so that it follows the branches that led to it */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
-	/* Many branches in an entry of the ring buffer */
+	/* Pack many branches into one entry of the ring buffer */
 	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
 	{ }
 };
@@ -128,9 +127,8 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the mode for the current or the next task: the union of what the instances want.
- * The hardware may leave out a side, or old branches, only if that option is set in all
- * instances that want the task.
+ * Return the mode for the current or the next task: everything that any instance wants.
+ * bts-cpl-filter and bts-circular take effect only if all instances that want it set them.
  */
 static unsigned int bts_mode(void)
 {
@@ -188,7 +186,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* Count the losses after the branches of a batch. */
+/* Count losses of branches that came after the branches of a batch. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -260,7 +258,8 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the task's name for the rows. tracing_start_cmdline_record() would do this with a
- * probe at every task switch. lockdep may not know that interrupts are off.
+ * probe at every task switch. Disable preemption, because lockdep may not know that
+ * interrupts are off.
  */
 static void bts_save_name(void)
 {
@@ -348,7 +347,7 @@ static bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* Earlier records are delivered with the old flags: see bts_turn(). */
+/* Set or clear an option. Earlier records are delivered with the old options. */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
@@ -384,7 +383,7 @@ static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 	return 0;
 }
 
-/* Messages in error_log if the claim fails. */
+/* The messages in error_log when the tracer cannot be chosen, or a CPU cannot record. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
@@ -483,7 +482,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the counters, which are kept after the instance leaves the tracer. */
+/* Clear the counters, which may still show what the instance traced before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -544,7 +543,7 @@ err_map:
 	return ret;
 }
 
-/* The last instance releases the hardware. Waits until no CPU uses the leaving instance. */
+/* The last instance releases the hardware. On return, no CPU uses the leaving instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

@@ -17,9 +17,9 @@
 #include "event.h"
 
 /*
- * Causes of losses: why branches or rows are missing from the trace. A bts_lost entry
- * contains the cause of a loss; only the reader finds the other causes. Traces and tools
- * contain the numbers, so they never change, and a new cause gets the next number.
+ * Why branches or rows are missing from the trace. A bts_lost entry contains a cause
+ * BTS_LOST_*; only the reader finds the causes BTS_GONE_*. Traces and tools contain the
+ * numbers, so the numbers never change, and a new cause gets the next number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -30,7 +30,7 @@ enum bts_lost_cause {
 	BTS_LOST_STOPPED	= 5,	/* interrupts without records: recording stops */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* overwritten in the ring buffer */
-	BTS_GONE_DAMAGED	= 8,	/* the entry cannot be read */
+	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
 	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
 	BTS_LOST_CANNOT_WAIT	= 11,	/* no room, and the task cannot wait */
@@ -62,9 +62,9 @@ union bts_entry {
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
 /**
- * struct bts_cause - the names of a cause of losses
- * @text:	its text in the trace
- * @stat:	its counter in bts_stats; NULL if only the reader finds the loss
+ * struct bts_cause - how a cause of losses is shown
+ * @text:	the text in the trace
+ * @stat:	the counter in bts_stats; NULL if only the reader finds the loss
  */
 struct bts_cause {
 	const char	*text;
@@ -73,8 +73,8 @@ struct bts_cause {
 
 /**
  * struct bts_loss - the losses of an instance on a CPU, for one cause
- * @total:	the number of branches or rows lost since the instance chose the tracer; if
- *		that is unknown, the number of losses
+ * @total:	the number of branches or rows lost since the instance chose the tracer; a
+ *		loss of unknown size counts as 1
  * @count:	lost branches that the trace does not show yet
  * @unknown:	losses of unknown size that the trace does not show yet
  */
@@ -95,19 +95,19 @@ struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
-/* A turn that no batch has: the backlog is empty. */
+/* In place of the oldest turn (see hold.c): the backlog is empty. */
 #define BTS_NONE_HELD	U64_MAX
 
 /**
  * struct bts_counts - the counters of bts_stats, since the instance chose the tracer
  * @records:	records read out of the DS buffer, for any instance
  * @delivered:	records written into the instance's ring buffer
- * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
- *		because only other instances wanted the task
+ * @filtered:	records left out by bts-user, bts-kernel or the event filter, or because
+ *		only other instances wanted the task
  * @own:	records left out because the tracer itself took the branch
  * @dropped_off: records dropped because the ring buffer was off, or off for this CPU
- * @unsure:	delivered or filtered records that may be own, because an end of the
- *		tracer's path through an NMI was not found
+ * @unsure:	delivered or filtered records that may be own, because the start or the end
+ *		of an NMI that drained was not found
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written, with bts-pack
  * @pack_bytes:	size of these packs in the ring buffer
@@ -131,11 +131,11 @@ struct bts_counts {
 };
 
 /**
- * struct bts_losses - loss.c: the losses of branches and rows that the instance wanted
+ * struct bts_losses - an instance's losses on a CPU (loss.c)
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	the ring buffer's count of rows without room, when last read
+ * @refusals:	how many rows had found no room in the ring buffer at the last check
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -147,7 +147,7 @@ struct bts_losses {
 struct bts_packer;
 
 /**
- * struct bts_writer - write.c: state for writing into the ring buffer
+ * struct bts_writer - state for writing into the ring buffer (write.c)
  * @ent:	the header of a batch's entries
  * @buffer:	the ring buffer of the batch
  * @packer:	packs branches; allocated while packs may be wanted
@@ -159,16 +159,16 @@ struct bts_writer {
 };
 
 /**
- * struct bts_hold - hold.c: entries for which the ring buffer had no room yet
+ * struct bts_hold - entries for which the ring buffer had no room yet (hold.c)
  * @backlog:	the entries; allocated while the instance may block
  * @nr:		the number of entries
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
- * @oldest:	the turn of the first entry, or BTS_NONE_HELD
- * @turn:	the batch's turn, if the batch may be held
- * @may:	the batch may be held
- * @refused:	the batch may not be held, only because its task cannot wait
- * @wait:	entries held on any CPU must be written before the batch
+ * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
+ * @turn:	the turn of the current batch, if @may
+ * @may:	the current batch may be held
+ * @refused:	the current batch may not be held, only because its task cannot wait
+ * @wait:	entries held on any CPU must be written before the current batch
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -183,7 +183,7 @@ struct bts_hold {
 };
 
 /**
- * struct bts_cpu - an instance's part of a CPU
+ * struct bts_cpu - the data of an instance for a CPU: its "part" of the CPU
  * @mode:	DS_BTS_*, what the instance wants of the task on the CPU
  * @counts:	its counters
  * @loss:	its losses
@@ -207,12 +207,12 @@ struct bts_cpu {
  * @chosen:	the tracer is chosen
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
- * @overwrite:	the option overwrite, which is off while blocking, was on before
+ * @overwrite:	"overwrite" was on before blocking switched it off
  * @can_hold:	the CPUs have backlogs
  * @hold_node:	gives a backlog to each CPU that comes online
  * @can_pack:	the CPUs have packers
  * @pack_node:	gives a packer to each CPU that comes online
- * @turn:	the turn of the latest batch; a lower turn, on any CPU, is an older batch
+ * @turn:	the turn of the latest batch; older batches have lower turns, on any CPU
  * @mapped:	PIDs of the processes whose mappings were shown
  * @showing:	PIDs of the tasks that are showing their mappings
  * @maps_missed: mappings were not shown because the ring buffer was off
@@ -242,7 +242,7 @@ struct bts_instance {
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
 
-/* The options. Options that the hardware must know use the hardware's bits. */
+/* The options. Options that are passed to the driver use the driver's bits. */
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
@@ -255,7 +255,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* bts.c: the instances that have chosen bts; use for_each_bts_instance(). */
+/* The instances that have chosen bts (bts.c). Use for_each_bts_instance(). */
 extern struct list_head bts_instances;
 
 /* Context: preemption off, up to NMI; or trace_types_lock held. */
@@ -318,13 +318,13 @@ static inline bool bts_is_off(struct trace_array *tr, int cpu)
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
-/* Report whether anything is recorded and @option is set. */
+/* Report whether @mode records branches and has @option. */
 static inline bool bts_has(unsigned int mode, unsigned int option)
 {
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* The task has never left a CPU, so it has a copy of its parent's state. */
+/* Report whether the task has never left a CPU. */
 static inline bool bts_is_newborn(struct task_struct *p)
 {
 	return !(p->nvcsw + p->nivcsw);

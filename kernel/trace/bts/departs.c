@@ -2,15 +2,15 @@
 /*
  * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
  *
- * They are ordinary trace events, for each task of the system, including kernel threads and
- * idle tasks, and need neither the bts tracer nor its hardware: CONFIG_BTS_SCHED_EVENTS
- * builds them on any architecture. set_event_pid, filters, triggers and histograms select
- * among them.
+ * They are ordinary trace events, with filters, triggers and histograms. They show the tasks
+ * of set_event_pid or all tasks, including kernel threads and idle tasks. They need neither
+ * the bts tracer nor its hardware, so any architecture can have them
+ * (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes of sched_switch, where current is still the leaving
- * task. ftrace has two probes there for set_event_pid. Before the first probe, this CPU's
- * verdict is on the leaving task; after the last probe, on the next task; in between, an
- * event passes if set_event_pid has either task. Hence the priorities of the probes:
+ * task. ftrace has two probes there, which decide for each CPU whether events pass
+ * set_event_pid. Before the first of them runs, the leaving task decides; after the second,
+ * the next task; in between, either task. Hence the priorities of the probes:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
@@ -21,8 +21,8 @@
  *
  * A probe is registered while its event is on: see event.c.
  *
- * No state is kept per task. Two rows tell how long a task was away, and its CPU before:
- * see the histogram in Documentation/trace/bts-internals.rst.
+ * No state is kept per task. A departure and the next arrival show how long the task had no
+ * CPU, and which CPU it left: see the histogram in Documentation/trace/bts-internals.rst.
  */
 
 #include <linux/init.h>
@@ -51,7 +51,7 @@
 #include "../trace.h"
 #include "event.h"
 
-/* The task's address in user space, or 0. Context: in the scheduler. */
+/* Return the task's address in user space, or 0. Context: in the scheduler. */
 static unsigned long bts_user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs;
@@ -70,10 +70,9 @@ struct bts_walk {
 };
 
 /*
- * Functions between preempted code and the scheduler that only call the scheduler.
- * preempt_enable() calls it through the thunks, the end of an interrupt through the first
- * function. in_sched_functions() does not know these functions. Other architectures have
- * them in the scheduler's text.
+ * Functions that only call the scheduler, from preempted code: preempt_enable() calls the
+ * thunks, and the end of an interrupt calls the first function. in_sched_functions() does
+ * not know these functions. On other architectures they are in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -129,7 +128,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* The walk ends at the first other address, in most cases after a few frames. */
+/* Return the first address outside of this code, in most cases found in a few frames. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -151,7 +150,7 @@ static unsigned long bts_kernel_ip(void)
 
 #endif /* CONFIG_ARCH_STACKWALK */
 
-/* The same value as in sched_switch. */
+/* Return the value that sched_switch shows as prev_state. */
 static unsigned int bts_task_state(bool preempt, struct task_struct *p,
 				   unsigned int state)
 {
@@ -254,7 +253,7 @@ static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg typ
 	return bts_event_reg(call, type, data, bts_update_probes);
 }
 
-/* Events on the kernel's command line are already on. */
+/* Also register the probes of events that the kernel's command line has switched on. */
 static int __init bts_sched_init(void)
 {
 	guard(mutex)(&event_mutex);
@@ -270,7 +269,7 @@ core_initcall(bts_sched_init);
  * bts_departs_row - make the entry of bts_departs
  * @row:	the entry, without its header
  * @p:		the task
- * @d:		how it departs
+ * @d:		how the task departs
  *
  * Context: any.
  * Return: the size of the entry, at most that of struct bts_sched_row.
@@ -299,7 +298,7 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
  * @row:	the entry, without its header
  * @p:		the task
  *
- * Context: any in which the task stands still.
+ * Context: any in which the task does not run.
  * Return: the size of the entry, at most that of struct bts_sched_row.
  */
 unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)

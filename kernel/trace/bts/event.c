@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events that are recorded by probes of other tracepoints
+ * Register the probes of other tracepoints that record the tracer's events
  *
  * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes of
- * sched_switch and mmap_exec_tp. A probe is registered while its event is on, in any
- * instance or for perf, by the reg() of the event's class. The reg function of a
- * TRACE_EVENT_FN could not register a probe, because it is called with tracepoints_mutex
- * held. A BPF program that is attached to the tracepoint instead of the event runs only
- * while something else keeps the event on.
+ * sched_switch and mmap_exec_tp. The reg() of the event's class registers the probe while
+ * the event is on, in any instance or for perf. The reg function of a TRACE_EVENT_FN could
+ * not do this, because it is called with tracepoints_mutex held. A BPF program that is
+ * attached to the tracepoint instead of the event runs only while something else keeps the
+ * event on.
  */
 
 #include "event.h"
@@ -19,7 +19,7 @@
  * @data:	the argument of the class's reg()
  * @update:	registers exactly the probes that the events need now
  *
- * Context: process context, event_mutex held. For perf's per-task types: any.
+ * Context: process context, event_mutex held. Any context if perf switches tasks.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
@@ -43,7 +43,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* perf switches to or from a task with events: any context. */
+		/* perf switches to or from a task that it traces. */
 		return 0;
 	}
 

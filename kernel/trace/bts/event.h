@@ -9,8 +9,8 @@
 
 /**
  * struct bts_sched_row - room for an entry of bts_departs or bts_arrives
- * @ent:	its header
- * @data:	the rest
+ * @ent:	the entry's header
+ * @data:	the rest of the entry
  */
 struct bts_sched_row {
 	struct trace_entry	ent;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: which tasks and which branches an instance wants
+ * Branch tracer: choose the tasks and the branches that an instance wants
  *
  * Tasks are chosen by set_ftrace_pid (empty: all tasks), set_ftrace_notrace_pid,
  * function-fork and tracing_cpumask. Of their branches, bts-user and bts-kernel choose the
  * sides, and the filter of events/ftrace/bts_branch chooses the addresses.
  *
- * The PID lists are ftrace's and are read under RCU. At a task switch ftrace's own probe
- * reads them first: the tracer's probe has a lower priority, so it runs later.
+ * The PID lists are ftrace's and are read under RCU. At a task switch, ftrace's own probe
+ * reads the lists first, because the tracer's probe has a lower priority.
  */
 
 #include <linux/percpu.h>
@@ -29,8 +29,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. A look-up takes a lock and a hundred instructions; at a
- * task switch, ftrace has just looked up the next task. Context: preemption off.
+ * Report whether @task is a target. A look-up takes a lock and a hundred instructions, so at
+ * a task switch, use ftrace's verdict on the next task. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -38,7 +38,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* The verdict of ftrace's probe may be older than the removal of the last list. */
+	/* ftrace's verdict may be from before the last list was removed. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -74,10 +74,10 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_is_unwanted - report whether no instance wants a task, and no row is to be written
+ * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
  * @task: the next task of a task switch
  *
- * Most switches are between unwanted tasks. Tracing other tasks must not slow them down.
+ * Most switches are between unwanted tasks. The tracer must not slow them down.
  *
  * Context: as bts_mode_of().
  */
@@ -95,7 +95,7 @@ bool bts_is_unwanted(struct task_struct *task)
 	return true;
 }
 
-/* The filter of events/ftrace/bts_branch, or NULL. Context: as bts_records(). */
+/* Return the filter of events/ftrace/bts_branch, or NULL. Context: as bts_records(). */
 static struct event_filter *bts_filter(struct bts_instance *b)
 {
 	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
@@ -125,7 +125,7 @@ static __always_inline bool bts_passes(struct event_filter *filter, struct bts_c
 	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
-/* Deliver the wanted records, each run of consecutive records at once. */
+/* Deliver the wanted records, and consecutive ones together. */
 static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
 					     struct event_filter *filter, unsigned int mode,
 					     const struct ds_bts_slice *slice)
@@ -165,7 +165,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/* Compile a loop for each case, because the loop runs for each record. */
+	/* With constant arguments, the compiler makes a fast loop for each case. */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the backlog, where entries wait for room (bts-block)
+ * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
  * If the ring buffer of a CPU has no room, an instance that blocks holds the entries of
- * that CPU, branches and losses among them, in a backlog. The backlog is a kfifo of bytes
- * whose records are entries. Before each entry, except the first, comes the turn of its
- * batch. When there is room, the entries go into the ring buffer, in order.
+ * that CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records
+ * are entries. Each entry, except the first, follows the turn of its batch. When there is
+ * room, the entries go into the ring buffer, in order.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
  * another CPU holds entries of a lower turn. So when a task moves to another CPU, its
- * earlier branches are written first. All held entries go into the ring buffer of their own
- * CPU, with their own PID, in order. If a backlog is full and the ring buffer has room, the
- * turns are ignored, because wrong order is better than a loss.
+ * earlier branches are written first. Held entries keep their CPU and their PID. If a
+ * backlog is full and the ring buffer has room, the turns are ignored, because wrong order
+ * is better than a loss.
  *
  * Entries are held only while a reader lives, tracing is on and bts-block is set, and only
- * if their task can wait: other tasks would make all targets wait for as long as they run.
+ * if their task can wait, because otherwise all targets would wait as long as that task runs.
  * An entry that finds no room and may not be held is dropped and counted. Tasks wait in
  * block.c.
  *
@@ -22,9 +22,9 @@
  *
  *	- Only bts_records() writes and empties a CPU's backlog, and bts_records() never
  *	  nests. Other CPUs read the backlog's oldest turn. A CPU that reads an old value
- *	  writes its entries with its next batch. ds_bts_flush_all() empties the backlogs:
- *	  it reaches each CPU for which bts_pending() returns true.
- *	- The last entry that leaves the backlogs wakes the tasks that wait.
+ *	  writes its entries with its next batch. ds_bts_flush_all() empties the backlogs,
+ *	  because it reaches each CPU for which bts_pending() returns true.
+ *	- When the last entry leaves the backlogs, the tasks that wait are woken.
  */
 
 #include <linux/cpuhotplug.h>
@@ -36,10 +36,10 @@
 
 #include "bts.h"
 
-/* Size in bytes, a power of two. One batch always fits, as branches or in packs. */
+/* The size of a backlog, a power of two. It has room for any batch, packed or not. */
 #define BTS_BACKLOG	SZ_128K
 
-/* The maximum size of an entry and its turn in a backlog, with their lengths. */
+/* The maximum room that an entry and its turn take in a backlog. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
@@ -58,7 +58,7 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* The oldest turn on all online CPUs except @except. Context: any. */
+/* Return the oldest turn on all online CPUs except @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -82,7 +82,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* An entry has left the backlog. The turn of the next entry precedes that entry. */
+/* Update the state after @entry has left the backlog, and read the turn of the next entry. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -120,14 +120,14 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 		;
 }
 
-/* Drop all held entries: branches and rows become losses, and losses are pending again. */
+/* Drop all held entries. Branches and rows are lost, and losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* A pack is read without its code. */
+		/* Only the head of a pack is copied. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -162,7 +162,7 @@ void bts_init_wake(struct bts_instance *b)
 
 /**
  * bts_wake - make an instance's waiting tasks check again
- * @b: the instance: nothing is held any more, or its targets or options have changed
+ * @b: the instance, which holds nothing any more, or whose targets or options have changed
  *
  * Context: any.
  */
@@ -177,7 +177,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* At least one of two CPUs that empty their backlogs finds both empty. */
+	/* If two CPUs empty their backlogs at once, at least one finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -199,7 +199,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	bool may = bts_may_hold(b, smp_processor_id());
 
 	c->hold.refused = false;
-	/* A full backlog takes a million instructions: too long for an NMI. */
+	/* A full backlog takes a million instructions, which is too long for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task);
@@ -216,8 +216,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	its size
  *
  * Context: as bts_records().
- * Return: false if the entry may not be held, or the backlog is full. The ring buffer has
- * then just refused the first held entry, or no entry is held any more.
+ * Return: false if the entry may not be held, or if the backlog is full and the ring buffer
+ * refuses its first entry.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -240,7 +240,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* Prepare a CPU that comes online. NMIs may use vmalloc(): x86-64 never faults there. */
+/* Prepare a CPU that comes online. NMIs may use vmalloc()ed memory: x86-64 never faults. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

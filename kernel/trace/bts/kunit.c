@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of bts.c, filter.c and output.c, and of their functions in ring_buffer.c */
+/* KUnit tests of bts.c, filter.c, output.c, and of the tracer's functions in ring_buffer.c */
 
 #include <kunit/test.h>
 #include <linux/ring_buffer.h>
@@ -55,7 +55,7 @@ static void bts_test_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
 }
 
-/* Return a trace array that has only its part of each CPU. */
+/* Return a trace array of which only the per-CPU data is allocated. */
 static struct trace_array *bts_test_array(struct kunit *test)
 {
 	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
@@ -66,7 +66,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* With no PID in either list, ftrace's verdict on the next task does not count. */
+/* If both PID lists are removed, ftrace's old verdict on the next task is not used. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -174,7 +174,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Reserved together, events take the same room as one by one, except at a page's end. */
+/* Events reserved together need no more room than one by one, except at a page's end. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -190,7 +190,7 @@ static void bts_test_reserve(struct kunit *test)
 }
 
 /*
- * When events are overwritten, each is counted. Data of other sizes that is left in the
+ * When events are overwritten, each event is counted. Old data of other sizes in the
  * sub-buffers does no harm.
  */
 static void bts_test_overrun(struct kunit *test)
@@ -216,7 +216,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* If losses precede the last branch of a batch, nothing is reserved after that branch. */
+/* If pending losses come before the last branch, nothing is reserved after that branch. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };
@@ -234,7 +234,7 @@ static void bts_test_last(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* Only kernel text of another boot is looked up at its present address. */
+/* If a trace is from another boot, only addresses in kernel text are corrected. */
 static void bts_test_text(struct kunit *test)
 {
 	const unsigned long here = (unsigned long)_stext + 0x100;

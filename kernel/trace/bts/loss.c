@@ -3,15 +3,14 @@
  * Branch tracer: count the written and the lost branches of a CPU
  *
  * The ring buffer refuses a row if it has no room, if it is paused (being cleared, resized
- * or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. It counts
- * the rows for which it has no room, per CPU, so a refusal that it does not count is due to
- * a pause or to tracing being off. Only this CPU writes the count, and a reset waits for
- * the batch, so this holds even if the ring buffer records again before the count is read.
- * Whether tracing is off is checked last.
+ * or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. It counts,
+ * per CPU, the rows for which it has no room. So if a refusal does not increase the count,
+ * the ring buffer is paused or tracing is off. The count cannot change otherwise, because
+ * only this CPU writes it, and a reset waits for the batch.
  *
  * If the cause changes during a batch, the first branches lost after the change may be
- * counted under the wrong cause. If tracing goes off just before the check, a loss by a
- * pause counts as dropped_off; if it goes on, dropped branches count as lost by a pause.
+ * counted under the wrong cause. If tracing goes off or on just before the check, a loss by
+ * a pause is counted as dropped_off, or the other way round.
  */
 
 #include <linux/ring_buffer.h>
@@ -33,7 +32,7 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_CANNOT_WAIT]	= { "task cannot wait", "dropped_cannot_wait" },
 };
 
-/* The number of rows for which the ring buffer had no room on this CPU. */
+/* Return the number of rows for which the ring buffer had no room on this CPU. */
 static unsigned long bts_refusals(struct trace_buffer *buffer)
 {
 	int cpu = smp_processor_id();
@@ -42,9 +41,7 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/*
- * After a refusal, report whether lack of room was the reason. A reset lowers the number.
- */
+/* After a refusal, report whether lack of room was the reason. */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;
@@ -67,8 +64,8 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Number an entry by the branches before it, including lost branches, since the ring buffer
- * was cleared. An entry of one branch has no number.
+ * Give an entry its number: how many branches, lost or not, came before it since the ring
+ * buffer was cleared. An entry of one branch has no number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {
@@ -101,7 +98,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 }
 
 /**
- * bts_pend - make a loss wait until it can be shown
+ * bts_pend - remember a loss until there is room to show it
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if it is unknown
@@ -118,7 +115,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_lose - count a loss and make it wait until it can be shown
+ * bts_lose - count a loss, and remember it until there is room to show it
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if it is unknown
@@ -133,7 +130,7 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_drop - lose branches because the ring buffer has refused a row
+ * bts_drop - count branches that are lost because the ring buffer has refused a row
  * @b:		the instance
  * @c:		its part of this CPU
  * @n:		the number of branches
@@ -154,13 +151,13 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 }
 
 /**
- * bts_drop_rows - lose non-branch rows because the ring buffer has refused them
+ * bts_drop_rows - count non-branch rows that the ring buffer has refused
  * @b:		the instance
  * @c:		its part of this CPU
  * @n:		the number of rows
  * @pid:	the task of the last row
  *
- * They are shown as a loss without a number, because only branches are numbered.
+ * The trace shows this loss without a number, because only branches are numbered.
  *
  * Context: as bts_records().
  */

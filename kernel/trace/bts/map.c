@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event bts_map: the executable mappings of a process
+ * Event bts_map: show the executable mappings of a process
  *
  * The event is an ordinary trace event. It is recorded for each executable mapping that a
  * task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the
- * task. It needs neither the bts tracer nor its hardware. With its option bts-map the
- * tracer itself writes the same entries for the processes that it traces. It also shows the
- * mappings that a process already has when its first task is traced:
+ * task. The event needs neither the bts tracer nor its hardware. With the option bts-map,
+ * the tracer itself writes the same entries for the processes that it traces. The tracer
+ * also shows the mappings that a process already has when its first task is traced:
  *
- *	bts_map_request()	the scheduler turns to a traced task of a process
+ *	bts_map_request()	the CPU switches to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
  *	    v			bts_maps_due and TIF_NOTIFY_RESUME
  *	__bts_resume_user()	before the task is in user space again: a row for
@@ -18,18 +18,18 @@
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
  * mapping that one thread makes. .mapped has a bit for each PID, so that a task switch
- * reads it without a lock. A process is forgotten when its PID belongs to a new process. A
- * task that does not return to user space needs no rows.
+ * reads it without a lock. The bit is cleared when a new process gets the PID. A task that
+ * does not return to user space needs no rows.
  *
- * A row comes between the last branch before the mapping and the first branch after it: the
- * DS buffer is drained first, and nothing is recorded while the row is made, so that the
- * tracer's own branches are not in the trace. Therefore the last two functions run with
- * interrupts off and do not sleep. The path is written into a per-CPU buffer. The build ID
- * is read from the page cache, which contains the beginning of a file that was just mapped.
- * A process may have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them,
- * returns, and is called again for the next ones. It also returns if another thread holds
- * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock, where
- * it can sleep, so that each call handles at least one mapping.
+ * A row comes between the last branch before the mapping and the first branch after it. So
+ * the DS buffer is drained first, and nothing is recorded while the row is written.
+ * Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off and do not
+ * sleep. The path is written into a per-CPU buffer. The build ID is read from the page
+ * cache, which contains the beginning of a file that was just mapped. A process may have
+ * 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them, returns, and is called
+ * again for the next ones. It also returns if another thread holds mmap_lock for writing.
+ * Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so that each
+ * call handles at least one mapping.
  *
  * Rows for unmapping are not needed: a later mapping replaces an older mapping where they
  * overlap, and nothing is executed at addresses that are not mapped.
@@ -65,7 +65,7 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 /* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
-/* How many mappings to look at with interrupts off. Most programs have fewer. */
+/* The maximum number of mappings to handle with interrupts off. Most programs have fewer. */
 #define BTS_VMAS	64
 
 /**
@@ -83,15 +83,15 @@ struct bts_path {
 };
 
 /*
- * The users of the probe are the event, while it is on, and the tracer, while it is chosen.
- * The mutex protects their number. The paths exist while the probe is registered.
+ * The probe has two users: the event, while it is on, and the tracer, while it is chosen.
+ * The mutex protects the number of users. The paths exist while there is a user.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
 /*
- * Returns NULL if there are no users: a task may come here after the static key is off.
+ * Returns NULL if the probe has no users. A task may still come here after bts_map_detach().
  * Context: interrupts off, while the path is in use.
  */
 static struct bts_path *bts_path_here(void)
@@ -100,8 +100,6 @@ static struct bts_path *bts_path_here(void)
 
 	return paths ? this_cpu_ptr(paths) : NULL;
 }
-
-/* The rows of bts-map. */
 
 /* Fill in the event's entry. Return: its size. */
 static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
@@ -129,7 +127,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* The sets of PIDs. Bits are accessed atomically. Pages are freed with the instance. */
+/* Sets of PIDs. Bits are accessed atomically. Pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -188,7 +186,7 @@ static void bts_pids_free(struct bts_pids *pids)
 }
 
 /**
- * bts_map_turn - prepare the CPU for a task, before bts_map_request()
+ * bts_map_turn - clear this CPU's request for mappings
  *
  * Context: bts_turn().
  */
@@ -210,13 +208,13 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* The task runs on this CPU or is the next task, and is not in user mode. */
+	/* The task is the current or the next task of this CPU, and is not in user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
 
 /**
- * bts_map_remind - make the current task call __bts_resume_user(), if it still must
+ * bts_map_remind - make the current task show its mappings, if it has not done so yet
  *
  * In KVM's loop TIF_NOTIFY_RESUME is cleared though the task cannot show its mappings.
  *
@@ -229,7 +227,7 @@ void bts_map_remind(void)
 }
 
 /**
- * bts_map_switch - forget the process that had a task's PID before, if the task is new
+ * bts_map_switch - if a task is new, forget an earlier process that had the same PID
  * @b:		an instance
  * @task:	the task to which the CPU switches
  *
@@ -301,7 +299,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* The chosen instances have all mappings. Context: interrupts off. */
+/* The chosen instances have received all mappings. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -311,8 +309,8 @@ static void bts_map_end(void)
 }
 
 /*
- * If the ring buffer is off, or off for this CPU, the process must show all of its mappings
- * again when it is next traced. Context: interrupts and the hardware off.
+ * Write a row. If the ring buffer is off, or off for this CPU, the process must show all of
+ * its mappings again when it is next traced. Context: interrupts and the hardware off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -358,7 +356,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* The name that perf and, in most cases, /proc/PID/maps use. */
+/* Return the name that perf and, in most cases, /proc/PID/maps use. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -402,7 +400,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Let the tracer decide again what it wants; if @again, it may request mappings, too. */
+/* Decide again what to record. The task must show mappings again only if @again. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -417,7 +415,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip the growth of another task's stack, which was executable before. */
+	/* Skip the growth of another process's stack, which was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -474,7 +472,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* At 0 no instance is chosen yet. */
+	/* The first call, with 0, chooses the instances. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else
@@ -500,11 +498,11 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 
 /**
  * __bts_resume_user - show the mappings of a task that returns to user space, if needed
- * @at:		where to continue; 0 for the first call
+ * @at:		the address at which to continue; 0 in the first call
  * @locked:	bts_resume_lock() was called
  *
  * Context: Process context of a user task; interrupts off; no lock held but mmap_lock.
- * Return: where to continue after bts_resume_lock(), or BTS_MAPS_SHOWN or _NONE.
+ * Return: the address at which to continue after bts_resume_lock(), or BTS_MAPS_*.
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
@@ -518,9 +516,9 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 /**
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
  *
- * With bts-block the task first waits until its rows so far are written, because the
- * backlog may not have room for more. Other tasks may get the CPU and mmap_lock first. A
- * trace of the kernel shows the branches of this function as the task's.
+ * With bts-block the task first waits until no entries are held, because the backlog may
+ * have no room for further rows. Other tasks may get the CPU and mmap_lock first. A trace
+ * of the kernel shows the branches of this function as branches of the task.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task must die.
@@ -605,7 +603,7 @@ void bts_map_detach(void)
 	bts_map_put();
 }
 
-/* The event is a user while it is on. Context: process context, event_mutex held. */
+/* Make the event a user while it is on. Context: process context, event_mutex held. */
 static int bts_map_update_probe(void)
 {
 	static bool used;
@@ -631,7 +629,7 @@ static int bts_map_event_reg(struct trace_event_call *call, enum trace_reg type,
 	return bts_event_reg(call, type, data, bts_map_update_probe);
 }
 
-/* Events on the kernel's command line are already on. */
+/* Also register the probe if the kernel's command line has switched the event on. */
 static int __init bts_map_init(void)
 {
 	guard(mutex)(&event_mutex);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: print its entries
+ * Branch tracer: print the tracer's entries
  *
  * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses as
- * numbers. With sym-userobj, user addresses are printed as file and offset, if the task
+ * numbers. With sym-userobj, user addresses are printed as file and offset, while the task
  * still has the mapping.
  *
- * A persistent ring buffer may be damaged or from another kernel, so the size and the
- * format of an entry are checked before its fields are read. Unreadable entries are printed
- * as losses.
+ * A persistent ring buffer may be damaged, or another kernel may have written it. So the
+ * size and the format of an entry are checked before its fields are read. Unreadable
+ * entries are printed as losses.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -28,7 +28,7 @@
 #define BTS_NO_NUMBER	U64_MAX
 
 /**
- * struct bts_rows - an iterator's state for the packs and losses that it prints
+ * struct bts_rows - an iterator's state for printing packs and losses
  * @decoder:	decodes packs
  * @branch:	the branches of the current pack
  * @nr:		the number of branches that could be decoded
@@ -52,7 +52,7 @@ struct bts_rows {
 	u64			next[];
 };
 
-/* For a dump, which must not allocate memory. */
+/* The state for a dump, which cannot allocate memory. */
 static struct bts_rows *bts_dump_rows;
 
 static size_t bts_rows_size(void)
@@ -66,7 +66,7 @@ static struct bts_rows *bts_alloc_rows(void)
 }
 
 /**
- * bts_prepare_dump - allocate the state for a dump, which must not allocate memory
+ * bts_prepare_dump - allocate the state of a later dump, which cannot allocate memory
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -78,7 +78,7 @@ int bts_prepare_dump(void)
 	return bts_dump_rows ? 0 : -ENOMEM;
 }
 
-/* The state of @iter, or NULL if there is no memory. */
+/* Return the state of @iter, or NULL if there is no memory. */
 static struct bts_rows *bts_rows(struct trace_iterator *iter)
 {
 	if (iter->rows)
@@ -93,8 +93,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * The number of branches that are missing before an entry. If a CPU's first entry is a
- * pack, all branches before it are missing if entries were overwritten and none was read.
+ * Return the number of branches that are missing before an entry. If a CPU's first entry is
+ * a pack, and entries were overwritten but none was read, all earlier branches are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -109,7 +109,7 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 	return seq;
 }
 
-/* Report whether the entry has all of its fields and is not too long. */
+/* Report whether the entry contains all of its fields and is not too long. */
 static bool bts_is_whole(const struct trace_iterator *iter)
 {
 	switch (iter->ent->type) {
@@ -153,8 +153,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * Return the memory of the task that took the branch, if the task still exists. A dump
- * after a crash gets NULL, because looking up a mapping sleeps.
+ * Return the memory of the task that took the branch, or NULL if the task has ended. Also
+ * return NULL in a dump after a crash, because looking up a mapping may sleep.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -185,9 +185,9 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * Return the present address of kernel text that had address @addr when the buffer was
- * written. A persistent buffer may be from another boot, where the text was elsewhere
- * (KASLR). Modules and the vsyscall page do not move with the text.
+ * Return the current address of kernel text that was at @addr when the buffer was written.
+ * A persistent buffer may be from another boot, with other addresses (KASLR). Modules and
+ * the vsyscall page do not move with the text.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {
@@ -214,7 +214,7 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the ends of a branch; for a loss: 0, and the number of branches (0: unknown)
+ * @branch:	the ends of a branch; of a loss, @to is the number of branches (0: unknown)
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */
@@ -230,8 +230,8 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 }
 
 /*
- * The rows of a pack: the loss before it, its branches, and a loss for branches that could
- * not be decoded. The last row sets the number of the next branch.
+ * Return a row of a pack. The rows are the loss before the pack, the branches, and a loss
+ * for branches that could not be decoded. The last row sets the number of the next branch.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
 {
@@ -264,7 +264,7 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
 }
 
-/* The rows of a loss: first the branches that are missing before it, then the loss. */
+/* Return a row of a loss: first the branches that are missing before it, then the loss. */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
 	struct bts_lost_entry *lost;
@@ -345,7 +345,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* A pack's format. Entries that are not complete packs count as this tracer's. */
+/* Return a pack's format; for other entries and incomplete packs, this tracer's format. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

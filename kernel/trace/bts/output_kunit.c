@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of output.c: entries that this tracer has not written, as in a persistent
- * ring buffer that is damaged or was written by another kernel
+ * KUnit tests of output.c: print entries that this tracer has not written, as in a
+ * persistent ring buffer that is damaged or was written by another kernel
  *
- * An entry that is too short is followed by the rest of a whole entry, so a reader that
- * reads too far prints branches, with or without KASAN.
+ * After an entry that is too short comes the rest of a whole entry, so code that reads too
+ * far prints branches, even without KASAN.
  */
 
 #include <kunit/test.h>
@@ -28,7 +28,7 @@ static const u8 output_code[] = {
 /**
  * struct output_test - the data of a case
  * @iter:	the iterator
- * @tr:		its instance, which has only a ring buffer
+ * @tr:		the iterator's instance, which has only a ring buffer
  * @seed:	state of the random numbers
  * @entry:	the entry
  * @room:	the entry's bytes and the following bytes
@@ -159,7 +159,7 @@ static void output_test_long(struct kunit *test)
 	}
 }
 
-/* A pack with cut code shows the branches before the cut, and how many are missing. */
+/* If a pack's code is cut off, the rows show the branches before it and how many are lost. */
 static void output_test_cut(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -286,7 +286,7 @@ static void output_test_damage(struct kunit *test)
 	}
 }
 
-/* Traces and tools use the number and the text of each cause: they must not change. */
+/* The number and the text of a cause must not change, because traces and tools use them. */
 static void output_test_causes(struct kunit *test)
 {
 	static const char *const causes[] = {

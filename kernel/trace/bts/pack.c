@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packed branches: the coder
+ * Packed branches: code branches into a pack
  *
  * unpack.c specifies the format, including how branches are predicted.
  *
@@ -11,17 +11,17 @@
  *				      it returns
  *
  * A correct prediction costs a comparison of both addresses, and no store. Only the coder
- * has the tables edge[] and call[]. They contain hints: each node that they find is
- * compared with the branch, so missing nodes and nodes of earlier packs do no harm, and a
+ * has the tables edge[] and call[]. Their contents are hints: each node found in a table is
+ * compared with the branch. So missing nodes and nodes of earlier packs do no harm, and a
  * new pack needs no reset of the tables.
  *
  * Rejected: prediction from the last two branches. It takes longer, and predicts only one
- * more branch in 200. In fib it predicts one more in ten, but fib is not typical. Rejected:
- * state that outlives a pack. It saves less than a byte per branch in the ring buffer,
- * saves nothing on disk after compression, and needs readers that see each pack.
+ * more branch in 200. In a recursive fib() it predicts one more in ten, but that is not
+ * typical. Rejected: state that outlives a pack. It saves less than a byte per branch in the
+ * ring buffer, nothing on disk after compression, and needs readers that see each pack.
  *
- * A coder belongs to one CPU, whose batches never nest: it is not reentrant. It takes no
- * lock and allocates nothing. Its time is bounded by the number of records.
+ * A coder belongs to one CPU, whose batches never nest, so it need not be reentrant. It
+ * takes no lock and allocates nothing. Its time is bounded by the number of records.
  */
 
 #include "pack.h"
@@ -38,7 +38,7 @@ static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
 	return p;
 }
 
-/* The number of bytes that a signed number needs, from n to 8. */
+/* Return the number of bytes that a signed number needs, from n to 8. */
 static unsigned int bts_bytes(u64 value, unsigned int n)
 {
 	for (; n < 8 && (u64)((s64)value >> (8 * n - 1)) + 1 > 1; n++)
@@ -200,7 +200,7 @@ static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
 	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
 }
 
-/* Node @node followed @cur, which had predicted another branch. */
+/* Predict @node after @cur from now on. */
 static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
 {
 	cur->other = cur->next;
@@ -208,7 +208,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * Code a branch that is neither successor of the previous branch, after a run.
+ * Code a run, and then a branch that is neither next nor other of the previous branch.
  * Return: the end of the code, or NULL if the branch does not fit.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
@@ -237,7 +237,7 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* The part of bts_coder_add() that is not inline. */
+/* bts_coder_add() for a branch that was not predicted, or a full pack. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -252,7 +252,7 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
  * @nr:		the number of branches
  *
  * Context: one call at a time for each coder.
- * Return: the number of branches put into the pack; if not @nr, the pack is full.
+ * Return: the number of branches put into the pack; if less than @nr, the pack is full.
  */
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr)
@@ -263,7 +263,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The run consists of the branches after the one at mark. */
+	/* The run consists of the branches after the branch at mark. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

@@ -14,7 +14,7 @@
 /* The maximum size of a run. */
 #define BTS_RUN_MAX	3
 
-/* The maximum size of a branch: a run before it, its token, a run after it. */
+/* The maximum size of a branch's code: a run before it, its token, and a run after it. */
 #define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
 /* The sizes of the tables that find nodes, as powers of two. */
@@ -39,7 +39,7 @@ struct bts_coder_node {
  * struct bts_coder - a pack that is being filled; one per CPU
  * @start:	the first byte
  * @out:	the next byte
- * @limit:	the last address at which a branch may begin
+ * @limit:	the last address at which the code of a branch may begin
  * @cur:	the node of the last branch
  * @run:	the number of predicted branches that are not coded yet
  * @nr:		the number of branches in the pack
@@ -50,8 +50,8 @@ struct bts_coder_node {
  * @call:	finds the node of a branch that began a few bytes before an address
  * @node:	the nodes
  *
- * A slot of @edge or @call may be left from an earlier pack. No table is ever emptied,
- * because each found node is compared.
+ * A slot of @edge or @call may be from an earlier pack. The tables are never cleared,
+ * because each found node is compared with the branch.
  */
 struct bts_coder {
 	u8			*start;

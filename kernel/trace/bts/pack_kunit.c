@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder of packed branches: the decoder returns what the coder has
- * coded. unpack_kunit.c has the decoder's cases with packs that no coder writes.
+ * KUnit tests of the coder of packed branches: the decoder returns the coded branches.
+ * unpack_kunit.c tests the decoder with packs that no coder writes.
  *
  * tools/tracing/bts/tests also builds both files, with a small replacement for KUnit, so
  * that the same cases run on a host, under the compiler's sanitizers.
@@ -103,8 +103,8 @@ size_t bts_pack_one(struct kunit *test)
 }
 
 /*
- * Make branches like a program's: functions of some blocks, loops, calls, returns, and
- * sometimes an interrupt. @spread is the number of functions.
+ * Make branches like those of a program with @spread functions: loops, calls, returns, and
+ * sometimes an interrupt.
  */
 void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 {
@@ -137,7 +137,7 @@ void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 	}
 }
 
-/* The format: these branches have these bytes. */
+/* The coder makes the bytes that the format specifies for these branches. */
 static void bts_pack_test_format(struct kunit *test)
 {
 	static const u8 code[] = {
@@ -199,7 +199,7 @@ static void bts_pack_test_zero(struct kunit *test)
 	struct pack_test *t = test->priv;
 	unsigned int i, round;
 
-	/* A node of an earlier pack in a table would be decoded as another branch. */
+	/* If the coder used a node of an earlier pack, another branch would be decoded. */
 	for (round = 4; round-- > 0; ) {
 		t->nr = 0;
 		for (i = 0; i < round; i++)
@@ -254,7 +254,7 @@ static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 	return bts_pack_one(test) - 2;
 }
 
-/* Each kind of distance and of target ends where the specification says. */
+/* Each kind of distance and of target has the range that unpack.c specifies. */
 static void bts_pack_test_kinds(struct kunit *test)
 {
 	static const struct {
@@ -284,7 +284,7 @@ static void bts_pack_test_kinds(struct kunit *test)
 	}
 }
 
-/* A return costs two or three bytes, wherever the call is, up to 255 nodes back. */
+/* A return takes two or three bytes if the call is at most 255 nodes back. */
 static void bts_pack_test_calls(struct kunit *test)
 {
 	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
@@ -335,7 +335,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
 		/*
-		 * The first branch comes once as the other branch, and then as predicted.
+		 * Branch 0 is first coded as the other branch, and then predicted.
 		 */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
@@ -377,7 +377,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* The successor of a branch alternates: each is found as the other branch. */
+/* If two branches alternate after the same branch, each is coded as the other branch. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -488,7 +488,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* Adding branches one by one or together makes the same code. */
+/* Branches that are added one by one or together have the same code. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

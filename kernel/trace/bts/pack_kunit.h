@@ -12,7 +12,7 @@
 /* More records than fit into a pack. */
 #define MAX_RECORDS	(2 * BTS_PACK_MAX)
 
-/* The room in a sub-buffer of 64 KiB. Most cases use less. */
+/* The room for data in a sub-buffer of 64 KiB. Most cases use less. */
 #define MAX_CODE	0xffe0
 
 /**
@@ -24,7 +24,7 @@
  * @nr:		number of records
  * @rec:	the records
  * @out:	the decoded branches
- * @code:	a pack
+ * @code:	the code of a pack
  */
 struct pack_test {
 	struct bts_coder	c;

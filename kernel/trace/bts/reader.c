@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the tasks that read the trace and thereby make room
+ * Branch tracer: list the tasks that read the trace and thereby make room
  *
  * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
  * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
- * task that opens the file counts as a reader until a task has read. An inherited
- * descriptor alone makes no reader, because the child of a dead reader will not read.
+ * task that opens the file is a reader until a task has read. A task that only inherits a
+ * descriptor is not a reader, because the child of a dead reader may never read.
  *
  * With bts-block, tasks wait only while a reader lives, and no reader of any instance
  * waits: see bts_can_wait().
  *
- * Concurrency: The list is changed under its lock and read under RCU, in NMI too, where
+ * Concurrency: The list is changed under a lock and read under RCU, in NMI too, where
  * disabled interrupts act as the read lock.
  */
 
@@ -28,7 +28,7 @@
 /**
  * struct bts_reader - a task that reads a file
  * @list:	in bts_readers
- * @rcu:	frees it
+ * @rcu:	frees the structure
  * @iter:	the file's iterator; only compared
  * @tr:		the file's trace array; only compared
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
@@ -64,7 +64,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether a reader lives and makes room on @cpu, or on any CPU. */
+/* Report whether a reader lives and makes room on @cpu, which may be any CPU. */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -157,7 +157,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 	return true;
 }
 
-/* Remove one of the file's readers, @task, or all of them if @task is NULL. */
+/* Remove a file's reader @task, or all if it is NULL; with @openers, those that never read. */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
 {

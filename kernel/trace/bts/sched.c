@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the rows of the option bts-sched
+ * Branch tracer: write the rows of the option bts-sched
  *
- * The tracer writes the entries of bts_departs and bts_arrives for the tasks that it traces,
- * at their places among the branches: while the hardware records nothing, after the branches
- * of the leaving task are drained, and before those of the next task. The events of that
- * name are in departs.c.
+ * The tracer writes entries of bts_departs and bts_arrives for the tasks that it traces. At
+ * a task switch, it writes them after the branches of the leaving task are drained, and
+ * before the hardware records the next task. departs.c has the events of these names.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -22,7 +21,7 @@
 #include "bts.h"
 
 /**
- * struct bts_leaving - a CPU's current task switch
+ * struct bts_leaving - the task switch that a CPU is making
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: the files bts_stats, per_cpu/cpuN/bts_stats and bts_threshold
+ * Branch tracer: implement the files bts_stats, per_cpu/cpuN/bts_stats and bts_threshold
  */
 
 #include <linux/fs.h>
@@ -18,7 +18,7 @@ struct bts_stat {
 	size_t		offset;
 };
 
-/* Outcomes of records. bts_causes[] has the losses. */
+/* What became of the records. bts_causes[] has the losses. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, counts.records) },
 	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
@@ -81,7 +81,7 @@ static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 		   bts_get_stat(b, cpu, stat.offset));
 }
 
-/* The counter of a cause of losses. */
+/* Return the counter of a cause of losses. */
 static struct bts_stat bts_cause_stat(unsigned int cause)
 {
 	return (struct bts_stat){
@@ -90,7 +90,7 @@ static struct bts_stat bts_cause_stat(unsigned int cause)
 	};
 }
 
-/* The number of entries, branches or packs, that the ring buffer has overwritten. */
+/* Return the number of entries that the ring buffer has overwritten. */
 static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
@@ -99,7 +99,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Show the behaviour of the CPUs that the SDM leaves open, as far as it is known. */
+/* Show how the CPUs behave where the SDM leaves it open, as far as that is known. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -117,7 +117,7 @@ static void bts_show_traits(struct seq_file *m, unsigned int traits)
 	seq_printf(m, "hw_cpl_filter: %s\n", cpl);
 }
 
-/* The CPUs whose BTS does not work. */
+/* Name the CPUs whose BTS does not work. */
 static void bts_show_left_out(struct seq_file *m, int cpu)
 {
 	const char *none = " none";
@@ -150,7 +150,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
 	}
-	/* Without a flush, the counters include only the drains so far. */
+	/* The counters include only earlier drains, because reading them does not drain. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_left_out(m, cpu);
@@ -238,7 +238,7 @@ bool trace_bts_is_there(void)
 }
 
 /**
- * trace_bts_create_files - create the tracer's files that are not per CPU
+ * trace_bts_create_files - create the tracer's files, except those in per_cpu
  * @tr:		the trace array; the directories of its events exist
  * @d_tracer:	its directory
  *

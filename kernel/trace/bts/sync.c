@@ -2,13 +2,13 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer some hundred at a time, and only while tracing is on.
- * ftrace calls bts_sync() when that is too late, or when tracing goes on or off:
+ * Branches reach the ring buffer a few hundred at a time, and only while tracing is on.
+ * ftrace calls bts_sync() when it needs the branches earlier, or turns tracing on or off:
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
- *	  yes		POLL		drain all CPUs; if the hardware wraps, repeat
- *					that while the file is open
+ *	  yes		POLL		drain all CPUs; with bts-circular, repeat that
+ *					while the file is open
  *	  yes		TARGETS		each CPU decides again what to record
  *	  yes		ON, OFF		the instance starts, or stops
  *	  no		FLUSH		drain this CPU
@@ -19,9 +19,9 @@
  *
  * Concurrency:
  *
- *	- A call for one CPU runs in any context, with any lock of its caller held, for
- *	  example the runqueue's. It takes no lock. An event during a drain does not drain
- *	  again: see ds_bts_off().
+ *	- A call for one CPU may come from any context, and its caller may hold any lock, for
+ *	  example the runqueue's. So the call takes no lock. An event during a drain does not
+ *	  drain again: see ds_bts_off().
  *	- bts_instance.tracing is written under trace_types_lock, except that bts_sync_on()
  *	  and bts_crash() write it without the lock, in any context.
  *	- bts_instance.polled is set by readers, which keep the tracer chosen. A worker
@@ -36,8 +36,8 @@
 #include "bts.h"
 
 /*
- * Another event is about to be reserved. With bts-sync the event must come after the
- * earlier branches of this CPU. Context: any.
+ * An event is about to be written. With bts-sync the event must come after the earlier
+ * branches of this CPU. Context: any.
  */
 static void bts_sync_event(struct bts_instance *b)
 {
@@ -49,8 +49,8 @@ static void bts_sync_event(struct bts_instance *b)
 
 /*
  * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(), which
- * polls the file only once. A flight recorder has no interrupts, so from now on the CPUs
- * are drained ten times a second, until no reader has the file open.
+ * polls the file only once. With bts-circular no interrupt drains the CPUs, so from now on
+ * drain them ten times a second, until no reader has the file open.
  * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -100,7 +100,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
  * A trigger, a function probe or tracing_on() turns tracing on. The user wants the
  * following branches on this CPU, so this CPU starts first, and the other CPUs a moment
  * later. After a traceoff the hardware is still on, but mappings may be missing. Context:
- * any; the instance may leave the tracer meanwhile, and @tracing does not matter then.
+ * any. If the instance leaves the tracer meanwhile, @tracing has no effect.
  */
 static void bts_sync_on(struct bts_instance *b)
 {
@@ -129,9 +129,9 @@ void bts_stop(struct bts_instance *b)
 {
 	WRITE_ONCE(b->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
-	/* Write the held branches now, or lose them. */
+	/* Write the held branches, or count them as lost. */
 	ds_bts_flush_all();
-	/* Forget mappings now, because tracing may go on again in any context. */
+	/* Forget the mappings here, because tracing may be turned on in any context. */
 	bts_map_forget(b);
 }
 
@@ -150,8 +150,8 @@ int bts_cpu_offline(unsigned int cpu)
 
 /*
  * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring
- * buffers off. This only walks the list of instances that have bts, and takes no lock. An
- * instance that leaves meanwhile is freed a grace period later. Context: any.
+ * buffers off. This takes no lock: it only walks the list of instances, and an instance that
+ * leaves the list is freed a grace period later. Context: any.
  */
 static void bts_crash(void)
 {
@@ -159,7 +159,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* RCU's read lock: rcu_read_lock() would warn if RCU does not watch this CPU. */
+	/* Instead of rcu_read_lock(), which would warn if RCU does not watch this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);

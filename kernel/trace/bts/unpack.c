@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packed branches: the decoder, and the format
+ * Packed branches: specify the format, and decode packs
  *
  * A pack is an entry bts_pack of the ring buffer. It contains the number of branches (nr),
  * the address where the first branch began (from), the number of the code's format
@@ -20,11 +20,11 @@
  *
  * Each branch is predicted to be the next of the previous branch. A correct prediction only
  * makes a run longer. If the prediction is wrong, a token names the branch: the other, a
- * node, or a new branch, which becomes a node. Then the next of the previous branch becomes
- * its other, and the branch becomes its next.
+ * node, or a new branch, which becomes a node. Then, in the node of the previous branch,
+ * other is set to the old next, and next to this branch.
  *
- * Node 0 exists from the start: a branch from 0 to where the first branch begins. It is
- * next and other of each node that nothing has followed yet. New nodes get the numbers 1 to
+ * Node 0 exists from the start: a branch from 0 to where the first branch begins. While no
+ * branch has followed a node, its next and other are node 0. New nodes get the numbers 1 to
  * 511.
  *
  * The tokens, by their first byte b, and the bytes that follow it:
@@ -82,7 +82,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Find a target after the start of an earlier node. Return: false if there is none. */
+/* Find a target @length bytes after the from of a node. Return: false if there is none. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -190,7 +190,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* The end of the code may cut the token off. Read the token with zeroes after it. */
+/* The token may be cut off at the end of the code. Read it from a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -11,8 +11,8 @@
 
 /*
  * The number of the code's format, which each pack contains. If the code changes so that
- * this decoder would misread it, the format gets the next number. No format has number 0:
- * in the first tracers, this byte was the third byte of nr, always 0.
+ * this decoder would misread it, the format gets the next number. No format has number 0,
+ * because in the first versions of the tracer, this byte was the third byte of nr, always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -23,7 +23,7 @@
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
-/* The maximum padding after the code, due to the ring buffer's alignment. */
+/* The maximum size of the padding after the code, due to the ring buffer's alignment. */
 #define BTS_PACK_PADDING	3
 
 /* The maximum size of a token with its operands. */
@@ -63,7 +63,7 @@ enum bts_target {
 #define BTS_ALIGNED_MIN		(-0x800)
 #define BTS_ALIGNED2_MIN	(-0x80000)
 
-/* The smallest distance that needs another byte. */
+/* The smallest distance that needs a second byte. */
 #define BTS_FAR_MIN		128
 
 #define BTS_CALL_LENGTH		5
@@ -99,8 +99,8 @@ struct bts_pair {
  * @in:		the rest of the code
  * @end:	the end of the code
  * @left:	the number of branches still to come
- * @run:	the number of predicted branches that come next
- * @then:	the node that comes after them, plus 1; 0 if none does
+ * @run:	the number of predicted branches still to decode
+ * @then:	the number of the node after the run, plus 1; 0 if there is none
  * @cur:	the node of the last branch
  * @nodes:	the number of nodes
  * @damaged:	the code is damaged
@@ -125,10 +125,10 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* Stands for the other successor in place of a node. */
+/* In place of a node's number: the other successor. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
-/* Node @x followed @cur, which had predicted another branch. */
+/* Predict node @x after @cur from now on. */
 static inline void bts_node_learn(struct bts_node *cur, u32 x)
 {
 	cur->other = cur->next;

@@ -27,7 +27,7 @@ void bts_unpack_test_padding(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Decode a possibly damaged pack: it gives at most @nr branches, and decoding ends. */
+/* Decode a pack that may be damaged. Decoding ends and returns at most @nr branches. */
 static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -45,7 +45,7 @@ static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int
 	return n;
 }
 
-/* A cut pack gives the branches before the cut, and is damaged. */
+/* If a pack is cut off, the branches before the cut are decoded. */
 void bts_unpack_test_cut(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -64,7 +64,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* A length that no code has, as from an entry that is shorter than its fields. */
+/* A length may be too large for any code, or negative if an entry is too short. */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
@@ -79,7 +79,7 @@ void bts_unpack_test_length(struct kunit *test)
 	}
 }
 
-/* Any byte of a pack may have any other value. */
+/* Change each byte of a pack to many other values. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -104,7 +104,7 @@ void bts_unpack_test_damage(struct kunit *test)
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* A pack is cut, and some or all of its bytes are changed. */
+/* Cut packs, and change some or all of their bytes. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -123,7 +123,7 @@ void bts_unpack_test_random(struct kunit *test)
 	}
 }
 
-/* Packs with invalid tokens or missing nodes are damaged. No coder writes them. */
+/* Packs with invalid tokens or missing nodes are damaged. No coder writes such packs. */
 void bts_unpack_test_invalid(struct kunit *test)
 {
 	static const struct {

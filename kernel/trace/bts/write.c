@@ -2,9 +2,9 @@
 /*
  * Branch tracer: write branches and losses into the ring buffer
  *
- * Branches go into the ring buffer together, as many as fit into a sub-buffer
- * (bts_write_branches()), or as a pack. When that fails, the remaining entries are written
- * one by one, in the same way as losses.
+ * Branches go into the ring buffer as packs, or as groups of entries, each group as large
+ * as fits into a sub-buffer (bts_write_branches()). When that fails, the remaining entries
+ * are written one by one, in the same way as losses.
  *
  * A loss is a row, LOST n branches (cause), and needs room like any other row. A loss is
  * pending until there is room, and meanwhile no later row is written:
@@ -18,9 +18,9 @@
  *
  * Pending losses are written before the next branch or non-branch row that finds room, or
  * else by a drain after the reader has made room, because bts_pending() makes the driver
- * drain the CPU. With bts-block they are held before the first branch or row that is held
- * after them, but no task waits for losses alone. A branch or row that cannot be written
- * because losses are pending is lost, too.
+ * drain the CPU. With bts-block, pending losses are held when the next branch or row must be
+ * held, but no task waits for losses alone. A branch or row that cannot be written because
+ * losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -42,7 +42,7 @@
  */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
-	/* A snapshot may swap the ring buffer at any time: use the same one throughout. */
+	/* Use one buffer throughout, because a snapshot may swap the buffers at any time. */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
 }
@@ -101,9 +101,9 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 }
 
 /**
- * bts_show_losses - write the pending losses, before the next entry
+ * bts_show_losses - write the pending losses
  * @c:		an instance's part of this CPU, after bts_begin()
- * @hold:	losses may be held, because the next entry, a branch or a row, may be held
+ * @hold:	losses may be held, because the next entry may be held
  *
  * Context: as bts_records().
  * Return: false if losses are still pending.
@@ -151,8 +151,8 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /*
- * Write an entry of branches. Branches must not overtake earlier losses, so they are lost
- * if the losses cannot be written.
+ * Write an entry of branches. Branches must not come before earlier losses, so the branches
+ * are lost if the losses cannot be written.
  */
 static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 			      union bts_entry *entry, unsigned int size)
@@ -186,7 +186,7 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 	return nr;
 }
 
-/* Write branches until something must come before them. Return: the number written. */
+/* Write branches, unless something must be written first. Return: the number written. */
 static unsigned int bts_write_branches(struct bts_cpu *c,
 				       const struct ds_bts_record *rec,
 				       unsigned int nr)
@@ -239,7 +239,7 @@ struct bts_packer {
 
 static enum cpuhp_state bts_pack_state;
 
-/* Prepare a CPU that comes online. As for backlogs, NMIs may use vmalloc() memory. */
+/* Prepare a CPU that comes online. NMIs may use the memory: see bts_alloc_backlog(). */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -364,7 +364,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
  * @rec:	the branches, whose task and context are in @c->write.ent
  * @nr:		the number of branches
  *
- * With bts-pack the branches are written by bts_end_pack() at the latest.
+ * With bts-pack, some branches may be written only by bts_end_pack().
  *
  * Context: as bts_records().
  */
