@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls getpid until it is killed: a short path into the kernel and back. */
+/* Calls getpid, a short path into the kernel and back, until it is killed. */
 #include "prog.h"
 
 	.text

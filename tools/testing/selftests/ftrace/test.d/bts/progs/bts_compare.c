@@ -9,20 +9,20 @@
  * `trace` or `trace_pipe` with options/raw: "PID CPU TIME FROM TO". With -r the ring
  * buffer's pages are read instead, from per_cpu/cpu<N>/trace_pipe_raw (bts_records.c).
  *
- * The tasks of EXPECTED are the given PIDs in order. Without -p they are the PIDs of the
- * trace in rising order. With -p other PIDs are ignored; without -p every PID must be
- * expected.
+ * With -p, the tasks of EXPECTED have the given PIDs, in order, and other PIDs are ignored.
+ * Without -p, the tasks have the PIDs of the trace, in rising order, and any other PID is an
+ * error.
  *
  * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
- * kernel addresses is not the program's. A crossing to the kernel and back to the same
+ * kernel addresses is not in the list. A crossing to the kernel and back to the same
  * instruction is an interrupt, or a fault that the kernel repaired. The instruction may be
- * anywhere in the program's current straight line. The interrupt is counted. A crossing
- * without its return, or a return without its crossing, is an error.
+ * anywhere in the straight code that the program executes at that time. Interrupts are
+ * counted. A crossing to the kernel without a return, or a return alone, is an error.
  *
- * -c, for a trace without the user's own branches: only crossings are expected, and the
+ * -c, for a trace without branches within user space: only crossings are expected, and the
  * program's position between them is unknown.
  *
- * -u: compare only branches with both ends in user space, of the list and of the trace.
+ * -u: in the list and in the trace, skip branches that have an end in the kernel.
  *
  * -k, for a trace of both user and kernel: each record of a task must begin where the
  * previous record has ended, or a little further on in a straight line. This reveals any
@@ -30,9 +30,9 @@
  *
  * -x: no record may have an end in one of these ranges, given as lines "START END NAME".
  *
- * If a list begins with "kernel -> X", it begins with exec, and earlier branches of the PID
- * are the launcher's. With -u each list begins that way. Any other line of the trace, such
- * as a loss, is an error.
+ * If a list begins with "kernel -> X", as after exec, earlier branches of the PID are
+ * skipped, because they are the launcher's. With -u they are always skipped. Any line of the
+ * trace that is not a branch, such as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>

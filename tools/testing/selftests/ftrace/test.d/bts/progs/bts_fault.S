@@ -2,7 +2,7 @@
 /*
  * Page faults: writes to PAGES pages of .bss for the first time. Each write enters the
  * kernel, and returns to the same instruction. The address is known, so these pairs are
- * stated. A write that touches two pages crosses into the last page.
+ * in the list. The last write touches two pages, one of them for the first time.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Naive fib(10): 177 calls of fib (2 * F(11) - 1), each of which ends in one of two
- * returns. The oracle gives the order. bts_fib16 is fib(16), with some 8000 branches, in
- * which no two sequences repeat.
+ * returns. bts_step lists the branches in order. bts_fib16 is fib(16), with about 8000
+ * branches.
  */
 #include "prog.h"
 

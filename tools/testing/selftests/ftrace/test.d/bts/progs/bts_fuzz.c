@@ -4,15 +4,15 @@
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE accepts numbers from 0 (bts_threshold: 64) to MAXIMUM. It is written WRITES (10000)
- * times with data from a random generator that starts with SEED (1): valid numbers; numbers
- * that are negative, too large, or just too large for a field; other bases, signs, blanks,
- * dots and letters; nothing at all, binary bytes, full pages, and unmapped memory. After
- * each write the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the
- * value before. With -c others write at the same time, and only the write's result is
+ * FILE accepts numbers from 0 (bts_threshold: 64) to MAXIMUM. The program writes random data
+ * to FILE, WRITES (10000) times, seeded with SEED (1): valid numbers; numbers that are
+ * negative, too large, or just too large for a field; other bases, signs, blanks, dots and
+ * letters; nothing at all, binary bytes, full pages, and unmapped memory. After each write
+ * the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the previous
+ * value. With -c other programs write at the same time, so only the result of each write is
  * checked.
  *
- * The status is 1 if a check failed. Standard error then has the write.
+ * If a check fails, the status is 1, and standard error shows the write.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -86,7 +86,7 @@ static void binary(struct text *t)
 	t->n = 1 + one_of(one_of(2) ? LONG : sizeof(t->bytes));
 	for (i = 0; i < t->n; i++)
 		t->bytes[i] = rand_r(&seed);
-	/* Neither digit nor sign: invalid wherever the kernel stops. */
+	/* A first byte that is neither digit nor sign makes the data invalid. */
 	t->bytes[0] |= 0x80;
 	t->value = -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does one step for each byte that it reads from standard input: nothing; writes a function
- * and maps it executable; calls it; ends.
+ * Does the next step for each byte that it reads from standard input: begin; write a
+ * function and map it executable; call the function; end.
  */
 #include "prog.h"
 

@@ -6,7 +6,7 @@
  *	           [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
  * Forks one child for each program, with ASLR off, pinned to a CPU with -c. With -f its
- * policy is SCHED_FIFO: if two share a CPU, a task that yields lets the other run. While
+ * policy is SCHED_FIFO: of two that share a CPU, one runs until it yields or waits. While
  * the children wait on a pipe, their PIDs (-n: except this one) are written to
  * set_ftrace_pid, and tracing_on is set. Then the pipe is closed and they exec together.
  * After the last child has ended, and bts_stats reports that none of their branches and

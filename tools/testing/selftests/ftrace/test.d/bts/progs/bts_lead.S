@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A thread that is not the leader of its group calls execve(). This ends the leader, which
- * is waiting, and the thread takes the leader's PID. Its later branches have that PID.
+ * is waiting, and gives its PID to the thread. The thread's later branches have that PID.
  */
 #include "prog.h"
 

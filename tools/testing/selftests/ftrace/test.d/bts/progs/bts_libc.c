@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An ordinary program, with the C library's startup, its allocator, printf, qsort and a
- * signal handler: thousands of branches that only the single-stepper can list.
+ * signal handler. It takes thousands of branches, which only the single-stepper can list.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -77,7 +77,7 @@ static bool ask_splice(int fd, int ms)
 
 static int queue;
 
-/* Called before there is data: epoll polls the file once, and later expects a wakeup. */
+/* Call this before there is data, because epoll polls once and then expects a wakeup. */
 static void prepare_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -100,7 +100,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* No SA_RESTART: a waiting call ends. */
+/* Without SA_RESTART, the signal ends a waiting call. */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };

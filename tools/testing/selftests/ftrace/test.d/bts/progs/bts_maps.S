@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Has more mappings than the tracer looks at in one step, every second of them executable
- * so that none can be merged. Then it takes branches until it is killed; or it ends (ENDS).
+ * Makes more mappings than the tracer handles in one call, every second one executable so
+ * that none are merged. Then it takes branches until it is killed or, with ENDS, it ends.
  */
 #include "prog.h"
 

@@ -5,11 +5,11 @@
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
  *
  * Reads 1 to BYTES (4096) at a time, and pauses before about every fourth read for up to
- * MICROSECONDS (2000). A random generator that starts with SEED (1) chooses both. With -p
- * it waits in poll() instead of read(). A FILE of "-" is standard input, which the caller
- * has opened.
+ * MICROSECONDS (2000). Sizes and pauses are random, seeded with SEED (1). With -p the program
+ * waits in poll() instead of read(). If FILE is "-", it reads standard input, which the
+ * caller has opened.
  *
- * SIGTERM ends it when there is nothing left to read. The status is 0 then.
+ * After SIGTERM, it reads what is still in the pipe, and ends with status 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -81,7 +81,7 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 
 int main(int argc, char **argv)
 {
-	/* No SA_RESTART: the signal interrupts a sleeping read. */
+	/* Without SA_RESTART, the signal interrupts a sleeping read. */
 	struct sigaction action = { .sa_handler = end };
 	unsigned int bytes = 4096, pause_us = 2000;
 	bool poller = false;

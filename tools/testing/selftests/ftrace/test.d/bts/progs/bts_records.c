@@ -39,7 +39,7 @@ struct stream {
 	struct record next;
 	bool valid;
 	struct bts_pair pack[BTS_PACK_MAX];
-	struct bts_pair *branch;	/* of the pack: the first one left */
+	struct bts_pair *branch;	/* the next branch of the pack */
 	unsigned int left;
 	unsigned long long seq;	/* the number of the next branch */
 };
@@ -186,7 +186,7 @@ static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
 	return true;
 }
 
-/* The branches of a pack. No branch may be missing before it. */
+/* Decode a pack. No branch may be missing before the pack. */
 static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
 {
 	static struct bts_decoder decoder;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The branches of a trace, one by one, for bts_compare. */
+/* Read the branches of a trace one by one, for bts_compare. */
 #ifndef BTS_RECORDS_H
 #define BTS_RECORDS_H
 
@@ -21,7 +21,7 @@ void open_pages(const char *tracefs);
 /* Call a function for each branch in order of time. May be called several times. */
 void each_record(record_fn action);
 
-/* Both end the program: status 2 if something cannot be read, 1 if something is wrong. */
+/* End the program: with status 2 after a failed call, with status 1 for wrong input. */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

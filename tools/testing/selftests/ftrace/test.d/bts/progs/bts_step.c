@@ -16,10 +16,10 @@
  *
  * How to recognize a branch:
  *
- *	- If the next instruction executed is not the following one, this is a branch,
+ *	- If the program does not continue at the following instruction, it has branched,
  *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- If the next instruction executed is the following one, this is a branch only if
- *	  the instruction is a jump, call or return to it whose condition holds.
+ *	- If the program continues at the following instruction, it has branched only if a
+ *	  jump, call or return whose condition holds leads there.
  *
  * Not seen: code that changes itself (decoded instructions are kept until exec), and a jump
  * to itself right after a system call. The program must not be traced already.
@@ -332,7 +332,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* A system call whose stop is an event was entered: print the entry now. */
+/* Print the entry of a system call, because the task stops in it for an event. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];

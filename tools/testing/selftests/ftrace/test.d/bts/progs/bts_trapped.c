@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_trapped - run a program under a debugger that stops it all the time
+ * bts_trapped - run a program under a debugger that stops it at each step
  *
  *	bts_trapped -s|-b PROGRAM [ARGUMENT...]
  *
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 			die("waitpid");
 		if (!WIFSTOPPED(status))
 			break;
-		/* A step, or the exec; other signals are the program's. */
+		/* SIGTRAP is a step or the exec. Other signals go to the program. */
 		if (WSTOPSIG(status) == SIGTRAP) {
 			stops++;
 			sig = 0;

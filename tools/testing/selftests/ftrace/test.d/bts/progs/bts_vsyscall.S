@@ -2,8 +2,8 @@
 /*
  * The vsyscall page is in the kernel's half of the address space, is called like user code,
  * and is emulated by a page fault: the call enters the kernel, and the kernel returns to
- * the caller. Two nops follow each call, because a stepper that faults there cannot stop
- * before the second nop.
+ * the caller. Two nops follow each call, because a single-stepper first stops at the second
+ * nop after the fault.
  */
 #include "prog.h"
 

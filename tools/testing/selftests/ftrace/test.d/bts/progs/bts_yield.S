@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Yields its CPU repeatedly: two of these programs on one CPU switch each time. */
+/* Yields its CPU repeatedly, so two of these programs on one CPU switch each time. */
 #include "prog.h"
 
 #define ROUNDS 200

@@ -2,7 +2,7 @@
 /*
  * Shared by the assembly programs with a known branch sequence.
  *
- * In comments beside the branches, each program states the records that it must leave
+ * In comments beside the branches, each program lists the records that it must produce
  * ("expect: FROM -> TO [xCOUNT]", in order of execution). expect.awk resolves the labels
  * with nm. "kernel" is the other end of a system call, a fault or a signal. "repeat N" ...
  * "end" repeats the lines between. "task N" starts the list of the Nth task to be created.
