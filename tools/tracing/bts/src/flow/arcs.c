@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls from function to function.
+ * Count the calls from function to function, and their cost.
  *
- * When a frame ends, its call, instructions and branches are counted. If an outer frame belongs
- * to the same function, only the outermost frame counts the instructions and branches. So each
- * task counts the frames of each function on each of its stacks.
+ * When a frame ends, count its call, instructions and branches. If a function calls itself, count
+ * instructions and branches only when its outermost frame ends. To find that frame, keep the
+ * number of live frames of each function on each stack of a task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/mem.h"
 #include "arcs.h"
 
-/* The number of frames of each function on each stack of the task. */
+/* Return the table with the number of live frames of each function on each stack of the task. */
 static struct tally *active_of(struct calls *c)
 {
 	if (!c->node)
@@ -27,7 +27,7 @@ static struct tally_entry *active(struct calls *c, const struct sym *sym)
 	return tally_get(active_of(c), &key);
 }
 
-/* The result is cached in @priv: 1 if the function has the wanted name, 2 if not. */
+/* Cache the result in sym->priv: 1 if the function has the wanted name, 2 if not. */
 static bool wanted(const struct arcs *a, struct sym *sym)
 {
 	if (!a->wanted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls from function to function, with their cost.
+ * Count the calls from function to function, and their cost.
  *
  * Included by: flow/, dump/, cmd/.
  */
@@ -11,12 +11,12 @@
 #include "tally.h"
 
 /**
- * struct arcs - sums of calls
+ * struct arcs - the number and cost of calls from function to function
  * @tally:	key: a is the callee, b the caller, b_addr the address of the call (0 if
  *		!@sites). insns and branches include the callees; if a function calls itself,
  *		only its outermost call counts them
  * @sites:	count calls from different places separately
- * @wanted:	count only arcs from or to functions of this name; NULL: all arcs
+ * @wanted:	count only calls from or to functions of this name; NULL: all calls
  */
 struct arcs {
 	struct pipe	*pipe;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the target frame of a jump or ret that calls and returns do not explain:
+ * Find the frame in which a task continues after a jump or ret that matches no call:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
  *			setjmp(). If several live frames called setjmp() at this place, guess
- *			the innermost frame that no longjmp() has reached yet, because error
- *			handlers are nested. If setjmp() was called on another stack, the task
- *			continues there. If setjmp() was called on both stacks, and the frame
- *			itself calls longjmp(), guess the other stack, because coroutines
- *			switch that way
- *	exception	leads to a landing pad. The frame is the innermost frame whose call site
- *			leads to this pad by the table of call sites (lsda.c), because an inner
- *			frame with the same call site would have caught the exception
- *	another stack	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack that the task left first,
- *			because schedulers take turns. If a later ret disproves the guess,
- *			correct() moves the frames. A new stack begins if a function that
- *			switches stacks (roles.c) leads elsewhere, or if a ret leads to the
- *			start of a function
+ *			the innermost frame to which no longjmp() has led yet, because error
+ *			handlers are nested. The frame may be on another stack. If frames on
+ *			both stacks match, and the frame on the current stack calls longjmp()
+ *			itself, guess the other stack, because coroutines switch that way
+ *	exception	leads to a landing pad. Choose the innermost frame whose call site leads
+ *			to this pad by the table of call sites (lsda.c), because that frame is
+ *			the first to catch the exception
+ *	stack switch	leads to a return address on a stack that the task has left. If several
+ *			stacks contain this address, guess the stack with the fewest frames
+ *			inside the frame that returns there; among equals, guess the stack that
+ *			the task left longest ago, because schedulers take turns. If a later ret
+ *			disproves the guess, correct() moves the frames. A new stack begins if a
+ *			function that switches stacks (roles.c) leads to no known frame, or if a
+ *			ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search so few frames of another stack, because few lie above the frame that switched. */
+/* Search only this many frames of a stack, because a switch returns to one of the innermost. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -61,7 +61,7 @@ void note_point(struct calls *c)
 	now->points[now->nr_points++] = p;
 }
 
-/* Return the point to which longjmp() leads at @addr, or NULL. Add the number of matches to @nr. */
+/* Find the setjmp() call that returns to @addr, or NULL. Add the number of matches to @nr. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -93,7 +93,7 @@ static bool land_at_point(struct calls *c, const struct step *s)
 	struct point *best = find_point(&c->now, s->to, &nr), *other = NULL;
 	uint32_t index = c->nr_others;
 
-	/* Choose the stack that the task left first, as land_on_stack() does. */
+	/* If several stacks match, choose the stack that the task left longest ago. */
 	for (uint32_t i = c->nr_others; i--;) {
 		struct point *p = find_point(&c->others[i], s->to, &nr_others);
 
@@ -132,7 +132,7 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* Return the distance from the innermost frame to the frame that returns to @to, or -1. */
+/* Count the frames inside the innermost frame that returns to @to. Return -1 if none does. */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
 	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {
@@ -145,8 +145,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The guess among stacks left at the same place was wrong: the task is on stack @index. The
- * frames that ended since the guess were those of @index, so move its copies to the current stack.
+ * The task had left several stacks at the same place, and the wrong stack was guessed: the task
+ * is on stack @index. The frames that ended since the guess belonged to that stack, so replace
+ * them on the current stack by their copies from stack @index.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -187,7 +188,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* No stack begins inside a function. A Go panic ends there, in a live frame. */
+/* Begin a stack, unless the target is in a live frame, as after a Go panic. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;

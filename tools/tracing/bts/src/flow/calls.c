@@ -12,7 +12,7 @@
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the return
  *			leads to the start of a function instead of the interrupted place, that
  *			function is a signal handler and gets a frame. If a program was mapped
- *			in between, the system call is exec(), and all stacks end
+ *			during the system call, it is exec(), and all stacks end
  *	rt_sigreturn	ends the innermost handler, wherever rt_sigreturn leads, because the
  *			handler may have changed where the program continues
  *
@@ -20,10 +20,10 @@
  * function is then the outermost. Any other unexplained ret or indirect jump is assumed to lead
  * to the innermost frame of the target function. That is a guess.
  *
- * After a gap or a loss the stack does not change. If the next function is on the stack, its
- * frame becomes the innermost. Otherwise a frame is added, and the next ret that fits corrects
- * the stack. Both are guesses. If the branch into the kernel is lost, only the kernel's frames
- * end with the branch out of the kernel.
+ * A gap or a loss does not change the stack. If the next function is on the stack, its frame
+ * becomes the innermost. Otherwise a frame is added, and the next ret that fits corrects the
+ * stack. Both are guesses. If the branch into the kernel is lost, the branch out of the kernel
+ * ends only the kernel's frames.
  *
  * If inlined functions are shown, their frames lie on top of the frame that contains their code.
  * Inlined frames are set for each run, and the rules above ignore them.
@@ -53,7 +53,7 @@ static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
-	/* call 1f; 1: pop -- the function reads its own address. */
+	/* In "call 1f; 1: pop", nothing is called: the function reads its own address. */
 	if (s->length && s->to == s->from + s->length)
 		return;
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
@@ -63,7 +63,7 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* The outermost function of this side is older than the trace. */
+/* The outermost function on this side (user space or kernel) is older than the trace. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
@@ -106,7 +106,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump table of a switch also leads to nameless parts, which is not a guess. */
+	/* A switch statement may jump to a nameless part of the function, which is not a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -129,8 +129,8 @@ static void do_jump(struct calls *c, const struct step *s)
 }
 
 /*
- * A frame without a known return address returns: the outermost function, a function found
- * after a gap, or a signal handler, which returns to the code that calls rt_sigreturn().
+ * Handle a ret from a frame whose return address is unknown: the outermost function, a function
+ * found after a gap, or a signal handler, which returns to the code that calls rt_sigreturn().
  */
 static bool ret_unknown(struct calls *c, const struct step *s)
 {
@@ -154,7 +154,7 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* No frame has this return address. */
+/* Handle a ret that matches no return address on the stack. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
 	bool begins = s->at_to.addr == s->at_to.sym->addr;
@@ -191,7 +191,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* Another stack may have called the switch at the same place, so look there first. */
+	/* Several stacks may have called this function at the same place: try the others first. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -233,7 +233,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler that resumes at @to, or anywhere if @to is 0. */
+/* Find the innermost signal handler that resumes at @to (0: anywhere). Return its index or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -530,7 +530,7 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
-/* The trace has no branch into the kernel, so the row alone adds the frames. */
+/* The trace has no branches into the kernel, so only the row shows the handler. */
 static void enter_handler(struct calls *c, const struct row *row)
 {
 	struct place site = place_find(c->pipe, c->task, row->from);

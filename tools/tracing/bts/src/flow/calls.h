@@ -26,7 +26,7 @@ enum frame_kind {
  * struct frame - a function that is being executed
  * @sym:	the function
  * @part:	a part split from @sym by the compiler, to which @sym has jumped; or NULL
- * @inlined:	the call, if the compiler inlined the function
+ * @inlined:	the inlined call; NULL if the function is not inlined
  * @site:	the call site
  * @ret:	the return address; 0 if unknown
  * @kind:	how the function was entered
@@ -63,7 +63,7 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* A new frame is the innermost. This callback and all others may be NULL. */
+	/* @f is a new frame, the innermost. This callback and all others may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* The innermost frame ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
@@ -105,7 +105,7 @@ struct stack {
  * @ctx:	data of the command
  * @now:	the current stack
  * @others:	the stacks that the task has left, in the order in which it left them
- * @serial:	@serial of the last frame
+ * @serial:	@serial of the newest frame
  * @insns:	instructions that the task has executed so far
  * @branches:	branches that the task has taken so far
  * @ts:		time of the last branch

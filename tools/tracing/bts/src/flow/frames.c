@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames, and the stacks of a task.
+ * Change the frames and the stacks of a task.
  *
  * struct calls contains the current stack of a task, and a list of its other stacks.
  */
@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Branches do not show that a stack has ended. At this number, the stack left first ends. */
+/* The maximum number of a task's other stacks. Branches do not show that a stack has ended. */
 #define STACKS_MAX	4096
 
 static struct frame *new_frame(struct calls *c)
@@ -165,7 +165,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Do not count for these frames what the task has executed on other stacks. */
+/* Leave out the instructions and branches that the task has executed on other stacks. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {
@@ -226,7 +226,7 @@ void change_stack(struct calls *c, uint32_t i)
 	} else if (c->nr_others >= STACKS_MAX) {
 		struct stack current = c->now;
 
-		/* The stack that the task left first ends. */
+		/* End the stack that the task left longest ago. */
 		next = take_stack(c, 0);
 		enter_stack(c, &next);
 		pop_to(c, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames and the stacks of a task, for the files that follow calls.
+ * Change the frames and stacks of a task, for the files that follow calls.
  *
  * Included by: flow/.
  */
@@ -14,7 +14,7 @@
  * @addr:	the return address, to which longjmp() leads
  * @serial:	@serial of the calling frame
  * @index:	index of the calling frame
- * @used:	a longjmp() has led there
+ * @used:	a longjmp() has led to @addr
  */
 struct point {
 	uint64_t	addr;
@@ -28,22 +28,22 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Return the number of frames without the inlined frames on top. */
+/* Return the number of frames, not counting the inlined frames on top. */
 uint32_t real_depth(const struct calls *c);
-/* Replace the inlined frames on top by the inlined call @in and its outer calls; NULL: none. */
+/* Replace the inlined frames on top by @in (may be NULL) and the inlined calls around @in. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
 bool is_entry(const struct frame *f);
 bool returns_to(const struct frame *f, uint64_t to);
-/* Return the index of the first frame in the innermost chain of tail calls. */
+/* Return the index of the frame with which the innermost chain of tail calls began. */
 uint32_t chain_begin(const struct calls *c);
 /*
- * Return the index of the innermost system call or interrupt, or 0. A signal handler and the
- * code that it interrupted are one side, because siglongjmp() may leave the handler.
+ * Return the start of this side: the index of the innermost system call or interrupt, or 0. A
+ * signal handler does not begin a side, because siglongjmp() may lead out of the handler.
  */
 uint32_t side_begin(const struct calls *c);
-/* Return the index of the innermost frame of the function, from @begin on, or -1. */
+/* Search from index @begin on. Return the index of the function's innermost frame, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 /* Return the start of the innermost chain of tail calls that returns to @to, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
@@ -58,8 +58,8 @@ void end_stacks(struct calls *c);
 /* arrive.c: note that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * Find the target frame of a user-space jump or ret that is not a tail call and fits no frame.
- * If no rule applies, change nothing and return false.
+ * If a user-space jump is not a tail call, or a ret in user space fits no frame, find the frame to
+ * which the branch leads. If no rule applies, change nothing and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

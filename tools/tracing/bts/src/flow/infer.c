@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Infer events that a trace does not show if it has no branches from or to the kernel (perf's
- * branches:u).
+ * Infer events that a trace does not show if the trace has no branches from or to the kernel
+ * (perf's branches:u).
  *
- * A run continues across system calls, and across faults that the kernel repairs. The code does
- * not lead from one branch to the next after
+ * A run continues across system calls, and across faults that the kernel repairs. In three cases,
+ * the code does not lead from one branch to the next:
  *
- *	a signal	The address of the handler is in a bts_arrives row. Otherwise, a straight
- *			run from the start of the handler's function leads to the first branch
- *	rt_sigreturn	The handler returns to the place of the signal. The run from the branch
- *			before the signal continues there, unless the handler has changed where
- *			the program continues
- *	exec()		The start address of the program is in a bts_arrives row, or unknown if
- *			only the mapping of the program is known
+ *	a signal	A bts_arrives row may name the address of the handler. If not, the
+ *			handler is the function that contains the next branch, if a straight run
+ *			leads from the start of the function to that branch
+ *	rt_sigreturn	The run that the signal interrupted continues, unless the handler has
+ *			changed the address at which the program continues
+ *	exec()		A bts_arrives row may name the start address of the program. If not, the
+ *			address is unknown
  *
- * A signal and rt_sigreturn become rows, which tell whether they are inferred. Everything else
- * is a gap. The run from the last branch of a task to exec(), to rt_sigreturn() or to the end of
- * the task ends without a branch. Its instructions are counted, with STEP_END.
+ * A signal or rt_sigreturn is reported in a row, which also tells whether it is inferred. All
+ * other branches to which the code does not lead are gaps. No branch ends the run to exec(), to
+ * rt_sigreturn() or to the end of the task, so a step with STEP_END counts its instructions.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@
 
 /* The maximum number of nested handlers. */
 #define NESTED_MAX	64
-/* syscall, sysenter, int n */
+/* The length of syscall, sysenter and int n. */
 #define SYSCALL_SIZE	2
-/* Somewhere in the kernel. */
+/* An unknown address in the kernel. */
 #define NOWHERE		UINT64_MAX
 
 static int row(struct pipe_private *v, struct task *t, enum row_type type, uint64_t to,
@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* The task runs straight to the address, and does not return there from the kernel. */
+/* Count the run to @addr, where the task enters the kernel without returning. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };

@@ -105,7 +105,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Add a number like 1.25. The locale of the program must not change the decimal point. */
+/* Add the bytes per branch, as in 1.25. The program's locale must not change the decimal point. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;

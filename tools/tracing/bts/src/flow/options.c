@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The filters of a trace: parse them, and match a CPU, a task or a place. cmd/arguments.c reads
- * the filters from the command line.
+ * Parse the filters of a trace, and match CPUs, tasks and places against them. cmd/arguments.c
+ * reads the filters from the command line.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
  * next_step() handles the others.
  *
  * After a loss the position of the task is unknown, so the start of its next run is unknown
- * too. If the ring buffer of a CPU lost entries, their tasks are unknown. Such a loss counts
- * for each task that last ran on that CPU, and for each task that runs there after the loss.
+ * too. If the ring buffer of a CPU lost entries, their tasks are unknown. Such a loss is treated
+ * as a loss of each task that last ran on that CPU, or runs there after the loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* At this number, all steps are folded into the consumer, and the table starts empty. */
+/* At this number of steps, pass all steps to the consumer's fold(), and empty the table. */
 #define STEPS_MAX	(1U << 20)
 
 #define NSEC_PER_SEC	1e9
@@ -70,10 +70,10 @@ static void forget_steps(struct pipe_private *v)
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
- * If only one side is recorded, the branches of the other side are missing, which is not a
- * gap. The hardware's filter also removes one of the two crossings. If the branch back to
- * user space is missing, the program continued at a known address. If the branch into the
- * kernel is missing, the end of the program's run is unknown, and the result is a gap.
+ * If only user space or only the kernel is recorded, the branches of the other side are missing,
+ * which is not a gap. The hardware's filter also removes the branches between the sides in one
+ * direction. Without the branch back to user space, the program continued at a known address.
+ * Without the branch into the kernel, the end of the program's run is unknown: that is a gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -170,7 +170,7 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	return s;
 }
 
-/* Where the program continues: after the system call, or at the interrupted instruction. */
+/* The program continues after the system call, or at the interrupted instruction. */
 static uint64_t resume_at(const struct step *s)
 {
 	return s->kind == BRANCH_SYSCALL ? s->from + s->length : s->from;
@@ -190,7 +190,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* After a stretch that is not recorded, the run is unknown anyway. */
+	/* With STEP_HEAD, the run is unknown even if its code is available, so do not count it. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -207,7 +207,7 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 	for (uint32_t i = begin; i < end && !ret; i++) {
 		const struct branch *br = &b->branch[i];
 
-		/* All processes share the kernel's steps, so @next may be of another process. */
+		/* Kernel steps are shared, so @next may belong to another process. */
 		next = s ? s->next : NULL;
 		if (!next || next->from != br->from || next->to != br->to ||
 		    (next->space && next->space != space)) {
@@ -272,7 +272,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	return 0;
 }
 
-/* Return the end of the branches up to time @limit, or @begin + 1 if there are none. */
+/* Return the index after the last branch up to time @limit, but at least @begin + 1. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
 	uint32_t low = begin, high = b->nr, mid;
@@ -392,7 +392,7 @@ int pipe_run(struct pipe *p)
 
 	v->time_from = nanoseconds(p->options->time_from, 0);
 	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
-	/* A positive value is not a failure: the consumer needs no more. */
+	/* A positive value is not a failure: the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);

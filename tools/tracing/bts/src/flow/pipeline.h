@@ -11,9 +11,9 @@
  * pipe_begin() and pipe_end() instead, which print nothing and keep the error in the pipe.
  *
  * A command receives the branches of each task in order, across CPUs. Each branch arrives as
- * a step: the straight run that led to the branch, and the branch. A step is resolved once,
- * to its functions, instructions and kind, and then only counted. If branches are missing, the
- * command receives a row.
+ * a step: the straight run that led to the branch, and the branch. The pipeline looks up the
+ * functions, instructions and kind of a step once, and then only counts the step. If branches
+ * are missing, the command receives a row.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
@@ -53,7 +53,7 @@ enum branch_kind {
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* A resolved address: @sym is never NULL, @addr is the address in its object, without bias. */
+/* A resolved address. @sym is never NULL; @addr is the address in the object of @sym. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;
@@ -64,7 +64,7 @@ enum {
 	STEP_BLIND	= 2,	/* the code is not available: @insns is 0 */
 	STEP_SHOWN	= 4,	/* the step passes the filters */
 	STEP_HEAD	= 8,	/* the trace does not show the run: the step is only the branch */
-	STEP_END	= 16,	/* the run ends without a branch, in the kernel */
+	STEP_END	= 16,	/* the run ends in the kernel, so no branch ends it */
 };
 
 /**
@@ -74,10 +74,10 @@ enum {
  * @to:		address to which the branch leads
  * @next:	the step that followed last time, as a guess at the next step
  * @count:	number of times that the step was taken
- * @at_start:	@start resolved; the same as @at_from with STEP_GAP
+ * @at_start:	@start resolved; with STEP_GAP, the same as @at_from
  * @at_from:	@from resolved
  * @at_to:	@to resolved
- * @priv:	data of the command; the last call that uses @priv is the consumer's fold()
+ * @priv:	data of the command; the consumer's fold() is the last call that may use it
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if all addresses are in the kernel
  * @kind:	kind of the branch
@@ -106,13 +106,13 @@ struct space;
 /**
  * struct task - a task of the trace
  * @pid:	PID of the task
- * @tgid:	PID of its process; @pid until a row names the process
+ * @tgid:	PID of its process; the same as @pid until a row names the process
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @branches:	number of its branches
  * @switches:	number of times that the task was switched to
  * @priv:	data of the command
- * The other members belong to the pipeline.
+ * Only the pipeline uses the other members.
  */
 struct task {
 	int			pid;
@@ -158,16 +158,16 @@ enum row_type {
  * @count:	loss: number of lost branches, 0 if unknown
  * @cause:	loss: its cause
  * @from:	gap: target of the previous branch; mapping: first address; signal: target of the
- *		previous branch, where or after which the signal interrupted the program
+ *		previous branch: the signal interrupted the program there or later in the run
  * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
  *		signal: handler
- * @inferred:	signal: found from the code alone
+ * @inferred:	signal: inferred from the code
  * @voluntary:	departure: the task gave up the CPU by itself
  * @state:	departure: state of the task, in the kernel's encoding
  * @dead:	departure: the task has ended
  * @user_ip:	departure or arrival: address in user space
  * @kernel_ip:	departure: address in the kernel
- * @text:	mapping or event: its text, valid during the call
+ * @text:	mapping or event: its text, valid only during the row() callback
  */
 struct row {
 	enum row_type		type;
@@ -192,8 +192,8 @@ struct row {
  * @branch:	receives each branch, in order, and must check STEP_SHOWN itself. A non-zero
  *		return value ends the run; a negative value also makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
- * @fold:	receives a step with its final count before the pipeline frees the step. The same
- *		addresses may be folded several times. Only fold() receives steps with STEP_END
+ * @fold:	receives each step with its final count before the pipeline frees the step. Later
+ *		steps may have the same addresses. Only fold() receives steps with STEP_END
  */
 struct consumer {
 	void	*ctx;
@@ -202,7 +202,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters of all commands (options.c); @head, @path and @given belong to the command. */
+/* The filters of all commands (options.c); only commands use @head, @path and @given. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -240,9 +240,9 @@ void options_free(struct options *o);
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches that the code before them cannot have led to
+ * @gaps:	branches to which the code before them cannot have led
  * @blind:	branches whose code is not available
- * @guessed:	call stacks that are guesses; 0 if calls are not followed
+ * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
  */
 struct pipe_bill {
@@ -278,8 +278,8 @@ struct pipe {
 };
 
 /*
- * On failure return false, with p->error set; do not call pipe_end() then. The options may
- * change until pipe_run().
+ * If pipe_begin() fails, it sets p->error and returns false, and the caller must not call
+ * pipe_end(). The caller may change the options until pipe_run().
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
@@ -301,7 +301,7 @@ void pipe_bill_object(const struct pipe *p, struct bytes *out);
 /* Return a warning if the filters match nothing, or NULL. The caller frees the text. */
 char *pipe_warning(const struct pipe *p);
 
-/* cmd/print.c: return false after a message if the trace cannot be read. */
+/* cmd/print.c: if the trace cannot be read, print a message and return false. */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
 void pipe_bill_json(const struct pipe *p, FILE *out);
@@ -314,14 +314,14 @@ int place_text(char *buffer, size_t size, const struct place *place, uint64_t ad
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Call @each for each instruction of a step, in order, unless @options->user or ->kernel
- * excludes its side. Return the number of instructions.
+ * Call @each for each instruction of a step, in order. Return the number of instructions: 0 if
+ * @options->user or ->kernel excludes the step, or if its code is not available.
  */
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
 /* Return the function that is inlined at the address, if @inlines is set; otherwise @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
-/* Find the kind of the instruction at an address. Return its length, 0 if unknown. */
+/* Find the kind and length of the instruction at an address. Return the length, 0 if unknown. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

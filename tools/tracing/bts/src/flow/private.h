@@ -75,7 +75,7 @@ struct pipe_private {
 	char			text[2304];
 };
 
-/* pipeline.c: end the threads. */
+/* pipeline.c: end the threads that read the streams. */
 void pipe_stop(struct pipe_private *v);
 
 /* rows.c: non-branch rows. */
@@ -95,7 +95,7 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
-/* A bts_arrives row names the address: the task is new, calls exec() or handles a signal. */
+/* Handle a bts_arrives row with an address: the task begins, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
 /* The task has ended; @user_ip is its last address in user space. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Non-branch rows: losses, departures, arrivals, mappings and other events.
+ * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * After a loss the position of the task is unknown. If the task is unknown, because the ring
- * buffer overwrote entries, the loss is shown at its place. It is shown again, as a gap, at the
- * next branch of each task that last ran on that CPU, or runs there after the loss.
+ * After a loss the position of the task is unknown. If the ring buffer overwrote entries, the
+ * task is unknown too. Such a loss is reported twice: as a row without a task, and as a gap
+ * before the next branch of each task that last ran on that CPU, or runs there after the loss.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -91,7 +91,7 @@ static uint64_t number(const struct format *f, const struct batch *b, const char
 	return format_number(format_field(f, field, 0), b->entry, b->size);
 }
 
-/* A string of an entry, NUL-terminated in @buffer. */
+/* Copy a string from an entry to @buffer, NUL-terminated. */
 static void string(const struct format *f, const struct batch *b, const char *field,
 		   char *buffer, size_t size)
 {
@@ -198,7 +198,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 		     b->ts <= v->time_to;
 	struct task *t;
 
-	/* Addresses need the mappings for their names, even if the mappings are not shown. */
+	/* The names of addresses depend on the mappings, even if the mappings are not shown. */
 	if (b->type == BATCH_MAP)
 		return map(v, task_get(v, b->pid), b, shown);
 	if (!shown)

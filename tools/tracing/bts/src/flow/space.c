@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces, built from the bts_map rows.
+ * Build the address spaces from the bts_map rows.
  *
  * A new mapping replaces the mappings that it overlaps. No row reports munmap(), because no
  * code runs at unmapped addresses. The number of the space is part of a step's key. If an

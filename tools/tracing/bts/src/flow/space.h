@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Address spaces: the mappings of each process at the current place in the trace.
+ * Keep the mappings of each process (address space) at the current place in the trace.
  *
  * Included by: flow/.
  */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of steps, and the resolution of a step from the code.
+ * Keep the steps in a table, and find the kind and the instructions of a step from the code.
  *
- * A program takes few different steps, but each step a million times. So the pipeline first
- * compares a branch with the step that followed last time, then searches this table, and
- * reads symbols and code only for a new step.
+ * A program takes few different steps, but takes some of them millions of times. So the
+ * pipeline first compares a branch with the step that followed last time, then searches this
+ * table, and reads symbols and code only for a new step.
  *
- * Steps lie in slabs, so pointers to steps stay valid. If the table is full, the pipeline
- * folds all steps into the consumer and empties the table, which limits the memory.
+ * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
+ * pipeline passes all steps of a full table to the consumer's fold() and empties the table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +128,8 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Report whether interrupts or exceptions enter the kernel at @to: at the start of a function or,
- * for interrupts of devices, at an entry of a table.
+ * Report whether interrupts or exceptions enter the kernel at @to. They enter at the start of a
+ * function; device interrupts may also enter at an entry of a table.
  */
 static bool is_gate(const struct place *to)
 {
@@ -163,7 +163,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The kernel patched the code: when the branch was taken, a jump or a call was here. */
+/* The kernel has patched the code since: when the branch was taken, it was a jump or a call. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
@@ -213,8 +213,8 @@ static bool is_static_call(const struct step *s, const struct run *run)
 
 /*
  * Report whether the branch contradicts its instruction, because other code ran or because the
- * record is wrong. Code that the kernel may have patched contradicts nothing: a nop takes no
- * branch, so the nop was a jump or a call for a while.
+ * record is wrong. If the kernel may have patched the instruction, there is no contradiction: a
+ * nop was a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {
@@ -229,7 +229,7 @@ static bool contradicts(const struct step *s, const struct run *run)
 	       !object_changed(o, s->at_from.addr, run->length);
 }
 
-/* Find the run from start to from. If there is none, find only the instruction at from. */
+/* Find the run from s->start to s->from. If it is impossible, find only the branch at s->from. */
 static enum run_verdict find_run(struct step *s, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;

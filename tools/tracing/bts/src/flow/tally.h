@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sums by key, for functions, edges and lines.
+ * Keep sums by key, for functions, edges and lines.
  *
  * Included by: flow/, diff/, dump/, tui/, cmd/.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The text of places, branch kinds, losses and rows, the same in all commands.
+ * Write places, branch kinds, losses and rows as text, in the same way for all commands.
  */
 #include <stdio.h>
 
