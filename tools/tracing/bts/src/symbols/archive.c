@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The archive beside a trace: its files, and the files that bts record saves for tasks.
- * kernel_code.c saves the kernel's code.
+ * Create, copy and remove the files of the archive beside a trace, and save what disappears with
+ * the tasks (the vDSO and the maps of JIT compilers). kernel_code.c saves the kernel's code.
  *
  * Root may record into a directory of another user, who can put links there. So each directory is
  * opened by its name in its parent directory, and must not be a link. Each file is a new file,
@@ -119,7 +119,7 @@ int archive_create(const char *trace, const char *name)
 	return fd;
 }
 
-/* Close @fd, the file @name. Return 0, or -1 after a message if @ret or close() failed. */
+/* Close @fd, the file @name. If @ret is not 0 or close() fails, print a message and return -1. */
 static int finish(const char *trace, const char *name, int fd, int ret)
 {
 	char *path;

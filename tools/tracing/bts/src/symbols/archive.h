@@ -9,7 +9,7 @@
  *	kcore			the code of the kernel and its modules when tracing ended: an
  *				ELF core file, with a PT_LOAD for each piece, at its address
  *	kcore.before		the pages of kcore that had other contents when tracing began
- *	kcore.later		instead of both, the code when bts archive ran
+ *	kcore.later		instead of kcore and kcore.before: the code when bts archive ran
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code
@@ -39,14 +39,14 @@ bool archive_has(const char *trace, const char *name);
  * descriptor, or -1 after a message.
  */
 int archive_create(const char *trace, const char *name);
-/* Return 0, or -1 after a message. */
+/* Write a file. Return 0, or -1 after a message. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
-/* @from must be a regular file. @flags: O_NOFOLLOW, or 0. */
+/* Copy the regular file @from. @flags: O_NOFOLLOW, or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Save what disappears with the tasks: the vDSO and the maps of JIT compilers. @user is the user
- * of tasks that have ended.
+ * Save what disappears with the tasks: the vDSO and the maps of JIT compilers. Assume that tasks
+ * that have ended belonged to @user.
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
 /* Remove the directory and its contents. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Straight runs through code, with the kernel's instruction decoder.
+ * Decode straight runs through code, with the kernel's instruction decoder.
  *
  *	start ..... jcc ........ jcc ... call	a run of three blocks to the call;
  *	[ block 1 ][  block 2  ][  block 3   ]	neither jcc was taken
  *
  * A block contains the code from an address to the next branch instruction. Each block is
- * decoded once, and kept in a table of its object. A long stretch without branches is cut into
+ * decoded once, and kept in the object's table. A long stretch without branches is cut into
  * several blocks. A run from the target of one branch to the next branch is a chain of blocks
  * that end in conditional jumps, which were not taken. If a run would have to continue after an
  * unconditional branch, or to end inside an instruction, the run is impossible, so a record is
@@ -30,7 +30,7 @@
  * @length:	length of the branch instruction
  * @kind:	kind of the branch instruction; INSN_NONE if bytes are missing or cannot be
  *		decoded; INSN_OTHER if the block was cut before a branch
- * @used:	the slot is not free
+ * @used:	this slot of the table is in use
  */
 struct block {
 	uint64_t	addr;
@@ -42,7 +42,7 @@ struct block {
 	bool		used;
 };
 
-/* Cut blocks at multiples of this address, so that runs into the same stretch share blocks. */
+/* Cut blocks at multiples of this number, so that runs through the same code share blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -156,8 +156,8 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with mov; with "or", if it is -1; or with "and" or "add", on a mask of
- * 0 or -1. But operands like -16, to align an address, or -17, to clear a bit, are not loads.
+ * Compilers load a constant with mov, load -1 also with "or", and make a constant from a mask of 0
+ * or -1 with "and" or "add". Ignore operands like -16 (aligns an address) and -17 (clears a bit).
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -292,8 +292,8 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 }
 
 /*
- * The trace leaves out own branches. If the kernel calls the tracer, the run seems to continue
- * after the call.
+ * The tracer does not record its own branches. If the kernel calls the tracer, the run seems to
+ * continue after the call.
  */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {
@@ -320,7 +320,7 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 		return true;
 	if (!o->kernel)
 		return false;
-	/* This jump (static keys) or call (ftrace) may have been a nop when the run was taken. */
+	/* This jump (static keys) or call (ftrace) may have been a nop when the code ran. */
 	return calls_tracer(o, addr, b) ||
 	       ((b->kind == INSN_JUMP || b->kind == INSN_CALL) &&
 		object_changed(o, addr + b->size, b->length));
@@ -387,8 +387,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Check for an instruction that loads the number of rt_sigreturn() right before @addr. A
- * handler returns to this code of the C library or the vDSO, which does nothing else.
+ * Check that the instruction before @addr loads the number of rt_sigreturn(). Signal handlers
+ * return to such code in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {

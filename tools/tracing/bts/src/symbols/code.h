@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code: the instructions of a straight run, and the branch at its end.
+ * Decode the instructions of a straight run, and the branch at its end.
  *
  * Included by: symbols/, flow/, why/.
  */
@@ -26,7 +26,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* The run is possible; the run is impossible; the code is unknown. */
+/* Whether the code leads from the start of the run to its end: yes, no, unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -59,12 +59,12 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
  */
 bool code_patchable(struct object *o, uint64_t addr);
 
-/* Return the address of the next system call if no jump is taken, or 0. */
+/* Find the first system call that the code at @addr reaches without a taken jump. 0 if none. */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether the address is the code that ends a signal handler. */
+/* Report whether the code at the address ends a signal handler by rt_sigreturn(). */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */

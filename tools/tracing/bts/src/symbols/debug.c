@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the symbols of a file, and find its debug information, by elfutils' libdwfl:
+ * Read the symbols of a file with elfutils' libdwfl, and find its debug information, which may be
  *
  *	in the file itself; .gnu_debugdata contains only symbols
- *	by build ID, in the archive or in /usr/lib/debug
- *	by .gnu_debuglink, with its CRC, beside the file, in .debug or in /usr/lib/debug
- *	from debuginfod, if DEBUGINFOD_URLS is set
+ *	found by build ID, in the archive or in /usr/lib/debug
+ *	found by .gnu_debuglink, with its CRC, beside the file, in .debug or in /usr/lib/debug
+ *	on a debuginfod server, if DEBUGINFOD_URLS is set
  *
  * The module is loaded at 0, so its addresses are the addresses in the file.
  */
@@ -55,7 +55,7 @@ static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 	Dwfl_Module *module = fd < 0 ? NULL :
 			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
 
-	/* If there is a module, it closes the descriptor. */
+	/* If libdwfl made a module, the module closes the descriptor. */
 	if (!module && fd >= 0)
 		close(fd);
 	dwfl_report_end(dwfl, NULL, NULL);

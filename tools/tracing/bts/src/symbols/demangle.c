@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Function names as in C++ and Rust sources, by GNU libiberty.
+ * Make function names as in C++ and Rust sources from linked names, with GNU libiberty.
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)
@@ -9,13 +9,13 @@
  *	_RNvCsgi7_1m1f			m::f		m[...]::f
  *	_ZN1m1f17h0123456789abcdefE	m::f		m::f::h0123456789abcdef
  *
- * A Rust function has no overloads, but may have instances, which differ in crate or hash.
+ * A Rust function has no overloads, but may have several instances, which differ in crate or hash.
  */
 #include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Both headers define this macro. */
+/* libiberty and our own headers define this macro. */
 #undef ARRAY_SIZE
 #include "lib/mem.h"
 #include "object.h"

@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * The whole file is read into memory, because the file may change on disk while the tool runs,
- * and code and symbols must belong to one build. Only executable segments count, and only the
- * bytes that the file contains.
+ * and code and symbols must belong to one build. Use only executable segments, and only the bytes
+ * that the file contains.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -193,7 +193,7 @@ size_t elf_code(const char *path, struct segment **list)
 	return nr;
 }
 
-/* The maximum size of a function without a size: up to the end of its section. */
+/* A function whose symbol has no size may extend to the end of its section. */
 static uint64_t rest_of_section(Elf *elf, const GElf_Sym *s)
 {
 	Elf_Scn *scn = elf_getscn(elf, s->st_shndx);

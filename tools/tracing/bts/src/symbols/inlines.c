@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inlined calls, from DWARF.
+ * Read the inlined calls from DWARF.
  *
  * The first look-up in an object reads all inlined calls. Their ranges nest, and are flattened
  * into spans, which are sorted by address and do not overlap:
@@ -22,7 +22,7 @@
 #include "dwarf.h"
 #include "inlines.h"
 
-/* Compilers nest less. A damaged file may nest without end. */
+/* Compilers nest less deeply. A damaged file may nest without end. */
 #define NESTING_MAX	256
 
 struct span {
@@ -186,7 +186,7 @@ struct flat {
 	uint64_t	done;
 };
 
-/* Add a span up to @addr, which belongs to the innermost open call. */
+/* Add a span from f->done to @addr for the innermost open call, if there is one. */
 static void flat_to(struct flat *f, uint64_t addr)
 {
 	if (f->nr_open && f->done < addr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inlined functions, whose code the compiler copied into their callers.
+ * Find inlined functions, whose code the compiler copied into their callers.
  *
  * Included by: symbols/, flow/, dump/, cmd/.
  */

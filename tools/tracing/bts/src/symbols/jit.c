@@ -6,9 +6,9 @@
  *	jit-PID.dump		perf's jitdump, in any directory: names and code. The program
  *				maps the file as executable, so the trace contains its path
  *
- * The files describe the memory of the process that has no file: anonymous memory, [heap], memfd.
+ * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd.
  * The files are read at the first look-up of such an address. If a compiler reused an address, the
- * last name and code count. The files are not trusted.
+ * last name and code are used. The files are not trusted.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's code, from /proc/kcore.
+ * Read the kernel's code from /proc/kcore, and save it.
  *
  * The running code is not the code in vmlinux: static keys, alternatives and ftrace have
  * patched it, and may patch it again while branches are recorded. So the code is read twice:
@@ -10,7 +10,7 @@
  *			the pages that had other contents at the start to kcore.before
  *
  * If both copies of an instruction are equal, this instruction ran, so a run that contradicts
- * it is a gap. bts archive can save only later code, so the file is called kcore.later. The
+ * it is a gap. bts archive can read the code only later, so its file is called kcore.later. The
  * kernel's notes, which contain the build ID of its vmlinux, are saved too.
  *
  * The saved code is [_stext, _etext) and, for modules, BPF programs and trampolines, the pages

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code of the running kernel, saved beside a trace.
+ * Save the code of the running kernel beside a trace.
  *
  * Included by: symbols/, cmd/.
  */
@@ -14,8 +14,8 @@ struct kernel_code *kernel_code_take(void);
 void kernel_code_free(struct kernel_code *code);
 
 /*
- * Save the current code, and the pages that differ in @before, the code at the start of the
- * recording. If @before is NULL, call the file kcore.later. If something fails, only warn.
+ * Save the current code, and the differing pages of @before, which is the code at the start of
+ * the recording. If @before is NULL, call the file kcore.later. If something fails, only warn.
  */
 void kernel_code_save(const char *trace, const struct kernel_code *before);
 

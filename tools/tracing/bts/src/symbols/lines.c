@@ -108,8 +108,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * If an address has several lines, keep the last. The other lines have no instruction, so their
- * number of executions is unknown.
+ * If an address has several lines, keep the last. The other lines contain no instruction, so
+ * their number of executions is unknown.
  */
 static void sort_lines(struct object *o)
 {

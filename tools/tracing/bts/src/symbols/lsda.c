@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Landing pads, from the tables that the unwinder reads.
+ * Find landing pads in the tables that the unwinder reads.
  *
  *	.eh_frame	a CIE for many FDEs; an FDE for each function, with the addresses of
  *			the function and of its LSDA
@@ -211,7 +211,7 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 	if (c->spoilt || !memchr(letters, 0, room) || (version != 1 && version != 3))
 		return false;
 	take(c, strlen(letters) + 1);
-	/* Skip the factors of code and data, and the register of the return address. */
+	/* Skip the alignment factors of code and data, and the return address register. */
 	leb(c, false);
 	leb(c, true);
 	if (version == 1)
@@ -221,7 +221,7 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 	return read_augmentation(c, letters, cie);
 }
 
-/* Return the next CIE or FDE, after its length; spoilt at the end of the section. */
+/* Return a cursor for the next CIE or FDE, after its length. At the end, the cursor is spoilt. */
 static struct cursor next_entry(struct cursor *c)
 {
 	uint64_t size = number(c, 4, false);

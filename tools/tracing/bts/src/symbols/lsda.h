@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Landing pads of exceptions, and the addresses of functions, from the unwinder's tables.
+ * Find landing pads of exceptions, and addresses of functions, in the unwinder's tables.
  *
  * Included by: flow/, symbols/.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions without symbols, as in a stripped file. The unwinder's tables contain their first
- * and last addresses. The name is made from the address: [FILE+0x1180]. A part that the compiler
- * split from a function counts as a function here.
+ * Name functions without symbols, as in a stripped file. The unwinder's tables contain their
+ * first and last addresses. The name is made from the address: [FILE+0x1180]. A part that the
+ * compiler split from a function is treated as a function here.
  */
 #include <stdlib.h>
 #include <string.h>

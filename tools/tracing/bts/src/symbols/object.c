@@ -209,7 +209,7 @@ static void read_vdso(struct objects *all, struct object *o, bool bits32)
 
 	if (all->archive)
 		path = mem_format("%s/%s", all->archive, bits32 ? "vdso32.so" : "vdso.so");
-	/* To read the vDSO of 32-bit tasks, the tool would have to start a process. */
+	/* Only 32-bit processes contain the vDSO of 32-bit tasks, and this process is 64-bit. */
 	if ((!path || !elf_read(o, path, NULL, NULL)) && !bits32)
 		read_own_vdso(all, o);
 	free(path);
@@ -219,7 +219,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* A ctime in the second of the start may be after the start. */
+	/* The start is known in seconds, so a ctime in the same second may be later. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }

@@ -20,7 +20,7 @@ struct object;
  * struct sym - a function
  * @addr:	its first address in the object
  * @end:	one past its last byte
- * @name:	its name in the source, with a suffix if the object contains the name twice
+ * @name:	its name in the source, with a suffix if another function has the same name
  * @plain:	its name in the source, without arguments
  * @linked:	its name for the linker
  * @file:	the source file of a local function, or NULL
@@ -58,7 +58,7 @@ struct alias {
 	const char	*linked;
 };
 
-/* Report whether @wanted is a name of the function, or a pattern with * or ? for a name. */
+/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches one. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -74,7 +74,7 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* Whether the file at the path is the file that ran. */
+/* Whether the file at the path is still the file that was recorded. */
 enum object_proof {
 	OBJECT_PROVEN,		/* yes, by its build ID, or by device, inode and ctime */
 	OBJECT_UNPROVEN,	/* unknown, so its names are marked */
@@ -87,25 +87,25 @@ enum object_proof {
  * @name:	the short name: the file name, or [kernel]
  * @whole_name:	the short name in brackets
  * @path:	the path at which the object was mapped
- * @tgid:	the process, if the object is not a file
+ * @tgid:	the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
  * @code:	the object that contains the code: the kernel for a module, otherwise this object
- * @whole:	the function of all addresses without a symbol
+ * @whole:	the function that object_sym() returns for an address without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
- * @segments:	the addresses of @file
+ * @segments:	the segments of @file with code
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
- * @proof:	whether the file is the file that ran
+ * @proof:	whether the file is the file that was recorded
  * @user_only:	the trace has no branch between user space and the kernel
- * @as_run:	kernel: @file was read when the recording ended, not at another time
+ * @as_run:	kernel: @file was saved when the recording ended, not later
  * @before:	kernel: the pages that had other contents when the recording began, or NULL
  * @blocks:	code.c: decoded blocks
  * @lines:	lines.c: sorted by address
  * @read_path:	the path from which @file was read; NULL if that path is no longer valid
  * @debug_path:	the file with the debug information
  * @debug_apart:	@debug_path is not the file with the code
- * @debug_bias:	added to the addresses in the debug information
+ * @debug_bias:	to add to an address in the debug information
  * @lsda:	lsda.c: landing pads of exceptions
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: memory without a file: the map to read at the first look-up, or NULL
@@ -158,8 +158,8 @@ struct object {
 };
 
 /*
- * The identity of an object in a mapping; the build ID may be empty, the inode 0. The vDSO of
- * 32-bit tasks, which the kernel also calls [vdso], has the path [vdso32] here.
+ * The identity of a mapped object. The build ID may be empty, and the inode may be 0. The vDSO
+ * of 32-bit tasks, which the kernel also calls [vdso], has the path [vdso32] here.
  */
 struct object_key {
 	const char	*path;
@@ -186,7 +186,7 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * Find the kernel's source lines in @path or, if NULL, where distributions install vmlinux.
+ * Find source lines of the kernel in @path. If NULL, try the usual places of vmlinux.
  * Return false, with @e set, if @path cannot be used.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
@@ -201,7 +201,7 @@ bool object_is_named(const struct object *o, const char *name);
 
 /* Return the function at the address; never NULL. */
 struct sym *object_sym(struct object *o, uint64_t addr);
-/* Return the bytes at the address. @size is their number up to the end of the segment. */
+/* Return the bytes at the address. Set *@size to their number up to the end of the segment. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
  * Report whether other bytes may have been executed at the address, because the kernel patched
@@ -243,7 +243,7 @@ struct sym_list {
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
 		  unsigned int rank);
-/* elf.c: never NULL. */
+/* elf.c: return the name, never NULL. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
 /* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
@@ -262,7 +262,7 @@ void nameless_syms(struct object *o);
 /* apart.c: make equal names longer until they differ, in the object or in a list. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
-/* plt.c: add the stubs of the PLT, with rank 0, below all symbols. */
+/* plt.c: add the stubs of the PLT, with rank 0, which is lower than the rank of any symbol. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 /* jit.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names for the stubs of the procedure linkage table (PLT), which call into other files.
+ * Name the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The
  * relocation of the slot contains the name of the function, so the stub is called printf@plt:
@@ -58,7 +58,7 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r
 	return name && *name ? name : NULL;
 }
 
-/* Read a relocation of either kind, without the addend. */
+/* Read a relocation, from REL or RELA, without the addend. */
 static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rel *r)
 {
 	GElf_Rela rela;
@@ -120,7 +120,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
 				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
-		/* If the file has both sections, the table begins with .got.plt. */
+		/* The global offset table starts at .got.plt if there is one, otherwise at .got. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
 	}
@@ -155,7 +155,7 @@ static const char *stub_of(const struct slots *slots, const uint8_t *code, uint6
 	/* endbr64 ends in fa, endbr32 in fb. */
 	if (!memcmp(code, endbr, sizeof(endbr)))
 		at = sizeof(endbr) + 1;
-	/* bnd */
+	/* Skip a bnd prefix. */
 	at += code[at] == 0xf2;
 	if (code[at] == 0x68) {
 		memcpy(&operand, code + at + 1, sizeof(operand));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The roles of functions that do not follow the usual order of calls and returns, by name.
+ * Find, by name, the functions that do not follow the usual order of calls and returns.
  */
 #include <string.h>
 

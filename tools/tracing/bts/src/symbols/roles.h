@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Roles of functions, known from their names, tell how a function is entered and left.
+ * Find the role of a function by its name. The role tells how the function is entered and left.
  *
  * Included by: symbols/, flow/.
  */
@@ -17,7 +17,7 @@ enum sym_role {
 	ROLE_THUNK,		/* ends in a ret that replaces an indirect call or jump */
 };
 
-/* Set the role of a function. */
+/* Find, store and return the role of a function. */
 enum sym_role sym_find_role(struct sym *sym);
 
 static inline enum sym_role sym_role(struct sym *sym)
@@ -27,8 +27,8 @@ static inline enum sym_role sym_role(struct sym *sym)
 
 /*
  * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f
- * to f.cold. If callers inline the start of f, its rest is f.part.0. If @whole jumps to its part,
- * both are one frame.
+ * to f.cold. If callers inline the start of f, the rest of f is f.part.0. If @whole jumps to
+ * @part, both are one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbol tables from ELF files, /proc/kallsyms and JIT compilers.
+ * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
  * A table is sorted once. If an address has several names, the function gets the name with the
  * highest rank: global before weak before local, then a name with a size, then the shortest
@@ -121,7 +121,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	}
 	if (nr && syms[nr - 1].end == UINT64_MAX)
 		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
-	/* The file, which is freed, owns the names so far. */
+	/* Copy the names, because they are in the file's memory, which will be freed. */
 	for (size_t i = 0; i < nr; i++) {
 		syms[i].linked = sym_name(o, syms[i].name);
 		syms[i].plain = sym_demangle(o, syms[i].linked, false);

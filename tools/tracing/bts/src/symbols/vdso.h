@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The vDSO of the running kernel.
+ * Read the vDSO of the running kernel.
  *
  * Included by: symbols/.
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Read the vDSO of a process, an ELF file, or return NULL. The caller frees the vDSO. */
+/* Read the vDSO (an ELF image) of a process. Return NULL on failure. The caller frees the vDSO. */
 void *vdso_read(pid_t pid, size_t *size);
 /* Read the vDSO of 32-bit tasks, by starting a process. */
 void *vdso_read32(size_t *size);
