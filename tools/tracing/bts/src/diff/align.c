@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The longest common subsequence of two sequences, by Myers' algorithm of 1986. A path turns one
- * sequence into the other with insertions and deletions. For each number d of insertions and
- * deletions, the algorithm keeps the path that reaches furthest on each diagonal.
+ * Find the longest common subsequence of two sequences, by Myers' algorithm of 1986. A path turns
+ * sequence a into b with insertions and deletions. For each number d of insertions and deletions,
+ * keep the path that reaches furthest on each diagonal (position in a minus position in b).
  *
  * If the sequences differ in more than COST_MAX places, the search uses the furthest path so far
  * and restarts at its end, which limits time and memory. Then the result is a common
@@ -19,7 +19,7 @@
 
 /**
  * struct search - a search from one place in both sequences
- * @far:	for each cost d, the positions in @a that the diagonals -d, -d + 2 ... d reach
+ * @far:	for each cost d, the ends in @a of the paths on the diagonals -d, -d + 2 ... d
  */
 struct search {
 	const uint64_t	*a;
@@ -36,7 +36,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* Return the diagonal from which the best path to diagonal @k of cost @d comes. */
+/* Return the diagonal of the path of cost @d - 1 that continues as the path on diagonal @k. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -54,7 +54,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* Extend all paths to cost @d. Return the furthest diagonal; set @done if it reaches both ends. */
+/* Extend all paths to cost @d. Return the furthest diagonal. Set @done if a path is complete. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -65,7 +65,7 @@ static long one_more(struct search *s, long d, bool *done)
 	for (long k = -d; k <= d; k += 2) {
 		long x = d ? begin_of(s, d, k) : 0;
 
-		/* A path beyond the end of @a or @b does not come back. */
+		/* This path is beyond the end of @a or @b, so do not extend it. */
 		if (x > s->nr_a || x - k > s->nr_b) {
 			far[d + k] = x;
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The longest common subsequence of two sequences.
+ * Find the longest common subsequence of two sequences.
  *
  * Included by: diff/.
  */
@@ -15,7 +15,7 @@ struct match {
 	size_t	b;
 };
 
-/* Store the matches in order in @out, with room for the shorter sequence. Return their number. */
+/* Store the matches in @out, which has room for the shorter sequence. Return their number. */
 size_t align(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b,
 	     struct match *out);
 

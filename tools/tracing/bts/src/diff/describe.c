@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Describe a difference: its place, the execution of each run, and where the runs meet.
+ * Describe a difference: its place, the execution of each run, and where the runs meet again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static bool meet(struct find *s, const struct range *r, uint32_t tokens[2])
 	       elem_key(s->f, tokens[0]) == elem_key(s->f, tokens[1]);
 }
 
-/* Find the place of the difference. Return the side that took its branch there, or 2 for both. */
+/* Find the place of the difference. Return the side that took the branch there, or 2 for both. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -90,7 +90,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* The runs do not continue at the same instruction, so use the first run's. */
+	/* The runs continue at different instructions, so use the instruction of the first run. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -224,7 +224,7 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 
 /*
  * Return the number of times that a loop's body ran. The node does not contain the first and the
- * last iteration. If the loop is entered at its condition, the last iteration has no body.
+ * last iteration. If a loop is entered at its condition, its last iteration does not run the body.
  */
 static uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -262,7 +262,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* Return the number of nested calls of the function in an element. */
+/* Return how deep the calls of the function are nested in an element. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {

@@ -33,7 +33,7 @@ struct found {
  * struct find - a search
  * @groups:	numbers of differences, by the key of group_of()
  * @pairs:	pairs that were compared, with the position and number of their results in @kept
- * @found:	differences of the current pairs
+ * @found:	differences found so far in the pairs that are being compared
  * @path:	the enclosing functions, outermost first
  * @depth:	number of enclosing pairs
  * @unmet:	number of the last difference, plus 1, if the runs have not met after it; or 0
@@ -59,7 +59,7 @@ struct find {
 
 /* Find or add the difference. Return its number in the list. */
 uint32_t describe(struct find *s, const struct range *r);
-/* Add the range to the last difference, because the runs have not met before the range. */
+/* Add the range to the last difference, because the runs have not met since. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 

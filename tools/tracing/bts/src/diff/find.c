@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find all differences of two trees.
+ * Find all differences of two trees (tree.h describes the nodes).
  *
  *	nodes		equal nodes are skipped
- *	children	equal children are aligned; between these, calls of the same function,
- *			loops with the same first instruction, and iterations become pairs
+ *	children	equal children are aligned; between equal children, calls of the same
+ *			function, loops with the same first instruction, and iterations are pairs
  *	pairs		a pair is compared in the same way; the result is kept, so a pair that
  *			occurs a thousand times is compared once
  *	the rest	is a difference
  *
  * Before a difference, both runs take the same branches and continue at the same instruction. So
- * the run with the higher next branch has passed the lower branch without taking it. The lower
- * branch is the place of the difference. The runs meet when their branches are the same again.
+ * the run whose next branch has the higher address has passed the lower branch without taking it:
+ * this branch is the place of the difference. The runs meet where their branches are equal again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void difference(struct find *s, const struct range *r)
 
 static void walk(struct find *s, const struct range *whole);
 
-/* Return the range of items from @begin to @end. Its @rests are the following items of @r. */
+/* Return the range of items from @begin to @end. Set @rests to the items of @r after the range. */
 static struct range range_upto(const struct range *r, const size_t begin[2], const size_t end[2],
 			       struct rest rests[2])
 {
@@ -142,7 +142,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Like find_pair(), but compare a pair only once. The result counts @times times. */
+/* Like find_pair(), but compare a pair only once. The pair occurs @times times here. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {
@@ -258,7 +258,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* Open the chunks of a range, which are not equal. */
+/* Replace the chunks of a range by their items, because the chunks are not equal. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;
@@ -313,7 +313,7 @@ static void strip_begin(const struct find *s, struct range *r)
 	}
 }
 
-/* Move the equal items at the end to the @rests after the range. @cut are parts of split runs. */
+/* Move equal items at the end to the @rests after the range. @cut receives parts of split runs. */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {

@@ -102,7 +102,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return c;
 }
 
-/* An interrupt cuts a run, which continues after the interrupt. */
+/* Note that an interrupt cut a straight run, which continues after the interrupt. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {

@@ -12,12 +12,12 @@
 #include "noise.h"
 
 /**
- * struct track - a task
+ * struct track - a task, with its call tree
  * @order:	index among the tasks, by first appearance in the trace
  * @node:	the tree
  * @role:	the task's role in the program: roles.c
  * @body:	the outermost calls
- * @cut:	an interrupt cut a run at @resume, which began at @start and executed @insns
+ * @cut:	an interrupt cut a straight run at @resume; @start and @insns are of its first part
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -40,7 +40,7 @@ struct track {
 };
 
 /**
- * struct grown - a run
+ * struct grown - a recorded run, with the call trees of its tasks
  * @noise:	number of calls whose branches are not compared, by NOISE_*
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
@@ -66,7 +66,7 @@ struct grown {
 	bool		open;
 };
 
-/* Read the trace. Return STATUS_OK or STATUS_FAILURE. If @open is set, the pipe is still open. */
+/* Read the trace. Return STATUS_OK or STATUS_FAILURE. g->open: the pipe is still open. */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The elements of a node, and a cursor over the branches that follow a place in a tree.
+ * List the elements of a node, and move a cursor over the branches that follow a place in a tree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* In each turn, open nodes until both elements are tokens, or equal. */
+/* On each side, open nodes until the next elements are equal, or both are tokens. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The elements of a node, and a cursor over the branches that follow a place in a tree.
+ * List the elements of a node, and move a cursor over the branches that follow a place in a tree.
  *
  * Included by: diff/.
  */
@@ -45,7 +45,7 @@ struct item *items_expand(const struct forest *f, const struct item *items, size
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip *@same equal elements. Return the next branches, which differ or are NONE. */
+/* Skip equal elements, and count them in *@same. Return the next branches, or NONE at an end. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The elements that a function executes, with its loops folded.
+ * Collect the elements (tree.h) that a function executes, and fold its loops.
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
@@ -85,7 +85,7 @@ static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_
 	l->times = 0;
 }
 
-/* Add the equal iterations to the list. */
+/* Add the latest iterations, which are all equal, to the list. */
 static void end_run(struct forest *f, struct level *l)
 {
 	if (l->times)
@@ -178,7 +178,7 @@ static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_
 	top_level(b)->low = low;
 }
 
-/* End the iteration of the loop at @level, and the loops inside. */
+/* End the iteration of the loop at @level, and the loops inside the iteration. */
 static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 {
 	while (b->depth - 1 > level)
@@ -186,7 +186,7 @@ static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 	end_iteration(f, top_level(b));
 }
 
-/* The token, which is already in the sequence, is a backward jump. */
+/* Handle a backward jump, whose token is already in the sequence. */
 static void go_back(struct forest *f, struct body *b, const struct token *t)
 {
 	uint32_t level = b->depth - 1;

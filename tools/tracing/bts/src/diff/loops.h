@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The elements that a function executes, with its loops folded.
+ * Collect the elements (tree.h) that a function executes, and fold its loops.
  *
  * Included by: diff/.
  */

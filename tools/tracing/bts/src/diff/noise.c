@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Without --all, execution that differs between two runs by chance is not compared:
+ * Find execution that differs between two runs by chance. Without --all, it is not compared:
  *
- *	interrupts, page faults	the runs that these cut are joined again
+ *	interrupts, page faults	are left out, and a straight run that they cut is joined again
  *	the kernel		a system call is one branch
  *	lazy binding		the first call of a library function looks up the function; the
  *				call is compared, but not the work of the dynamic linker
  *	functions below		some functions of the C library depend on addresses, the clock
  *				or other threads. Their calls are compared, but not their
- *				branches, because their results show in their callers
+ *				branches: if a result differs, branches of the caller differ, too
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -47,12 +47,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* The stack name of a new thread contains its number. The first thread reads a tunable. */
+	/* The name of a thread's stack contains a number. The first thread reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* The Rust library is part of the program. These patterns match both kinds of linked names. */
+/* The Rust library is linked into the program. The patterns match both ways of mangling names. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };
@@ -89,7 +89,7 @@ static uint8_t noise_of(const struct function *fn)
 	if (!fn->runtime)
 		return 0;
 	name += strspn(name, "_");
-	/* These call a function of the program. */
+	/* Do not ignore these functions, because they call a function of the program. */
 	if (!strcmp(name, "pthread_once") || begins(name, "pthread_once_slow"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)

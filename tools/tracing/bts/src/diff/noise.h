@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Execution that differs between two runs by chance.
+ * Find execution that differs between two runs by chance (noise).
  *
  * Included by: diff/.
  */
@@ -21,7 +21,7 @@ extern const char *const noise_names[NOISE_KINDS];
 
 /* Set the flags of a function. With @all, no function is noise. */
 void noise_classify(struct function *fn, bool all);
-/* Report whether the step is not compared. */
+/* Report whether the step is noise, which is not compared. */
 bool noise_step(const struct step *s);
 
 #endif

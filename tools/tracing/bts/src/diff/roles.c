@@ -4,8 +4,8 @@
  *
  * The role of a task is its program and, for a thread, the first function that the thread entered
  * outside of the C and C++ libraries. Tasks with the same role are paired in the order of their
- * PIDs, because PIDs rise with the time of creation. The order in which tasks first run depends on
- * the scheduler.
+ * PIDs, because PIDs rise with the time of creation, whereas the order in which tasks first run
+ * depends on the scheduler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static size_t order_of(const struct role_pair *p)
 	return p->side[0] ? p->side[0]->order : p->side[1]->order;
 }
 
-/* Sort tasks of the second run alone to the end. */
+/* Sort tasks that exist only in the second run to the end. */
 static int by_order(const void *left, const void *right)
 {
 	const struct role_pair *a = left, *b = right;

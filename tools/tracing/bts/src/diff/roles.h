@@ -14,7 +14,7 @@ struct role_pair {
 	struct track	*side[2];
 };
 
-/* List the pairs in the order of the first run; tasks of the second run alone come last. */
+/* List the pairs in the order of the first run, then the tasks that only the second run has. */
 size_t roles_pair(struct grown *a, struct grown *b, struct role_pair **pairs);
 
 #endif

@@ -55,7 +55,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count an outcome in the run. Return NULL if the run has already been counted. */
+/* Count the run for an outcome. Return NULL if the run has already been counted. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);
@@ -166,7 +166,7 @@ static void rank(struct suspects *s)
 		struct suspect *x = &s->list[i];
 		double runs = x->runs[0] + x->runs[1];
 
-		/* An outcome in all runs separates nothing. */
+		/* An outcome that occurs in all runs separates nothing. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);

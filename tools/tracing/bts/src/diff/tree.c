@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call trees in which equal subtrees are stored once (hash-consing).
+ * Build call trees in which equal subtrees are stored once (hash-consing).
  *
  * Subtrees with equal elements are the same node. So a comparison of two runs skips them at
- * once, and each distinct subtree needs memory only once. The first token of a sequence must
- * also have the same run before it, so that equal nodes have executed the same instructions.
+ * once, and each distinct subtree needs memory only once. The straight run before the first
+ * branch must also be equal, so that equal nodes have executed the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Ignore the target of a return, which the caller decides, and of a branch between the sides. */
+/* Ignore targets of returns, which the caller decides, and of branches from or to the kernel. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

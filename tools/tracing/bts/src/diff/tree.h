@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The call trees of two runs. Equal subtrees are stored once.
+ * Build the call trees of two runs. Equal subtrees are stored once.
  *
- * An element of a sequence is a number: a token, which is a branch, or, with NODE_BIT, a node.
+ * An element of a sequence is the number of a token, which is a branch, or of a node (NODE_BIT):
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
- *	LOOP	the complete iterations of a loop, except the first
+ *	LOOP	the iterations of a loop between the first and the last iteration
  *	ITER	an iteration; its last branch leads back to the start of the loop
  *	RUN	an iteration, and its number of repetitions
  *	CHUNK	a part of a long sequence. The content determines the cuts, so equal parts of two
@@ -27,9 +27,9 @@
 
 /**
  * struct token - a straight run and the branch at its end
- * @same:	a number that is equal for equal branches after any run
+ * @same:	a number that equal branches share, even if the runs before them differ
  * @header:	a number for the target of a backward jump within a function, or 0
- * @entry:	the same for a forward jump within a function, which may enter a loop
+ * @entry:	a number for the target of a forward jump, which may enter a loop, or 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	instructions of the run, including the branch
  */
@@ -96,9 +96,9 @@ struct function {
  * struct forest - the nodes of all runs
  * @slots:	a hash table of @nodes: their numbers, plus 1
  * @recent:	a cache of nodes by a few of their elements, because most calls repeat a recent call
- * @places:	numbers of branches and places
- * @steps:	numbers of tokens
- * @names:	numbers of functions
+ * @places:	maps branches and places to numbers
+ * @steps:	maps steps to the numbers of their tokens
+ * @names:	maps functions to their numbers
  * @objects:	names of objects
  * @entries:	by number of a place: whether a forward jump leads there
  * @all:	compare everything
@@ -166,7 +166,7 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* Return the token of a step. @start and @insns describe the run, even if interrupts cut it. */
+/* Return the token of a step. @start and @insns describe the whole run, even if it was cut. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
 /* Return a number for a conditional branch that is not taken. */
