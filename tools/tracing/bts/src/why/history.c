@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The system calls of one or two traces.
+ * Read the system calls of one or two traces.
  *
- * After the kernel's function for a system call, the event raw_syscalls:sys_exit reports the
- * number and the result. So the event belongs to the last completed tree of the task.
+ * When the kernel's function for a system call has returned, the event raw_syscalls:sys_exit
+ * reports the number and the result. So the event belongs to the task's last complete call tree.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The system calls of one or two traces.
+ * Read the system calls of one or two traces.
  *
  * Included by: why/, cmd/why.c.
  */
@@ -28,7 +28,7 @@ struct system_call {
 /**
  * struct history - system calls, in the order of their returns
  * @run:	the traces; the first trace contains the failure
- * @events:	number of returns, including system calls without a tree
+ * @events:	number of returns from system calls, with or without a tree
  */
 struct history {
 	struct forest		forest;
@@ -42,7 +42,7 @@ struct history {
 
 /* Read the traces; @paths[1] may be NULL. Return STATUS_OK or STATUS_FAILURE. */
 int history_read(struct history *h, char *const paths[2], const struct options *options);
-/* Return the last failed call of the first trace, with this @error unless 0, @name unless NULL. */
+/* Find the first trace's last failed call with this @error (0: any) and @name (NULL: any). */
 const struct system_call *history_failure(const struct history *h, int error, const char *name);
 /* Return the number of failed calls in the first trace. */
 size_t history_failures(const struct history *h);

@@ -3,9 +3,9 @@
  * Find the condition in the kernel that made a system call fail.
  *
  * If another call with the same number succeeded, the failing check is at a difference between
- * the two calls. Compare the failed call with the successful call that contains most of its
- * branches. A condition next to an instruction that loads the error number is most likely. If
- * several conditions are equally likely, the latest comes first.
+ * the two calls. Compare the failed call with the most similar successful call, which contains
+ * most of the failed call's branches. A condition next to an instruction that loads the error
+ * number is the most likely reason. Of equally likely conditions, list the latest first.
  *
  * Without a successful call, rank all conditions of the failed call in the same way.
  */
@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error number is loaded after an outcome that the good call never had. */
+/* Report whether the error number is loaded after an outcome that the good call does not have. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);

@@ -45,11 +45,11 @@ struct ranking {
 	size_t				nr;
 };
 
-/* With @alone, do not compare the failed call with a successful call. */
+/* Rank the reasons. With @alone, do not compare the failed call with a successful call. */
 void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
 void ranking_free(struct ranking *r);
 
-/* show.c: @rows: maximum number of reasons; 0: all. */
+/* show.c: print at most @rows reasons; 0: all. */
 void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out);
 void why_show_json(const struct history *h, const struct ranking *r, FILE *out);
 /* Write the name of the error, like "ENOENT", or its number. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The conditions that a failed system call executed.
+ * Collect the conditions that a failed system call executed.
  *
- * A check in the kernel ends in a constant:
+ * The code of a check in the kernel loads a constant:
  *
  *	if (flags & ~ALLOWED)			test; jne 1f ... 1: mov $-EINVAL, %eax
  *		return -EINVAL;
@@ -22,7 +22,7 @@
 #include "symbols/code.h"
 #include "trail.h"
 
-/* The number of equal iterations to walk. */
+/* Walk at most this many of the equal iterations of a loop. */
 #define RUN_MAX		2
 
 struct run_walk {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The conditions that a failed system call executed.
+ * Collect the conditions that a failed system call executed.
  *
  * Included by: why/.
  */
@@ -33,7 +33,7 @@ struct activation {
  * @activation:	the call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	where the error number was loaded after the jump, before the next jump; or 0
+ * @load:	address of a load of the error number between this jump and the next; or 0
  */
 struct condition {
 	struct place	place;
@@ -56,7 +56,7 @@ struct trail {
 	size_t			room;
 };
 
-/* @error: the error number to search for. */
+/* Collect the conditions of the call, and the loads of the error number @error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
 /* Return the likelihood that the condition is the failing check, from this call alone: 0 to 100. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
