@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The terminal of bts tui: a list of functions, and the calls of each task as a tree.
+ * Show a list of functions, and the calls of each task as a tree, on the terminal.
  *
  * The tree is drawn by steps from node to node, from the first visible node on. So the cost
  * depends on the size of the screen, not of the tree.
@@ -290,7 +290,7 @@ static void next_task(struct screen *s)
 	s->cursor = 0;
 }
 
-/* Handle keys that move the cursor. False if the key is not one of them. */
+/* Handle keys that move the cursor. Return false for other keys. */
 static bool move_key(struct screen *s, int key)
 {
 	switch (key) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source of a function in bts tui, with the number of instructions executed for each line.
+ * Show the source of a function, with the number of instructions executed for each line.
  */
 #include <ncurses.h>
 #include <stdlib.h>

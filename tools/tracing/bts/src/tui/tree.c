@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trees of bts tui. A tree is the list of all calls on a stack of a task, in order. Each call
- * has the index of the first node after its end. So a folded call is skipped in one step, and no
- * node needs a list of children.
+ * Build the trees of bts tui. A tree is the list of all calls on a stack of a task, in order. Each
+ * call contains the index of the first node after its end. So a folded call is skipped in one step,
+ * and no node needs a list of children.
  *
  * Only the first million calls and rows of a trace are kept (56 MiB); --time and --task select
- * another part. The sums by function and line are of the whole trace.
+ * another part. The sums by function and line cover the whole trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 	return n;
 }
 
-/* frame.node is the index of its node plus one, or 0 if the frame has no node. */
+/* frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. */
 static uint32_t parent_of(const struct calls *c, uint32_t depth)
 {
 	uintptr_t node = depth ? (uintptr_t)c->now.frames[depth - 1].node : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trees and sums that bts tui shows.
+ * Build and show the trees and sums of bts tui.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -75,7 +75,7 @@ struct tui {
 /* tree.c: fill the trees and sums from the trace, and free them. */
 int tui_read(struct tui *t, const struct options *options);
 void tui_free(struct tui *t);
-/* The next and the previous visible node; NODE_NONE at the ends. */
+/* Return the next or the previous visible node, or NODE_NONE if there is none. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Unfold all calls that enclose the node. */
