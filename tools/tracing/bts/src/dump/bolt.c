@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A profile for llvm-bolt (fdata): a line for each edge between two places in functions,
+ * Write a profile for llvm-bolt (fdata), with a line for each edge between two places:
  *
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
@@ -74,7 +74,7 @@ static char *name_of(const struct sym *s)
 	return mem_format("%s/%u", s->linked, number);
 }
 
-/* The edges of all traces, as text, so that each trace can be closed. */
+/* The edges of all traces, as text, because each trace is closed before the next is read. */
 struct bolt_sums {
 	struct bolt_line {
 		char		*text;

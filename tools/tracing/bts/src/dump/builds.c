@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files whose branches were added, because branches of different builds must not be added.
+ * Remember the build of each file whose branches were added: branches of two builds do not add up.
  *
- * The build ID identifies a file, or the size if the file has no build ID. If --dso names a file,
- * its path may differ between traces. The vmlinux identifies the kernel, because the build
- * ID of the vmlinux has already been compared with the build ID in each trace.
+ * A build is identified by its build ID or, without one, by the size of the file. If --dso names a
+ * file, its path may differ between traces. The vmlinux identifies the kernel's build, because
+ * the build ID of the vmlinux has already been compared with the build ID in each trace.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls over time as trace events in JSON, which chrome://tracing, ui.perfetto.dev and
+ * Write calls over time as trace events in JSON, which chrome://tracing, ui.perfetto.dev and
  * speedscope draw.
  */
 #include "lib/text.h"

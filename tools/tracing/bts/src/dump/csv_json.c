@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A line of CSV or a JSON object for each branch. A non-branch row (LOST, GAP, departs, arrives
- * ...) is a line of the kind "row" with its text in the column "from", or an object with its
- * text as "row".
+ * Write each branch as a line of CSV or as a JSON object. For a non-branch row (LOST, GAP, departs,
+ * arrives ...), write a line of the kind "row" with the text of the row in the column "from", or
+ * an object with the text as "row".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct row_dump {
 	uint64_t	nr;
 };
 
-/* A field of CSV, in quotes if it needs them. */
+/* Write a field of CSV, in quotes if necessary. */
 static void csv_string(struct text *t, const char *string)
 {
 	if (!strpbrk(string, ",\"\n\r")) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The formats of bts dump. Each format has its own file.
+ * Write traces in the formats of bts dump. Each format has its own file.
  *
  * Included by: dump/, cmd/dump.c.
  */
@@ -56,8 +56,8 @@ struct dump {
 };
 
 /*
- * builds.c: note that branches of @o are added. The addresses of two builds do not add up, so
- * return false, after a message, if branches of another build of the file were added before.
+ * builds.c: note that branches of @o are added. If branches of another build of the file were
+ * added before, print a message and return false, because the addresses of the builds differ.
  * For the kernel, the vmlinux must be known.
  */
 bool dump_same_build(struct dump *d, const struct object *o);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flame graph as SVG, which any browser shows. A box is a function. Its width is the cost of
- * the function and all its callees, and the box below is its caller. From left to right, boxes
+ * Write a flame graph as SVG, which any browser shows. A box is a function. Its width is the cost
+ * of the function and all its callees, and the box below is its caller. From left to right, boxes
  * are sorted by name.
  *
- * The picture has no script, so it can be part of a document. A tooltip shows the name and the
- * count of a box. Boxes that are too narrow are left out, and the last line counts them.
+ * The picture contains no script, so it can be part of a document. A tooltip shows the name and
+ * the count of a box. Boxes that are too narrow are not drawn; the last line tells their number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void add_box(struct flame *f, const struct stacks_node *n, double x, unsi
 		f->depth = depth + 1;
 }
 
-/* The list of boxes is also the queue: the children of a box are appended. */
+/* Boxes are placed in the order of the list, and the children of each box are appended to it. */
 static void lay_out(struct flame *f, const struct stacks_node *root)
 {
 	add_box(f, root, MARGIN, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folded stacks: a line "task;main;fib;fib 1234" for each stack in which instructions were
- * executed. flamegraph.pl, speedscope and inferno draw flame graphs from these lines.
- * flamegraph.pl colours names that end with _[k], the kernel's functions.
+ * Write folded stacks: a line "task;main;fib;fib 1234" for each stack in which instructions were
+ * executed. flamegraph.pl, speedscope and inferno draw flame graphs from these lines. Names of
+ * kernel functions end with _[k], so that flamegraph.pl colours them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void open_level(struct level *l, const struct stacks_node *n, size_t used
 	l->used = used;
 }
 
-/* Not recursive, because a program may recurse a million times. */
+/* This function is not recursive, because a program may recurse a million times. */
 static void print(const struct dump *d, const struct stacks_node *root)
 {
 	size_t depth = 1, levels_room = 64, room = 0;

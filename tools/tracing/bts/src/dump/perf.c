@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A perf.data file, as perf records it with intel_bts, for perf script --itrace=b and perf
- * report. A branch takes 24 bytes, so use this for a part of a trace (--time, --head).
+ * Write a perf.data file, as perf records it with intel_bts, for perf script --itrace=b and perf
+ * report. A branch takes 24 bytes, so use this format for a part of a trace (--time, --head).
  *
  *	header, one attribute
  *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
  *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * The mappings of files are computed from the branches: from an address, and its place in the
- * file. The kernel is not described, so perf prints its addresses without names.
+ * The mapping of a file is computed from an address in a branch and the offset of this address in
+ * the file. The kernel has no mapping here, so perf prints kernel addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -27,7 +27,7 @@
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
-/* From tools/perf/util/event.h and auxtrace.h. */
+/* These values are defined in tools/perf/util/event.h and auxtrace.h. */
 #define RECORD_AUXTRACE_INFO	70
 #define RECORD_AUXTRACE		71
 #define AUXTRACE_INTEL_BTS	2
@@ -89,7 +89,7 @@ struct mmap2 {
 	uint32_t	flags;
 };
 
-/* Follows each kernel record: sample_id_all with TID, TIME and IDENTIFIER. */
+/* The end of each record that the kernel would write: sample_id_all (TID, TIME, IDENTIFIER). */
 struct trailer {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -144,7 +144,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* perf must process names of the same time first. */
+		/* perf must process names with the same time before these branches. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -152,7 +152,7 @@ static void flush(struct perf_dump *p)
 		return;
 	a.idx = t->idx;
 	a.tid = p->task->pid;
-	/* perf 6.1 ignores the last record of a chunk; all versions ignore a record of zeroes. */
+	/* perf 6.1 ignores the last record of a chunk, so add zeroes, which all versions ignore. */
 	p->chunk[p->nr_chunk] = (struct bts_record) {};
 	put(p, &a, sizeof(a));
 	put(p, p->chunk, a.size);

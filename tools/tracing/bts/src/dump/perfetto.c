@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls over time in Perfetto's own format: a sequence of packets, each a protobuf message
+ * Write calls over time in Perfetto's own format: a sequence of packets, each a protobuf message
  * (protos/perfetto/trace/trace_packet.proto in Perfetto's source). ui.perfetto.dev and
  * trace_processor read such a file faster than JSON, and the file is less than half as large.
  *
@@ -132,7 +132,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return the number of a name, kept in @kept. Add a new name to the packet's @interned. */
+/* Return the number of a name, and keep it in *@kept. If the name is new, add it to @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {

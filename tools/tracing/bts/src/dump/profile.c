@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Profiles of one file by its addresses, as other tools make them from LBR: which straight runs
- * and which branches were executed, and how often.
+ * Write profiles of one file by its addresses, as other tools make them from LBR: which straight
+ * runs and which branches were executed, and how often.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -25,7 +25,7 @@
 #include "lib/msg.h"
 #include "dump.h"
 
-/* In place of an address in another file. */
+/* Used instead of any address in another file. */
 #define OUTSIDE	UINT64_MAX
 
 /**
@@ -102,7 +102,7 @@ static bool wanted(struct profile *p, struct object *o)
 
 static void add(struct profile *p, struct tally *t, uint64_t from, uint64_t to, uint64_t count)
 {
-	/* A key in use needs a pointer, so take any. */
+	/* @a of a key must not be NULL (tally.c), so use any pointer. */
 	struct tally_key key = { .a = p, .a_addr = from, .b_addr = to };
 	uint64_t bias = p->object->kernel ? p->object->debug_bias : 0;
 
@@ -265,7 +265,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The section between runs and branches, single addresses, is empty: runs include them. */
+/* The section for single addresses, between runs and branches, is empty: runs include them. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

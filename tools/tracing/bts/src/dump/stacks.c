@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stacks of all tasks, as a tree.
+ * Build a tree of the stacks of all tasks.
  *
  * A frame of a task's stack points to its node, so a call only searches the children of one
  * node. No function here is recursive, because a program may recurse a million times.
@@ -52,7 +52,7 @@ static void enter(struct calls *c, struct frame *f)
 		n = add_child(parent);
 		n->sym = f->sym;
 	} else if (n != parent->child) {
-		/* The latest callee is likely the next callee. */
+		/* Move the latest callee to the front, because it is likely to be called next. */
 		*at = n->sibling;
 		n->sibling = parent->child;
 		parent->child = n;

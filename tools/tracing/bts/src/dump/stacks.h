@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A tree of the stacks in which instructions were executed, for folded stacks and flame graphs.
+ * Build a tree of the stacks in which instructions ran, for folded stacks and flame graphs.
  *
  * Included by: dump/.
  */
@@ -11,7 +11,7 @@
 
 /**
  * struct stacks_node - a function, called along the path of its parents
- * @comm:	the name of a task, which is the outermost node; then @sym is NULL
+ * @comm:	an outermost node: the name of its task, and @sym is NULL; otherwise NULL
  * @insns:	instructions of the function, without its callees
  * @branches:	branches of the function, without its callees
  * @total:	instructions or branches, with all callees; set by stacks_read()
@@ -31,9 +31,9 @@ struct stacks_node {
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 
-/* The node's own instructions or, with d->by_branches, branches. */
+/* Return the node's own instructions or, with d->by_branches, branches. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
-/* The children, sorted by name. The caller frees the list. NULL if there are no children. */
+/* Return the children, sorted by name, or NULL if there are none. The caller frees the list. */
 struct stacks_node **stacks_children(const struct stacks_node *n, size_t *nr);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When calls begin and end.
+ * Compute when calls begin and end.
  *
- * BTS records have no time. So a task's clock advances by one nanosecond for each instruction,
+ * BTS records contain no time. So a task's clock advances by one nanosecond for each instruction,
  * and is set to the time of the task's branch or row if that time is later. The calls are drawn
- * in order, and their widths are instructions. A call and a return take one nanosecond more,
- * because speedscope confuses events at the same time.
+ * in order, and the width of a call is its number of instructions. A call and a return take one
+ * nanosecond more, because speedscope confuses events at the same time.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
  * The clock of a task
  * @now: the next unused time
  * @insns: the task's instructions when @now was computed
- * @stack: the last stack that was passed to timeline.stack()
+ * @stack: the newest stack that was passed to timeline.stack()
  */
 struct clock {
 	uint64_t	now;

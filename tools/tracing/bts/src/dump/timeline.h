@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls over time, for the formats that draw them.
+ * Report calls over time to the formats that draw them.
  *
  * Included by: dump/.
  */
@@ -18,7 +18,7 @@
  * @enter:	called for each call, at f->ts. May be NULL
  * @leave:	called for the end of each call
  * @mark:	called for all other rows: departs, arrives, LOST, GAP, an event, a guess
- * @stack:	called when a task first uses a stack other than its first stack
+ * @stack:	called when a task continues on a stack that it has not used before
  * @task:	called for each task, at the end
  * @ctx:	data of the format
  */
