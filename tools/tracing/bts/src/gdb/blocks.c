@@ -11,9 +11,9 @@
  * at cut_end, and the block continues, too. Otherwise (after a signal) the block is decoded to
  * find the instruction before cut_end, and the block ends there.
  *
- * At the end of the run, a last block with only the instruction at the PC is added. gdb takes
- * this instruction as the current one, which has not run. If the instruction at the PC caused a
- * fault, the block before ends with the same instruction, because it was started.
+ * At the end of the run, a last block with only the instruction at the PC is added. For gdb, this
+ * is the current instruction, which has not run. If the instruction at the PC caused a fault, the
+ * previous block also ends with this instruction, because the instruction was started.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recorded run, through which gdb steps: the data that the files of bts gdb share.
+ * The data of bts gdb: a recorded run, through which gdb steps as if it ran the program.
  *
  *	trace --position.c--> the place at which the shown run ends, and the process
  *	      --run.c-------> threads, each with its last blocks (blocks.c); files (images.c)
@@ -32,7 +32,7 @@ struct gdb_block {
  * @blocks:	a ring of @room blocks
  * @room:	the size of the ring, at most the session's window
  * @pushed:	the number of all blocks so far; the ring contains the latest
- * @cut_begin:	the beginning of a block that an interrupt cut, or 0
+ * @cut_begin:	the start of the block that an interrupt cut short, or 0
  * @cut_end:	the instruction before which the interrupt came
  * @cut_at:	the place of @cut_end
  */
@@ -52,7 +52,7 @@ struct gdb_thread {
 /**
  * struct gdb_image - a file that the process has mapped
  * @object:	the file
- * @bias:	an address of the process minus the same address in the file
+ * @bias:	the address of a byte in the process minus the byte's address in the file
  * @visit:	the session's @visit when the file was mapped
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
@@ -131,7 +131,7 @@ void gdb_add_gap(struct gdb_thread *t, size_t window);
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* The number of kept blocks, and the @nth block before the latest. */
+/* Return the number of kept blocks, or the @nth block before the latest. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
@@ -142,15 +142,15 @@ void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t ad
 void gdb_forget_images(struct gdb_session *g);
 /* Take the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);
-/* The program; NULL if unknown. */
+/* Return the program; NULL if unknown. */
 const struct gdb_image *gdb_program(const struct gdb_session *g);
-/* The program's dynamic linker; NULL if there is none. */
+/* Return the program's dynamic linker; NULL if there is none. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
 /* Read code and constants. Returns the number of bytes that were read from @addr on. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* kernel_file.c: the kernel's symbols and code sections as an ELF file; -1 after a message. */
+/* kernel_file.c: make an ELF file of the kernel's symbols and code. -1 after a message. */
 int gdb_make_kernel_file(const struct object *kernel);
 
 /* xfer.c: make the document for qXfer:@object:read:@annex:. False if there is no such document. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files that the process has mapped, and their memory.
+ * List the files that the process has mapped, and read their memory.
  *
  * gdb gets only code and constants, the read-only segments of files, because a trace contains
- * no other memory. The segments are extended to whole pages, as in the process, because gdb
- * reads whole lines of its cache, and is a hundred times slower otherwise.
+ * no other memory. The segments are extended to whole pages, as in the process. Otherwise gdb,
+ * which reads whole lines of its cache, would be a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Keep what gdb needs of a segment. */
+/* Note the addresses and constants of a segment that gdb needs. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;

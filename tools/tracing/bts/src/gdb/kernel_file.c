@@ -20,7 +20,7 @@ static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
 enum { NAME_TEXT = 1, NAME_SYMTAB = 7, NAME_STRTAB = 15, NAME_SHSTRTAB = 23 };
 
-/* The number of the section that contains the address, or 0. */
+/* Return the number of the section that contains the address, or 0. */
 static uint16_t section_of(const struct object *kernel, uint64_t addr)
 {
 	for (size_t i = 0; i < kernel->nr_segments && i < SHN_LORESERVE - 1; i++) {

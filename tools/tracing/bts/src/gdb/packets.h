@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets of gdb's remote protocol.
+ * Read and send packets of gdb's remote protocol.
  *
  * Included by: gdb/.
  */

@@ -53,7 +53,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	return 0;
 }
 
-/* Report whether the row is of this event, given as EVENT or as SYSTEM:EVENT. */
+/* Report whether the row is the event that was given as EVENT or as SYSTEM:EVENT. */
 static bool is_event(const struct row *row, const char *event)
 {
 	const char *colon = strrchr(event, ':'), *name = colon ? colon + 1 : event;
@@ -78,7 +78,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* By thread ID. */
+/* Sort by thread ID. */
 static int compare(const void *left, const void *right)
 {
 	const struct gdb_thread *a = left, *b = right;
@@ -148,7 +148,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* If the file is damaged, report the damage, and show all before it. */
+	/* If the file is damaged, report the damage, and show everything before it. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

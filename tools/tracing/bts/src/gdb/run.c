@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The second pass over the trace, up to the place that position.c has found. It makes the
- * blocks of each thread, and finds the files that the process has mapped at this place.
+ * Read the trace a second time, up to the place that position.c has found. Make the blocks of
+ * each thread, and find the files that the process has mapped at this place.
  *
  * A row for [vdso] tells that exec() has replaced all mappings, so the mappings from before the
  * system call are forgotten. If the program has changed, earlier blocks are dropped, because gdb
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* The thread of all tasks of other processes. */
+/* All tasks of other processes share this thread. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)
@@ -39,7 +39,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		g->visit += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
-	/* Stop here, because a later mapping would replace an earlier one. */
+	/* Stop here, because a later mapping would replace a mapping that is valid here. */
 	return ++g->seen == g->stop;
 }
 

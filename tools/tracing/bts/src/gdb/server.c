@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gdb's packets about a recorded run, and the replies.
+ * Answer gdb's packets about a recorded run.
  *
- * gdb reads the blocks of a thread once, and moves through them without help. The replies
+ * gdb reads the blocks of a thread once, and moves through them without further packets. Replies
  * contain the threads, the last PC of each thread, and the memory of the files. Other registers
  * are unavailable, and nothing can be written. If gdb continues past the end, the reply is that
  * the history ends. The reply to an unknown packet is empty, as the protocol requires, and the
@@ -323,7 +323,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* The first entry whose text begins the packet answers it. */
+/* The first entry whose text is the beginning of the packet answers the packet. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The documents that gdb reads with qXfer: the target, its threads, its files, and the blocks of
- * a thread. gdb's DTDs define the documents: btrace.dtd, library-list-svr4.dtd and others in
+ * Make the documents that gdb reads with qXfer: the target, its threads, its files, and the blocks
+ * of a thread. gdb's DTDs define the documents: btrace.dtd, library-list-svr4.dtd and others in
  * gdb/features.
  */
 #include <elf.h>
@@ -26,7 +26,7 @@ static void print_name(FILE *out, const char *name)
 	}
 }
 
-/* The architecture is enough, because gdb knows its registers. */
+/* Name only the architecture, because gdb knows the registers of each architecture. */
 static void print_target(FILE *out, const struct gdb_session *g)
 {
 	const struct gdb_image *program = gdb_program(g);
@@ -67,7 +67,7 @@ static bool same_bytes(const struct object *o, const char *path)
 	return same;
 }
 
-/* Find the path at which the file was mapped or, if the file there differs, in the archive. */
+/* Find the path at which the file was mapped or, if that file differs now, its archived copy. */
 static bool file_name(const struct object *o, char path[PATH_MAX])
 {
 	if (!o->read_path)
