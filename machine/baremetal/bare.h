@@ -18,7 +18,7 @@
 #define SEL_TSS0	0x40
 #define SEL_TSS1	0x50
 
-/* The base of SEL_UCS32_BASED: a linear address there is EIP plus this. */
+/* The base of the segment SEL_UCS32_BASED: a linear address there is EIP + CS_BASE. */
 #define CS_BASE		0x10000
 
 #define BIT(n)			(1U << (n))
@@ -58,24 +58,24 @@
 #define VEC_NMI		2
 #define VEC_GP		13
 #define VEC_PF		14
-#define VEC_USER_EXIT	0x40	/* the end of a CPL 3 body */
+#define VEC_USER_EXIT	0x40	/* `int` at the end of a CPL 3 body */
 #define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
-#define VEC_TO_KERNEL	0x42	/* back to CPL 0 in the middle of a body; DPL 3 */
+#define VEC_TO_KERNEL	0x42	/* return to CPL 0 within a body; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
-#define VEC_PMI		0x50	/* threshold PMI as a fixed vector */
+#define VEC_PMI		0x50	/* the threshold PMI, if it is not an NMI */
 #define VEC_IRQ		0x51	/* self-IPI */
 
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* 512 pages of 4 KiB, mapped by win_map(); the page tables are lib.c's. */
+/* The window: 512 pages of 4 KiB, which win_map() maps; lib.c has their page tables. */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
-#define LATE_BEFORE	34	/* branches of late_body() */
+#define LATE_BEFORE	34	/* jumps of late_body() before it changes the index, and after */
 #define LATE_AFTER	64
 
 #define AP_TRAMPOLINE	0x8000
@@ -98,7 +98,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* For words that an interrupt handler, another CPU or a device also uses. */
+/* Access words that an interrupt handler, another CPU or a device also uses. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
@@ -137,7 +137,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* Pushed by the slow path of an interrupt stub. */
+/* The stack after the slow path of an interrupt stub has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -284,7 +284,7 @@ static inline void apic_write(u32 reg, u32 value)
 	WRITE_ONCE(*(u32 *)(0xfee00000UL + reg), value);
 }
 
-/* Page table bits that win_map() takes. */
+/* Page table bits for win_map(). */
 #define PTE_P		1
 #define PTE_W		2
 #define PTE_U		4
@@ -302,10 +302,10 @@ void start_on_ap(ap_function fn);
 void wait_for_ap(void);
 extern u32 ap_runs;
 
-/* A handler in C, for a vector that no body expects. */
+/* C handlers by vector. They are called if no `fixup` is set. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* Called for PMIs with DEBUGCTL cleared; returns the value to restore. */
+/* Called at each PMI. `debugctl` is DEBUGCTL at the PMI; the result is restored there. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: the functions of a C library that GCC and the tests call */
@@ -331,15 +331,15 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * A test function returns NULL, or the reason why it is skipped. If `count` is set,
- * `fn` is called for each of that many tests, and `title` prints a test's name.
+ * A test function returns NULL, or the reason why it is skipped. If `count` is set, it
+ * returns the number of tests; `fn` runs test `i`, and `title` prints the name of test `i`.
  */
 struct test {
 	const char *name;
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* the test runs only with this word, and then alone */
+	const char *alone;	/* runs only with this word on the command line, and then alone */
 };
 
 #define TEST_ENTRY(id, ...)						\
@@ -372,7 +372,7 @@ bool model_stores(u64 debugctl, const struct branch *branch);
 void compare(const struct branch *expect, u64 n_expect, const struct record *got,
 	     u64 n_got);
 
-/* The next branches of walk() of boot.S. */
+/* A copy of the state of boot.S's walk(), which predicts its branches. */
 struct walk {
 	u64 left;
 	u64 state;
@@ -383,7 +383,7 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* Written by the reset test at an address that no image covers. */
+/* The state of the reset test, at an address that no image covers. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
 #define SURVIVOR_RESET		0x4254537265736574	/* the reset test resets the machine */
 

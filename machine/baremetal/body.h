@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The language of the labelled branch tests: each kind of branch, with the expected
- * records beside it.
+ * Macros for the labelled branch tests: each branch has its expected record beside it.
  *
  * A body is a macro that is expanded twice, for CPL 0 and for CPL 3 (CUR is the
  * CPL). BR FROM, TO names a taken branch by its labels, in the order in which the
  * branches are taken; a branch without a BR must not be recorded. FIX LABEL sets
- * the address to which the next exception or interrupt returns; EXC FROM, VECTOR,
- * LABEL are the records of the exception and of its return. A `ud2` marks places
- * that the CPU must not reach. Nothing branches between a CPL 0 body and the
+ * the address to which the next exception or interrupt returns. EXC FROM, VECTOR,
+ * LABEL names the two branches of an exception: its delivery and its return. A `ud2`
+ * marks a place that the CPU must not reach. Nothing branches between a CPL 0 body and the
  * instructions that switch BTS on and off. A CPL 3 body is entered by an iretq
  * and left by an int; test-branch.c adds both to the expected records.
  *

@@ -10,8 +10,8 @@
  * fixup is set, the exception is not expected: the slow path calls C, which fails
  * the test and leaves the body by abandon_run().
  *
- * `fixup` and its neighbours are single words, because only one CPU runs bodies. The
- * second CPU runs walk() and receives PMIs, whose entry does not write to memory.
+ * `fixup`, `frame_rip` and the like exist only once, because only one CPU runs bodies. The
+ * second CPU runs walk() and receives PMIs, whose entry code uses only the stack.
  */
 #include "bare.h"
 
@@ -84,7 +84,7 @@ load_segments:
 	movl	%eax, %gs
 	ret
 
-	/* Copied to AP_TRAMPOLINE: from real mode to long mode. */
+	/* CPU 1 starts in a copy of this code at AP_TRAMPOLINE, and enters long mode. */
 	.code16
 	.globl	ap_start, ap_end
 ap_start:
@@ -173,7 +173,7 @@ run_user:
 user_enter:
 	iretq
 
-	/* The end of a CPL 3 body. */
+	/* The `int` at the end of a CPL 3 body comes here. */
 	.globl	stub_64
 stub_64:
 	movl	$IA32_DEBUGCTL, %ecx
@@ -182,7 +182,7 @@ stub_64:
 	wrmsr
 	jmp	run_done
 
-	/* Code for run_user(), which branches to itself USER_LOOPS times. */
+	/* A loop for run_user(). It branches to itself USER_LOOPS times. */
 	.globl	user_loop, user_loop_branch
 user_loop:
 	movl	$USER_LOOPS + 1, %ecx
@@ -190,7 +190,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* A body that entered CPL 3 by itself returns here, with its RSP in R12. */
+	/* A CPL 0 body that has entered CPL 3 returns here. R12 has the RSP of CPL 0. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -241,9 +241,9 @@ rdpmc_safe:
 	ret
 
 	/*
-	 * void walk(u64 count, u64 seed, u64 debugctl): exactly `count` taken
-	 * branches between 64 landing pads, in an order that `seed` decides;
-	 * struct walk in ds.c has the same order. The last branch goes to walk_end.
+	 * void walk(u64 count, u64 seed, u64 debugctl): take exactly `count`
+	 * branches between 64 landing pads, in an order that `seed` decides and
+	 * walk_next() of ds.c predicts. The last branch goes to walk_end.
 	 */
 	.altmacro
 	.macro	PAD n
@@ -293,7 +293,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n), as a compiler writes it, with known branches. */
+	/* u64 fib(u64 n), as a compiler would write it, with known branches. */
 	.globl	fib
 fib:
 	movq	%rdi, %rax
@@ -314,8 +314,8 @@ fib:
 1:	ret
 
 	/*
-	 * A PMI, by NMI or fixed vector: stop the tracing as an operating
-	 * system would, before the handler branches.
+	 * The entry of a PMI, as an NMI or by VEC_PMI: switch BTS off before the
+	 * handler takes a branch, as an operating system would.
 	 */
 	.macro	PUSH_REGS
 	push	%rax

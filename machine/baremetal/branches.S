@@ -347,7 +347,7 @@
 
 /* ---- code at page boundaries ---- */
 
-	/* At offset 4093 a five-byte jmp straddles a page. */
+	/* A five-byte jmp at offset 4093 crosses a page boundary. */
 	.macro	body_straddle
 1:	jmp	2f
 	BR	1b, 2f

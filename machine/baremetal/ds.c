@@ -30,7 +30,7 @@ u64 ds_count(const struct ds_area *ds)
 	return (ds->index - ds->base) / RECORD_SIZE;
 }
 
-/* Apply the CPL filters. x-bts-cpl-after matters for branches that change the CPL. */
+/* Report whether the CPU must store the branch: x-bts-cpl-after decides which CPL counts. */
 bool model_stores(u64 debugctl, const struct branch *branch)
 {
 	u64 cpl = cpl_after ? branch->cpl_to : branch->cpl_from;
@@ -60,7 +60,7 @@ void compare(const struct branch *expect, u64 n_expect, const struct record *got
 		     got[i].from, got[i].to);
 }
 
-/* Return the branches of walk(count, seed, ...), one after the other. */
+/* Predict the branches of walk(count, seed, ...); walk_next() returns one at a time. */
 void walk_start(struct walk *walk, u64 count, u64 seed)
 {
 	walk->left = count;

@@ -267,7 +267,7 @@
 	.endm
 	TEST_KERNEL irq_hlt, "external interrupt out of hlt", BT_IRQ
 
-	/* The iretq sets EFLAGS.IF: the interrupt comes before the first instruction. */
+	/* The iretq sets EFLAGS.IF, so the interrupt comes before the first instruction. */
 	.macro	body_irq_user
 1:	EXC	1b, 81, 2f
 	ud2
@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The CPU chooses the place of the NMI; the stub has stored the address. */
+	/* The CPU decides where the NMI interrupts, and the stub stores that address. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -296,8 +296,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches. Neither these nor the entry and the exit
-	 * are recorded, and BTS continues afterwards.
+	 * The SMM handler below takes branches. BTS must record neither these branches nor
+	 * the entry and the exit of SMM, and must continue afterwards.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -3,10 +3,10 @@
  * The library of the bare-metal image, and its main().
  *
  * Output goes to the debug console (port 0xe9) as KTAP. A line that starts
- * with '@' is a request to the host. The host does not print the request, but
- * performs it, and sends an answer, which ends with EOT, to COM1. The verdict,
+ * with '@' is a request to the host: the host performs the request instead of
+ * printing it, and sends an answer, which ends with EOT, to COM1. The verdict,
  * EXIT_PASSED or EXIT_FAILED, is written to isa-debug-exit. A machine that ends
- * without a verdict is lost.
+ * without a verdict counts as lost.
  *
  * CPU 0 runs the tests. CPU 1 runs only the functions of run_on_ap(), one at a
  * time: CPU 0 sets ap_fn, and CPU 1 clears it after the call. Only CPU 0 prints.
@@ -108,7 +108,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC calls these functions in a freestanding program, too. */
+/* GCC generates calls of these functions even in a freestanding program. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -178,8 +178,8 @@ static void read_reply(void)
 	reply[n] = 0;
 }
 
-/* Send a request to the host and wait for the answer; NULL waits for the
- * answer to a request that was printed before.
+/* Send a request to the host and wait for the answer. With NULL, wait for the
+ * answer to a request that was already printed.
  */
 const char *host(const char *command)
 {
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return a number of `info bts`, or fail the test if the number is missing. */
+/* Return a number from the output of `info bts`, or fail the test if the number is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -473,7 +473,7 @@ static u32 test_count(const struct test *test)
 
 /*
  * This structure survives a reset: QEMU keeps RAM, and loads the image again below
- * this address. The last test resets the machine, and is judged afterwards.
+ * this address. The last test resets the machine, and is judged after the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
@@ -496,7 +496,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* The legacy interrupt controllers would use the exceptions' vectors. */
+	/* Mask the legacy interrupt controllers, which would use the vectors of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();

@@ -2,7 +2,7 @@
 /*
  * The bodies of test-property.c and test-pmi.c. Each body writes its first argument to
  * IA32_DEBUGCTL, performs the action in its name, writes 0 to IA32_DEBUGCTL, and takes
- * TAIL_JUMPS branches. No tail is longer than that, so each tail ends in its body.
+ * TAIL_JUMPS branches. No tail (x-bts-tail) is longer, so each tail ends in its body.
  */
 #include "bare.h"
 
@@ -107,7 +107,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The write to CR3 ends the block, so the SMI comes there at the latest. */
+	/* The write to CR3 ends the translated block, so the SMI comes there at the latest. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON
@@ -122,7 +122,7 @@ smi_branch:
 	OFF
 	jmp	tail_settle
 
-	/* Save the IA32_DEBUGCTL that the machine check left, and continue. */
+	/* Save IA32_DEBUGCTL, which the machine check has changed, and continue. */
 	.globl	mce_entry
 mce_entry:
 	push	%rax

@@ -153,7 +153,7 @@ TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_t
 
 /*
  * Test all 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR, with a body at CPL 0
- * and with a body that crosses to CPL 3 and back. BTINT makes no difference while the
+ * and with a body that goes to CPL 3 and back. BTINT makes no difference while the
  * buffer has room.
  */
 static const char *row_test(u32 row)

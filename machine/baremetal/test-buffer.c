@@ -129,7 +129,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	return NULL;
 }
 
-/* Software may set the index to any value, also outside the buffer. */
+/* Software may set the index to any value, even outside the buffer. */
 TEST(index_above, "with an index above the maximum, only a circular buffer stores: it wraps first")
 {
 	u64 dropped;
@@ -205,7 +205,7 @@ TEST(stored_count, "info bts counts the stored records and shows the DS area")
 
 /*
  * Two pages have consecutive virtual addresses, but their frames are in the opposite
- * order. The second of three records begins 24, 16, 8 and 0 bytes before the second
+ * order. In turn, the second of three records begins 24, 16, 8 and 0 bytes before the second
  * page. The test reads the records word by word from the frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
@@ -310,8 +310,8 @@ TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 }
 
 /*
- * The body of the first branch test runs at CPL 3. The buffer and the management area
- * are in pages that CPL 3 may not touch, because stores have supervisor rights.
+ * Run the body of the first branch test at CPL 3, with the buffer and the management area
+ * in pages that CPL 3 may not access. Stores have supervisor rights, so they must succeed.
  */
 TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 {
@@ -363,7 +363,7 @@ TEST(address_space, "a store goes through the current page tables")
 	return NULL;
 }
 
-/* After invlpg of the buffer's page while BTS is on, no stale translation may be used. */
+/* After the buffer's page is remapped, stores must go to the new page. */
 TEST(remapped, "a buffer page that is remapped between two branches")
 {
 	if (!have_ds)
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* A lost record is logged if its number is a power of two. */
+/* QEMU logs the Nth lost record only if N is a power of two. */
 static void check_logged_loss(void)
 {
 	u32 i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of a store: the time of a program untraced, with a circular buffer, and with
- * threshold PMIs, which machine/bench/store prints. The test checks that each branch was
- * stored. Its program takes far more branches than the other tests.
+ * Measure the time of a program untraced, with a circular buffer, and with threshold
+ * PMIs. machine/bench/store computes the cost of a store from these times. The test checks
+ * that each branch was stored, and takes far more branches than the other tests.
  */
 #include "bare.h"
 
@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* The shortest of several times counts, because the host has other work, too. */
+/* Use the shortest of several times, because the host has other work, too. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();

@@ -13,8 +13,8 @@
 #define THRESHOLD 100
 
 enum stream_state {
-	WALKING,		/* next comes a branch of walk() */
-	IN_PMI,			/* next comes the handler's iretq */
+	WALKING,		/* the next record is a branch of walk() */
+	IN_PMI,			/* the next record is the handler's iretq */
 };
 
 static struct stream {
@@ -29,7 +29,7 @@ static struct stream {
 	u64 bad_at;
 	u32 lvt;		/* LVT_PC in the handler */
 	bool unmask;		/* the handler unmasks the LVT entry */
-	bool eoi;		/* the PMI comes by a fixed vector */
+	bool eoi;		/* the PMI is not an NMI, and needs an EOI */
 } streams[2] PAGE_ALIGNED;
 
 static void stream_feed(struct stream *s, const struct record *got)
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* For NMI or vector, the target is the gate's; the source may be any address. */
+	/* A PMI leads to pmi_entry, and may come from any address. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -77,7 +77,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The interrupt is also a branch, from the frame's RIP. */
+	/* The PMI itself is the last record. Its source is the frame's RIP. */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the loop's branches; each other branch must have one end in the kernel. */
+/* Count the loop's branches. Every other branch must have one end in the kernel. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -201,7 +201,7 @@ static u64 user_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* The interrupt comes from CPL 3 and returns there, with all of its branches. */
+/* Check that each PMI interrupts CPL 3 and returns there, and that no branch is missing. */
 static void check_user_pmis(u64 filter)
 {
 	user_loops = 0;
@@ -271,7 +271,7 @@ TEST(pmi_exact, "no PMI one record before the threshold, one PMI at the threshol
 
 /* ---- x-bts-pmi ---- */
 
-/* Return by how many records the PMI is later than the record at the threshold. */
+/* Return how many records after the threshold the PMI comes. */
 static u64 pmi_late(void)
 {
 	return option("pmi-late") ? 40 : 0;
@@ -305,7 +305,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Late PMIs: some branches come before the PMI, and others after it. */
+/* If the PMI is late, the body resets the index after the threshold, but before the PMI. */
 TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
@@ -361,7 +361,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	if (option("pmi-once") || pmi_late())
 		CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
 	else
-		/* Entry and exit of each handler are two records. */
+		/* The entry and the exit of each handler add two records. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
 	/* Cross the threshold once more, with no room for the handler's exit. */
 	s->pmis = 0;
@@ -413,8 +413,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 accepts a character when the previous one was read. So the emulator's main
- * thread works on this CPU's interrupt controller during each walk.
+ * COM1 accepts a character when the previous character has been read. So a character
+ * arrives in each walk, and the emulator's main thread then uses this CPU's APIC.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {

@@ -14,12 +14,12 @@
 #define EVENT_INT	BIT(20)
 #define EVENT_EN	BIT(22)
 
-/* The emulated PMU: 48 bits, one cycle a nanosecond, GLOBAL_CTRL after RESET */
+/* The emulated PMU: width of a counter, 1 GHz, GLOBAL_CTRL after RESET */
 #define COUNTER_MASK	((1UL << 48) - 1)
 #define CYCLES_PER_MS	1000000
 #define GLOBAL_AT_RESET	0xf
 
-/* Written by the handler; each test reads this when all PMIs have come. */
+/* The handler writes these variables. Each test reads them after its last PMI. */
 static u32 pmis;
 static u64 status_seen;
 static u32 lvt_seen;
@@ -34,8 +34,8 @@ static void spin(u64 cycles)
 }
 
 /*
- * Wait for a PMI, for long, because a busy host makes the emulator's timer late. Then
- * wait a little longer for a second PMI, which must not come.
+ * Wait long for a PMI, because a busy host delays the emulator's timer. Then wait a
+ * little longer for a second PMI, which must not come.
  */
 static void await_pmi(void)
 {
@@ -414,8 +414,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, an
 }
 
 /*
- * Both sources raise the interrupt while the vector is blocked: one interrupt
- * comes, and its handler has to check both sources.
+ * While interrupts are off, both sources raise the vector. Then only one interrupt
+ * comes, and its handler must find both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

@@ -32,7 +32,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Most of the tests need a CPU that stores records. */
+/* Return true if this CPU stores no records, without which most tests are skipped. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -118,7 +118,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* sources that were wrong so far */
+static u32 wrongs;		/* number of wrong sources so far */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {
@@ -276,7 +276,7 @@ TEST_ALONE(dead_ap, "only-property",
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT the buffer is circular: it has the last branches before the machine check. */
+/* Without BTINT the buffer is circular, so it has the last branches before the machine check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
