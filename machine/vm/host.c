@@ -9,7 +9,7 @@
  * neither this file nor each other.
  *
  * There is one thread and one poll loop, streams_move(), which receives signals through a
- * signalfd. The emulator always ends before this program. The machine ends like this:
+ * signalfd. The emulator always ends before this program. These are the ends, with the status:
  *
  *	the command ended and its output is written	the command's own status
  *	the machine shut down, reset or panicked	125 and the console's tail
@@ -18,7 +18,7 @@
  *	SIGINT, SIGTERM, SIGHUP				this program dies of the same signal
  *	SIGKILL						the kernel kills the emulator
  *
- * With TROUBLE, trouble on the console makes the status 123, unless a signal ended the run.
+ * With TROUBLE, a console line that matches makes the status 123, unless a signal ended the run.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -104,7 +104,7 @@ static void send_size(void)
 	tty_resized = false;
 }
 
-/* A background job must not read the terminal: it would be stopped. */
+/* A background job must not read the terminal, because it would be stopped. */
 static bool in_background(void)
 {
 	pid_t foreground = tcgetpgrp(STDIN_FILENO);
@@ -180,7 +180,7 @@ static enum end serve_once(void)
 		{ .fd = sockets[MONITOR], .events = POLLIN },
 	};
 
-	/* Check before waiting: after the signal there may be no other event for long. */
+	/* Check before waiting, because after SIGWINCH there may be no other event for long. */
 	if (tty_resized && stream_done(&streams[JOB]))
 		send_size();
 	streams[IN].paused = in_background();
@@ -273,7 +273,7 @@ static void job_word(FILE *job, enum wire_type type, const char *word)
 	fprintf(job, "%c%s%c", type, word, '\0');
 }
 
-/* Return where the command begins, and end the emulator's arguments there. */
+/* Parse the options. End the emulator's arguments with NULL, and return the command's. */
 static char **parse(int argc, char **argv, FILE *job)
 {
 	int c;
@@ -306,7 +306,7 @@ static void complete_job(FILE *job, char **command)
 		job_word(job, WIRE_TTY, "");
 }
 
-/* The job is a stream, too: the guest reads it when it has booted. */
+/* Send the job as a stream, too, because the guest reads the job only after its boot. */
 static void open_streams(FILE *job)
 {
 	struct winsize tty = tty_size();
@@ -322,12 +322,12 @@ static void open_streams(FILE *job)
 	stream_open(&streams[IN], "standard input", dup(STDIN_FILENO), dup(sockets[WIRE_STDIN]));
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
-	/* When the stream closes standard output, the reader must see the end at once. */
+	/* Let only the stream hold standard output: its reader must see when the stream ends. */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
-/* If a standard descriptor is closed at the start, no other file may get its number. */
+/* Open the standard descriptors that are closed, so that no other file gets their numbers. */
 static void fill_standard_files(void)
 {
 	int fd;

@@ -88,7 +88,7 @@ void emulator_start(char **argv, const char *console)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Stay above the emulator's descriptors, so that dup2() closes no socket. */
+		/* Use a number above the emulator's descriptors: dup2() must close no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -109,7 +109,7 @@ void emulator_start(char **argv, const char *console)
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-/* Has the machine shut down, reset or panicked? If so, it is paused, and the monitor answers. */
+/* Has the machine shut down, reset or panicked? It is then paused; the monitor still answers. */
 bool emulator_lost(void)
 {
 	monitor_read();
@@ -157,7 +157,7 @@ void emulator_stop(void)
 {
 	struct pollfd fd = { .fd = pidfd_open(emulator, 0), .events = POLLIN };
 
-	/* SIGTERM first: the emulator may have a log to write. */
+	/* Send SIGTERM first, because the emulator may have a log to write. */
 	kill(emulator, SIGTERM);
 	poll(&fd, 1, 5000);
 	kill(emulator, SIGKILL);

@@ -84,7 +84,7 @@ static void open_ports(void)
 
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
-	/* Before the control port is connected, other ports may not be connected either. */
+	/* Wait for the control port, which is connected after all other ports. */
 	fd.fd = ports[WIRE_CONTROL];
 	while (poll(&fd, 1, -1) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
@@ -162,7 +162,7 @@ static void loopback_up(void)
 	close(fd);
 }
 
-/* Called in the child, after its three files are in place. */
+/* Called in the child, after its standard descriptors are open. */
 static void __attribute__((noreturn)) run_command(void)
 {
 	const char *name = job[WIRE_ARG].word[0];
@@ -177,7 +177,7 @@ static void __attribute__((noreturn)) run_command(void)
 		dprintf(STDERR_FILENO, "machine/vm/run: %s: %s\n", dir, strerror(errno));
 		_exit(126);
 	}
-	/* execvp() looks for the command in the PATH of the new environment, not ours. */
+	/* execvp() must look for the command in the PATH of the command's environment. */
 	environ = job[WIRE_ENV].word;
 	execvp(name, job[WIRE_ARG].word);
 	error = errno;

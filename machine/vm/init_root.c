@@ -4,10 +4,10 @@
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; a working directory below it is bind-mounted again
+ *	/tmp /run ..	tmpfs; if the working directory is below, it is bind-mounted there
  *	--share		9p, writable, at the same path as on the host
  *
- * It is mounted on /new of the initramfs, which becomes the root at the end.
+ * The file system is mounted on /new of the initramfs, which becomes the root at the end.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -49,7 +49,7 @@ static char *in_new(const char *path)
 	return dir;
 }
 
-/* mkdir() may fail: the directory may exist already, and on the host's root it must. */
+/* mkdir() may fail, because the directory may exist, and on the read-only root it must. */
 static void make_dirs(char *dir)
 {
 	char *slash;
@@ -90,7 +90,7 @@ static void mount_share(int nr, const char *path)
 
 	snprintf(tag, sizeof(tag), "share%d", nr);
 	make_dirs(in_new(path));
-	/* No cache: the host gets what the guest writes even if the guest is lost. */
+	/* Without a cache, the host gets what the guest writes even if the guest is lost. */
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 

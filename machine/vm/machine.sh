@@ -8,7 +8,7 @@
 # the whole boot, and under KASAN longer than ACPI waits. Version 7.1, because 7.2 puts a random
 # seed where a large kernel overwrites it while unpacking itself.
 machine_type=pc-q35-7.1
-# 7.2's multi-threaded TCG sometimes executes a stale int3 when ftrace patches code.
+# One thread: QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
 # On a Skylake perf acknowledges its interrupt late. -smap, because QEMU 7.2 treats a far return
