@@ -17,7 +17,7 @@
 # An override begins with lines "drop FILE N..." or "drop FILE all", which name hunks of the patch
 # to leave out. The override's own hunks follow. On 6.12 the remaining hunks may need fuzz.
 
-# patches_base DIR: print the base of a kernel source.
+# patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {
 	case $(awk '$1 == "VERSION" || $1 == "PATCHLEVEL" { print $3 }' "$1/Makefile" | paste -sd. -) in
 	6.12 | '') printf '6.12\n' ;;
