@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which instructions of x86-64 are branches.
+"""Decide which instructions of x86-64 are branches.
 
-A judge knows two successive addresses of the CPU. The bytes of the instruction at the first
-address decide whether the CPU took a branch. This file shares no code with the emulator.
+A judge knows the addresses of two instructions that the CPU executed one after the other. The
+bytes of the first decide whether it branched. This file shares no code with the emulator.
 """
 
 NONE = 0  # goes to the next instruction, or faults

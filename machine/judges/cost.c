@@ -2,8 +2,9 @@
 /*
  * cost TRACEFS|- PROGRAM [ARGUMENT...]: print the CPU time of a program, in nanoseconds
  *
- * With TRACEFS the program is the target of that instance, traced from its exec to its end.
- * The time includes interrupts that the kernel charges to the task, and excludes a reader.
+ * With TRACEFS, the directory of a tracefs instance, that instance traces the program from its
+ * exec to its end. The time includes interrupts that the kernel charges to the task, but not a
+ * reader's work.
  */
 #include <fcntl.h>
 #include <stdio.h>

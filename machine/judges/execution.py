@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The emulator's log of executed instructions, and the branches that follow from it.
+"""Derive the branches of the CPU from the emulator's log of executed instructions.
 
     Trace      the CPU is about to execute this instruction
     Stopped    the CPU did not execute the instruction after all
     in_asm     the bytes of an instruction that was just translated
     int        an exception or interrupt is delivered: the interrupted IP
 
-The log does not depend on the Debug Store, nor branches.py on the emulator.
+The log does not depend on the Debug Store, and branches.py does not depend on the emulator.
 """
 
 import array
@@ -40,7 +40,7 @@ class Log:
         self.optional = set()
         self.at = None
         self.interrupted = None
-        self.translated = None  # bytes that no Trace has claimed yet
+        self.translated = None  # bytes whose block no Trace has named yet
         self.blocks = {}  # host address of a block: (kind, length)
         self.lines = {}  # text of a Trace line: (pc, kind, length)
         self.lines_of = {}  # host address of a block: the block's lines
@@ -96,7 +96,7 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # If the address is the same, the interrupted instruction did not complete.
+        # If the last logged instruction is the interrupted one, it did not complete.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
@@ -119,7 +119,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # If the address is the same, this is another iteration, or a restart after I/O.
+        # At the same address again, an instruction repeats itself, or restarts after I/O.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is no branch")
 
@@ -151,7 +151,7 @@ def boot(options, directory, ready, *words):
 
 
 def follow(monitor, fifo, log, enough, begun=None):
-    """Feed `log` until `enough` is true, and then to the end of the log file.
+    """Feed the emulator's log to `log`: until `enough(log)` is true, then the rest of the file.
 
     `begun` is called when the machine continues with its log switched on.
     """
@@ -182,7 +182,7 @@ def follow(monitor, fifo, log, enough, begun=None):
 
 
 def compare(log, got):
-    """Return the first difference, or None."""
+    """Return the first difference between the log's branches and `got`, or None."""
     taken = log.taken
     if not log.optional and taken == got:
         return None

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fib N [time]: naive recursion, as compiled, with 2 * F(N + 1) - 1 calls of fib(). There is no C
+ * fib N [time]: compute a Fibonacci number with 2 * F(N + 1) - 1 calls of fib(). There is no C
  * library, so the program has no other branches. With a second argument the program writes its
  * CPU time to standard output: seconds and nanoseconds, in 8 bytes each.
  */
@@ -27,7 +27,7 @@ static __attribute__((used, noreturn)) void run(char **argv)
 
 	for (s = argv[1]; *s; s++)
 		n = 10 * n + *s - '0';
-	/* Without a use of the result, the compiler would remove the calls. */
+	/* Use the result, or the compiler would remove the calls. */
 	asm volatile("" : : "r"(fib(n)));
 	if (argv[2]) {
 		call(228, 2, time, 0);		/* clock_gettime(), CLOCK_PROCESS_CPUTIME_ID */

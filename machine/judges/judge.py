@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For the judges: directories, options, results as KTAP, the exit status."""
+"""Functions for the judges: directories, options, KTAP results and the exit status."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ RESULTS = []
 
 
 def arguments(description, kernel="kernel"):
-    """Return a parser with --qemu and --kernel; the default kernel is build/KERNEL's."""
+    """Return a parser for --qemu and --kernel. The default kernel is that of build/KERNEL."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--qemu", metavar="BINARY", help="the emulator",
                         default=os.environ.get("BTS_QEMU") or

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kinds: each kind of branch that a program can take, some of them often, with
- * system calls, page faults and string instructions between them.
+ * kinds: take each kind of branch that a program can take, some kinds often, with
+ * system calls, page faults and string instructions in between.
  *
  * The judge knows two labels: after_syscall, to which SYSCALLS calls of getppid()
  * return, and je_0, a taken conditional branch to the next instruction.

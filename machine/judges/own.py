@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which branches of the emulator's log are the tracer's own.
+"""Find the tracer's own branches in the emulator's log.
 
-The log decides. The rule is independent of the driver's rule, which knows only the records.
+The rule uses only the log. It is independent of the driver's rule, which uses only the records.
 A branch is the tracer's own
 
  - from the call of one of the tracer's functions (its probes of task switches and of

@@ -4,8 +4,8 @@
  *
  * step runs PROGRAM under ptrace, on this host's own CPU, and writes the address of each
  * executed instruction to standard output, as a 64-bit word. The judge decides which of
- * the steps are branches. An instruction that faults, or before which a signal comes, is
- * not executed. PROGRAM may be ended by a signal, but must not exit with an error.
+ * the steps are branches. An instruction that faults, or before which a signal comes, counts
+ * as not executed. PROGRAM may be ended by a signal, but must not exit with an error.
  */
 #include <err.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
-/* The address of the last instruction, which is not written yet; 0: there is none. */
+/* The address of the last instruction, which is not written yet; or 0 for none. */
 static uint64_t last;
 
 static void write_last(void)
@@ -35,7 +35,7 @@ static void write_last(void)
 	last = 0;
 }
 
-/* The program has stopped before an instruction; return the signal that it is to get. */
+/* Handle a stop of the program before an instruction. Return the signal to deliver. */
 static int stopped(pid_t pid, int signal)
 {
 	uint64_t rip = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user, regs.rip), NULL);

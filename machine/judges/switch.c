@@ -4,7 +4,7 @@
  *
  * Two processes on one CPU switch to each other with sched_yield(): each call is one
  * switch. They are real-time processes, so that no other task runs between them. With
- * machine/vm/run --icount the number is the instructions of the call and its switch.
+ * machine/vm/run --icount the time is the number of instructions of the call and its switch.
  * SLEEPERS additional threads sleep.
  */
 
