@@ -7,7 +7,7 @@
 #	BTS_OUT		the part's own directory (build/test/NAME)
 #	BTS_KERNEL, BTS_QEMU	image and emulator for machine/vm/run
 #	BTS_SELFTESTS	tools/testing/selftests/ftrace (build/linux's)
-#	BTS_CASE	run only cases whose names begin with this
+#	BTS_CASE	run only the cases whose names begin with this word
 #	BTS_SLOW	1: run the slow cases too
 #
 # A part's exit status is 0 if all tests passed, 1 if not, or the status of a lost machine. The

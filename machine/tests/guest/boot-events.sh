@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: checks that the events come from the first initcalls on, and are right
+# guest/boot-events.sh: checks that events are recorded from the first initcalls on, and are correct
 # with preempt=full. The exit status tells which step failed.
 
 cd /sys/kernel/tracing || exit

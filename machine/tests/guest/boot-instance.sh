@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-instance.sh: checks that an instance from the command line traces exactly. The exit
-# status tells which step failed.
+# guest/boot-instance.sh: checks that an instance from the kernel's command line traces a program
+# exactly. The exit status tells which step failed.
 
 cd /sys/kernel/tracing/instances/early || exit 2
 [ "$(cat current_tracer)" = nop ] || exit 3

@@ -28,7 +28,7 @@ exit_fail() {
 	exit 1
 }
 
-# Results other than passed and failed use statuses with which no command of a case ends.
+# The other results have exit statuses that no command of a case uses.
 exit_unresolved() {
 	exit 102
 }
@@ -48,7 +48,7 @@ exit_xfail() {
 # shellcheck disable=SC1091
 . "$FTRACETEST_ROOT/test.d/functions"
 
-# Run a case in a subshell, which a failing case leaves.
+# Run a case, in a subshell of the caller, because a failing case exits.
 run_case() {
 	cd "$TRACING_DIR" || exit_unresolved
 	echo 1 > options/pause-on-trace

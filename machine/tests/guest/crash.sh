@@ -24,8 +24,8 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Wait until each target has run since tracing was switched on. Add user and system time,
-# because ticks may always find a task that is returning from an interrupt.
+# Wait until each target has run since tracing was switched on. Add user and system time, because
+# each tick may find a program on its return from an interrupt, and count the tick as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

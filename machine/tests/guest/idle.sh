@@ -14,8 +14,8 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Count interrupts that come from user space, where no idle task runs. Every second wrong origin
-# is in user space.
+# Count interrupts that seem to come from user space, where no idle task runs: their origin is
+# wrong. Every second wrong origin is in user space.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

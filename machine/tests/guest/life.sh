@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life.sh WHAT: CPUs come and go while branches are traced. The output is KTAP.
+# machine/tests/guest/life.sh WHAT: CPUs go on- and offline while branches are traced. Prints KTAP.
 #
 #	online    the guest starts with maxcpus=1; CPU 1 comes online while bts is the tracer
 #	suspend   the guest suspends to RAM; parts/suspend wakes the machine
@@ -85,8 +85,8 @@ online() {
 	check "bts record reads CPU 1, which comes online later" tool_reads
 }
 
-# The ring buffer of a new instance has no pages for CPU 1. In 2 seconds, bts uses less than half
-# a second of CPU time.
+# The ring buffer of a new instance has no pages for CPU 1, which is offline. bts must wait without
+# polling: in 2 seconds, it uses less than half a second of CPU time.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -111,7 +111,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Do the records of both CPUs increase without another command?
+# Do the records of both CPUs increase while nothing is written to tracefs?
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)

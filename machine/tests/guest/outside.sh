@@ -40,8 +40,8 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# The hardware records all the time, so no drain can come before the machine check. The host may
-# be slow at step 4, so the filter drops all branches, which might overwrite the row.
+# With a flight recorder, no drain comes before the machine check. The filter drops all branches,
+# because they might overwrite the row of the machine check if the host is slow at step 4.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

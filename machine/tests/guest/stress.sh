@@ -48,7 +48,7 @@ sums() {
 	return 1
 }
 
-# Each delivered row must be in the ring buffer, overwritten there, or read.
+# Each delivered row must be in the ring buffer, or have been overwritten there or read.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -56,7 +56,7 @@ balanced() {
 	cat per_cpu/cpu*/stats | awk -v rows="$rows" -v lost="$lost" '
 		$1 == "entries:" || $1 == "overrun:" || $1 == "read" { n += $NF }
 		END {
-			# Entries that report losses count, too.
+			# The ring buffer also counts the entries that report losses.
 			if (n < rows || n > rows + lost) {
 				print "# entries", n, "delivered", rows, "losses", lost
 				exit 1
@@ -145,8 +145,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# The two programs are traced. In each tenth round all other tasks are traced as well while the
-# CPU goes offline: only then does the CPU still have records.
+# The two programs are traced. In each tenth round all other tasks are traced as well while CPU 1
+# goes offline, because only then does the CPU still have records to drain.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -170,7 +170,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# No command has reached the tracer since CPU 1 came online.
+	# CPU 1 must record again, although nothing was written to tracefs since it came online.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -250,7 +250,7 @@ switch_end() {
 
 # ---- random --------------------------------------------------------------------------
 
-one_of() { # N: sets $one to 0 to N - 1
+one_of() { # N: sets $one to a random number from 0 to N - 1
 	seed=$(((seed * 1103515245 + 12345) & 0x7fffffff))
 	one=$((seed / 65536 % $1))
 }
@@ -305,7 +305,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# Take the ring buffer away from the tracer for a moment, or write other events into it.
+# Clear or swap the ring buffer, or write other events into it.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -396,7 +396,8 @@ random_round() {
 	done
 }
 
-# The witness, an instance whose target sleeps, must have filtered each record.
+# The witness is an instance whose target sleeps. It must have counted each record as filtered, or
+# as the tracer's own.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -459,7 +460,7 @@ slab_result() {
 
 kmemleak_result() {
 	[ -n "$kmemleak" ] || return 0
-	# A pointer may have been on a stack during one scan: scan several times.
+	# An old pointer on a stack may hide a leak from one scan, so scan several times.
 	for _ in 1 2 3; do
 		echo scan > $kmemleak
 		sleep 6
