@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# Functions for the tests in a guest, to be sourced. A check is a command with a KTAP result. The
-# scripts set $progs, the folder of the programs whose branches are known.
+# Functions for the tests in a guest, which source this file. A check is a command with a KTAP
+# result. The tests set $progs, the folder of the programs whose branches are known.
 
 total=0
 failed=0
@@ -12,7 +12,7 @@ say() {
 	sed 's/^/# /' "$@"
 }
 
-# check NAME COMMAND...
+# check NAME COMMAND...: print a KTAP result: ok if COMMAND succeeds.
 check() {
 	name=$1
 	shift

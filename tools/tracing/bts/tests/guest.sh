@@ -6,7 +6,7 @@
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
 # bts_compare judges the traces: they must contain each user branch of a known program, in order,
-# and no others. The list of expected branches comes from single-stepping.
+# and no other branches. Single-stepping yields the list of expected branches.
 
 set -u
 
@@ -258,7 +258,7 @@ archive() {
 		[ -e r.dat.archive/vdso.so ] && [ ! -e r.dat.archive/kcore.later ]
 }
 check "archive: a trace reads the same without the binaries" archive
-# Remove what bts record saved, as if trace-cmd had recorded the trace.
+# Copy only the trace, without the archive of bts record, as if trace-cmd had recorded it.
 archive_kernel() {
 	cp k.dat late.dat && bts archive late.dat && [ -s late.dat.archive/kcore.later ]
 }
@@ -345,7 +345,8 @@ diff_status() {
 }
 check "diff: equal runs, and runs that differ" diff_status
 
-# The soft limit must not exceed the hard limit. Only the other trace has a kill() that succeeds.
+# prlimit64() fails, because the soft limit must not exceed the hard limit. The kill() fails in
+# why.dat, and succeeds in good.dat.
 why() {
 	# shellcheck disable=SC2016 # the shell's that is recorded
 	bts record -e raw_syscalls:sys_exit -o good.dat -- sh -c 'kill -s 0 $$; :' &&

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# includes.sh: print each #include of src/ that the included header does not allow. Each header
-# says in its head what may include it, in a line
+# includes.sh: print each #include of src/ that the included header does not allow. The head of
+# each header names the files that may include the header, in a line
 #
 #	 * Included by: FOLDER/, FILE, any file.
 #
@@ -12,7 +12,7 @@ set -u
 
 cd "$(dirname -- "$0")/../src" || exit
 
-# allowed FILE WORD...
+# allowed FILE WORD...: does one of the words allow FILE?
 allowed() {
 	file=$1
 	shift
@@ -33,7 +33,7 @@ find . -name '*.[ch]' | sort | while IFS= read -r file; do
 	file=${file#./}
 	sed -n 's/^#include "\(.*\)"$/\1/p' "$file" | while IFS= read -r header; do
 		case $header in
-		bts/*) continue ;;	# the kernel's
+		bts/*) continue ;;	# the kernel's headers
 		*/*) ;;
 		*) header=${file%/*}/$header ;;
 		esac

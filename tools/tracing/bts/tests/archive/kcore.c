@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Save the code of an invented kernel, and check what was saved. Prints KTAP.
+ * Test the archive of the kernel's code with an invented kernel. Prints KTAP.
  *
  *	kcore DIR	write DIR/kcore, DIR/kallsyms and DIR/t.archive
  *
- * The test takes the code, changes a page of the text, removes a module, and saves the code.
+ * The test saves the code, changes a page of the text, removes a module, and saves the code again.
  *
- * The kernel consists of 3 pages of text in kcore, the last of which ends early; a module with
+ * The kernel consists of 3 pages of text in kcore, the last of which is incomplete; a module with
  * two functions in neighbouring pages; and a BPF program that is not in kcore. Each page begins
  * with its own address, which reveals a page at a wrong place.
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Record programs whose argument decides which branches they take: record.sh DIR BTS LIST
+# Record programs for toggles.py, each with several arguments: record.sh DIR BTS LIST
 #
 # LIST has a line for each trace: its name, the program, the argument. The programs are in DIR.
 # Needs root, and a kernel with the bts tracer.

@@ -11,10 +11,10 @@ A program's source marks with "toggle N" the line that bit N of its argument cha
 differences between two runs must be at the lines of the bits that differ. Runs with the same
 argument must not differ.
 
-The second judge is GNU diff, which compares the addresses of all instructions of the program,
-found by single-stepping (steps.c). The branch of each difference must be in a hunk or right
-before a hunk. Each hunk must contain such a branch, or lie before the place where the runs of
-the last difference meet, because diff also matches parts of what both runs did until then.
+The second judge is GNU diff, which compares the addresses of all executed instructions of the
+program, found by single-stepping (steps.c). The branch of each difference must be in a hunk or
+right before it. Each hunk must contain such a branch, or lie before the place where the runs meet
+after the difference, because until there GNU diff may match parts of the runs by chance.
 """
 import glob
 import itertools
@@ -57,7 +57,7 @@ def make_list(nr_runs, nr_equal, programs):
 
 
 def compare(bts, a, b):
-    """The differences of two traces, each with its thread's number; None for an extra thread."""
+    """Return the differences as (number of the thread, difference or None for an extra thread)."""
     done = subprocess.run([bts, 'diff', '--json', a, b], stdout=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         sys.exit('bts diff: status %d' % done.returncode)
@@ -74,7 +74,7 @@ def compare(bts, a, b):
 
 
 def filtered(bts, a, b):
-    """What is wrong with the output with a filter, where both sides may end without a branch."""
+    """Return what is wrong with a filtered output, in which both runs may end without a branch."""
     wrong = []
     for words in [], ['--json']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -95,7 +95,7 @@ def line_of(difference):
 
 
 class Steps:
-    """The instructions of a run's threads, single-stepped at the first request."""
+    """The instructions of a run's threads. The run is single-stepped at the first request."""
 
     def __init__(self, folder, program):
         self.folder = folder
@@ -113,7 +113,7 @@ class Steps:
         return sorted(logs, key=lambda log: int(log.split('.')[-1]))
 
     def text(self, program):
-        """The program's own code. Procedure linkage is left out, because it binds lazily."""
+        """Return the addresses of .text. The PLT is left out, because it binds lazily."""
         if program not in self.texts:
             said = subprocess.run(['readelf', '-SW', os.path.join(self.folder, program)],
                                   stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -122,7 +122,7 @@ class Steps:
         return self.texts[program]
 
     def read(self, path, program):
-        """The program's own instructions, also as a file for diff."""
+        """Return the instructions in .text; also write them to a file for GNU diff."""
         text = self.text(program)
         with open(path, encoding='ascii') as log:
             lines = [int(line, 16) for line in log]
@@ -133,7 +133,7 @@ class Steps:
 
     @staticmethod
     def hunks(a, b):
-        """Each hunk's first and last line in both files; the range of an insertion is empty."""
+        """Yield each hunk's first and last line in both files; an insertion has none in one."""
         done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
                               text=True, check=False)
         for line in done.stdout.splitlines():
@@ -145,7 +145,7 @@ class Steps:
 
     @staticmethod
     def judge_thread(a, b, hunks, differences):
-        """Each hunk must have a difference, or precede the place where the runs meet."""
+        """Return the hunks that no difference explains, and the differences without a hunk."""
         places = {int(d['at']['address'], 16): d for d in differences}
         used = set()
         last = []
@@ -155,7 +155,7 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # The deeper calls of a recursion return through the place where the runs meet.
+            # In a recursion, deeper calls already return through the place where the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -165,7 +165,6 @@ class Steps:
         return wrong + ['%#x in no hunk' % p for p in places if p not in used]
 
     def judge(self, a, b, found):
-        """The hunks without a difference, and the differences without a hunk."""
         program = os.path.basename(a).split('.')[0]
         wrong = []
         for nr, paths in enumerate(zip(self.logs(a), self.logs(b))):
@@ -178,7 +177,7 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """What is wrong with the comparison of two runs."""
+    """Return two lists of faults: those found by source lines, and those found by GNU diff."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)
@@ -193,7 +192,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Pairs of equal runs, one after another; then random pairs of runs that differ."""
+    """Return the pairs of successive equal runs, and random pairs of runs that differ."""
     rng = random.Random(SEED)
 
     def text(trace):

@@ -6,8 +6,8 @@
  *	reader FILE
  *
  * Each trace is written to FILE: version 6 of trace.dat, one CPU. The pack is the example of
- * Documentation/trace/bts-internals.rst. The task's number of a pack, branch or loss shows
- * whether the entry is whole.
+ * Documentation/trace/bts-internals.rst. The PID of a pack, branch or loss tells whole entries
+ * from damaged entries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const char branch_text[] = "name: bts_branch\nID: 18\nformat:\n" COMMON
 	"\tfield:unsigned long from;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long to;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-/* The first tracer had no packs, and therefore no sequence numbers. */
+/* The first version of the tracer had no packs, and therefore no sequence numbers. */
 static const char lost_text_0[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
 	"\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:16;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -88,7 +88,7 @@ struct entry {
 #define HEAD_0		36
 #define BRANCH_SIZE	24
 #define LOST_SIZE	28
-#define PACK_SIZE	52	/* HEAD and the code, as a multiple of 4 */
+#define PACK_SIZE	52	/* HEAD and the code, rounded up to a multiple of 4 */
 
 /**
  * struct result - what the reader found in a trace
@@ -210,7 +210,7 @@ static void put_number(FILE *f, uint64_t number, size_t size)
 	put(f, &number, size);
 }
 
-/* @pack: the format of packs; NULL if the tracer has no packs. */
+/* Write the trace to the file. @pack: the format of packs; NULL if the tracer has no packs. */
 static void write_file(const char *lost, const char *pack)
 {
 	const char *formats[] = { branch_text, lost, pack };
@@ -306,7 +306,7 @@ static struct result write_and_read(void)
 	return read_file();
 }
 
-/* Between the two whole packs, only the damaged entry may be lost. */
+/* Both whole packs must have been read; only the damaged entry between them may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
@@ -357,7 +357,7 @@ static void test_formats(void)
 	ok(is_whole(&r, 3 * NR, 0), "branches without packs between packs: none is missing");
 }
 
-/* Put an entry between two whole packs; @seq is the number of the second pack. */
+/* Put an entry between two whole packs; @seq is the sequence number of the second pack. */
 static struct result read_between(const struct entry *e, uint32_t size, uint64_t seq)
 {
 	begin();
@@ -441,7 +441,7 @@ static uint32_t below(uint32_t n)
 	return (seed >> 32) % n;
 }
 
-/* Change some bytes, and choose a random size. The type and the task stay. */
+/* Write an entry with changed bytes and a random size, but with the type and PID unchanged. */
 static void put_damaged(void)
 {
 	static const uint16_t types[] = { BRANCH_ID, LOST_ID, PACK_ID, PACK_ID };

@@ -15,7 +15,7 @@
 #define WORDS	32
 #define INPUTS	1000
 
-/* main() of the tool, renamed. */
+/* The tool's main(), which the build renames. */
 int tool_main(int argc, char **argv);
 
 static void run(char *const *words, int nr)

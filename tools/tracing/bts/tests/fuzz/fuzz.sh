@@ -10,8 +10,8 @@
 #	elf	a program: ELF, DWARF, exception tables
 #
 # afl-clang-fast builds the tool in DIR, with ASan and UBSan. An entry fails if an input crashes
-# the tool or keeps it busy for ten seconds; such inputs are in DIR/ENTRY/default. These files
-# must be in a kernel source tree.
+# the tool or keeps it busy for ten seconds; such inputs are in DIR/ENTRY/default. The tool's
+# sources must be in a kernel source tree.
 
 set -eu
 

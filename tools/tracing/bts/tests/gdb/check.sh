@@ -9,8 +9,8 @@
 #					stepper of machine/judges
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
-# The single-stepper judges each history. Programs without a C library behave the same on each
-# machine; the other programs are single-stepped on the machine that records them.
+# Each history of gdb is compared with a single-stepper's. Programs without a C library behave the
+# same on each machine; the other programs are single-stepped on the machine that records them.
 #
 # shellcheck disable=SC2317 # judge calls them
 
@@ -38,7 +38,7 @@ record() {
 	shift
 	got=0
 	"$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 || got=$?
-	# One of the commands ends by a signal.
+	# One of the commands dies of a signal, so accept every status except 125, bts's own failure.
 	if [ $got -eq 125 ] || ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
 		cat "$name.said"
 	fi
@@ -99,7 +99,7 @@ same_history() {
 	python3 "$here/history.py" "$name.steps" "$work/text" "$@"
 }
 
-# gdb must have seen the calls that the branches show.
+# gdb's call history must have as many calls of fib() as the trace.
 same_calls() {
 	calls=$("$bts" report --no-lines bts_fib16.dat | grep -c '  call$')
 	found=$(awk -F '\t' '/^[0-9]+\t *[a-z]/ { match($2, /^ */); depth = RLENGTH
@@ -144,8 +144,8 @@ judge_crash() {
 		'has_letter .*list.c:36'
 }
 
-# Each loss is a row of the trace, and a gap in gdb. If the row of a library's mapping is lost, gdb
-# also has gaps of another kind, at which it finds no code.
+# Each loss is a row of the trace, and a gap in gdb's history. If the row of a library's mapping is
+# lost, gdb also reports gaps of another kind, because it finds no code there.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -181,7 +181,7 @@ judge_exec() {
 		! grep -q 'Recorded trace may be' "$work/text"
 }
 
-# One of the three blocks is the current place.
+# gdb's current place counts as one of the three blocks of the window.
 judge_window() {
 	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
 	time=$("$bts" report --no-lines bts_fib16.dat |
@@ -224,7 +224,7 @@ judge_listen() {
 	[ $connected -eq 0 ] && [ "$local" = 0100007F ]
 }
 
-# Reading a trace may take longer than gdb waits; then gdb repeats its first packet.
+# Reading a trace may take longer than gdb's timeout. gdb then repeats its first packet.
 judge_patience() {
 	gdb -nx -batch -ex 'set sysroot' \
 		-ex "target remote | sleep 5; exec '$bts' gdb --stdio bts_signal.dat" \

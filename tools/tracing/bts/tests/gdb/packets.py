@@ -36,7 +36,7 @@ BAD = [
 
 
 class Stub:
-    """The stub, in conversation with an invented gdb."""
+    """A connection to the stub, in the role of gdb."""
 
     def __init__(self, bts, trace):
         self.process = subprocess.Popen(
@@ -78,7 +78,7 @@ def check_bad(stub):
             sys.exit('%r: no answer after it' % packet)
 
 
-# Acknowledgements are still on: a wrong sum gets a minus, and a minus gets the reply again.
+# While acknowledgements are on, a wrong checksum gets "-", and "-" makes the stub repeat its reply.
 def check_sums(stub):
     stub.send(b'$?#00')
     if stub.byte() != b'-':
@@ -100,7 +100,7 @@ def check_random(stub, count):
         for _ in range(rand.randrange(4)):
             at = rand.randrange(len(packet) + 1)
             packet[at:at + rand.randrange(3)] = rand.randbytes(rand.randrange(3))
-        # The packets k and D end the stub.
+        # The packets k and D would end the stub.
         if packet[:1] in (b'k', b'D'):
             continue
         data += b'$' + bytes(packet) + b'#00'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
- * times libbts must report the same, and its answers must agree with each other.
+ * Read traces with libbts, first one after another, then all at once, each in its own thread. In
+ * both rounds libbts must report the same, and its answers must agree with each other.
  *
  *	ask TRACE...	prints what is wrong, or the number of branches
  */
@@ -21,7 +21,7 @@
  * @trace:	the trace, while it is open
  * @hash:	a hash of everything that libbts reported
  * @branches:	the number of branches reported one by one
- * @total:	the number of branches by the counts of different branches
+ * @total:	the sum of the counts of the different branches
  * @wrong:	a contradiction, or NULL
  */
 struct answers {
@@ -79,7 +79,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* Ask only once about each branch: a mark is kept with the branch. */
+/* Ask only once about each branch: the first time, attach a mark to the branch. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;
@@ -110,7 +110,7 @@ static void total(void *ctx, struct bts_branch *b)
 
 static int row(void *ctx, const struct bts_task *task, const struct bts_row *row)
 {
-	/* Let another thread get such a row now: the text of this row must stay. */
+	/* Let another thread read a row now, which must not change the text of this row. */
 	sched_yield();
 	add_number(ctx, row->time);
 	add_text(ctx, row->text);

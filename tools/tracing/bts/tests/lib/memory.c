@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times, and let one request for memory fail each time: first this request
- * alone, then all requests from this one on. Each time, the library must return the failure, and
- * the trace must close.
+ * Read a trace many times, and let another request for memory fail each time: first only this
+ * request, then this request and all later ones. The library must always return the failure,
+ * and the trace must close.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */

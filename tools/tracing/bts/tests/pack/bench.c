@@ -8,7 +8,7 @@
  * branch and sub-buffers of 4096 bytes. ID is the number in events/ftrace/bts_branch/format. The
  * branches are packed in batches of 256, 512 and 1024, as if the hardware had raised an interrupt
  * for each batch; a change of the task also ends a batch. The size is the size of the whole entry,
- * including the ring buffer's header. Each speed is the best of five, in millions of branches a
+ * including the ring buffer's header. Each speed is the highest of five, in millions of branches a
  * second, on one core, with batches of 512.
  */
 
@@ -23,7 +23,7 @@
 #define PAGE		4096
 #define ROUNDS		5
 
-/* The ring buffer's header of an event, and the entry bts_pack without its code. */
+/* Sizes of the ring buffer's event header, and of a bts_pack entry without its code. */
 #define EVENT_HEAD	4
 #define ENTRY_HEAD	35
 
@@ -31,7 +31,7 @@
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {
-	struct ds_bts_record	*rec;	/* flags: the task */
+	struct ds_bts_record	*rec;	/* `flags` has the PID */
 	size_t			nr;
 };
 
@@ -58,7 +58,7 @@ static void __attribute__((noreturn)) die(const char *what)
 	exit(1);
 }
 
-/* The time of the CPU, which does not count other work of the host. */
+/* Return the CPU time of this process, which excludes other work of the host. */
 static double now(void)
 {
 	struct timespec t;
@@ -69,7 +69,7 @@ static double now(void)
 
 static void *grow(void *p, size_t nr, size_t size)
 {
-	/* The array is full at each power of two. */
+	/* The size of the array is a power of two, and doubles when the array is full. */
 	if (nr & (nr - 1))
 		return p;
 	p = realloc(p, (nr ? 2 * nr : 1) * size);
@@ -143,7 +143,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* Return: the number of records that an interrupt would find; they belong to one task. */
+/* Return: the number of records, all of one task, that an interrupt would find. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;

@@ -4,13 +4,13 @@
  *
  * An input is the room for a pack (2 bytes), followed by instructions that make branches:
  *
- *	0x00 - 0x7f	repeat a branch; the number says how many branches back
- *	0x80 - 0xbf	begin this far after the last target; the next byte is the signed distance
- *	0xc0 - 0xdf	lead to 5 bytes after the start of an earlier branch
- *	0xe0 - 0xef	a distance of (low 3 bits + 1) bytes, and a difference of 4
- *	0xf0 - 0xff	a distance of 1 byte, and a difference of (low 3 bits + 1) bytes
+ *	0x00 - 0x7f	repeat the branch that is (op + 1) branches back
+ *	0x80 - 0xbf	begin (op & 63) bytes after the last target; a signed byte has the length
+ *	0xc0 - 0xdf	lead to 5 bytes after the source of the branch (op & 31) + 1 branches back
+ *	0xe0 - 0xef	(op & 7) + 1 bytes have the distance from the last target, 4 the length
+ *	0xf0 - 0xff	a byte has the distance from the last target, (op & 7) + 1 the length
  *
- * The coder is never emptied: the remains of an earlier input must not matter.
+ * The coder is not reset between inputs, because the remains of an earlier input must not matter.
  */
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: the decoder of packed branches, with arbitrary bytes
+ * libFuzzer target: decode arbitrary bytes as packed branches
  *
- * An input is nr (2 bytes), the step of a cursor (1 byte), the first from (8 bytes) and the code.
+ * An input is nr (2 bytes), the step of a cursor (1 byte), the first source (8 bytes) and the code.
  * The code and the array of branches are allocated with their exact sizes, so that the address
  * sanitizer notices each access beyond them. A cursor must return the same branches as one call of
  * the decoder.

@@ -4,8 +4,8 @@
  *
  *	test_plugin PLUGIN
  *
- * The test makes entries with the tracer's own coder, and declares their format as a trace does.
- * The columns are the columns of trace-cmd report.
+ * The test makes entries with the tracer's own coder, and passes their format to libtraceevent as
+ * a trace does. The printed columns are those of trace-cmd report.
  */
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static const char pack_format[] =
 	"print fmt: \"%u branches: %pS -> ... -> %pS\", REC->nr, (void *)REC->from, "
 	"(void *)REC->to\n";
 
-/* The format of the first tracers. */
+/* The format of packs in the first versions of the tracer. */
 static const char old_format[] =
 	"name: bts_pack\n"
 	"ID: 20\n"
@@ -156,8 +156,8 @@ static int make_pack(struct entry *entry, u64 seq)
 }
 
 /*
- * Return: the line, or lines, of trace-cmd report, valid until the next call. The entry is
- * copied, so that the sanitizer notices accesses after its end.
+ * Return: the lines that trace-cmd report would print, valid until the next call. A copy of the
+ * entry is printed, so that the sanitizer notices accesses after its end.
  */
 static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 {
@@ -211,7 +211,7 @@ static void test_rows(struct tep_handle *tep)
 	entry.pack.seq = 0;
 	expect(strstr(print(tep, &entry, PACK_HEAD), "DAMAGED"),
 	       "DAMAGED: 4 branches of the pack are missing", "a pack without code");
-	/* No token begins with this byte. The first branch takes the two bytes before it. */
+	/* Code byte 2 is invalid, because no token begins with 0x79. Bytes 0 and 1 are a branch. */
 	entry.pack.code[2] = 0x79;
 	expect(strstr(print(tep, &entry, size), "0x401020"), "0x401020\n"
 	       "            prog-52    [001]   bts_pack: "

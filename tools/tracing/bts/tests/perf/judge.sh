@@ -5,9 +5,9 @@
 #
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
-# bts_compare compares each trace with the branches within user space, in order and none extra;
-# single-stepping found these branches. If the kernel has the tracer, the tracer's trace of the same
-# program is a second judge. Prints KTAP.
+# Each trace must contain exactly the branches within user space that a single-stepper found, in
+# order (bts_compare). If the kernel has the tracer, the tracer's trace of the same program is
+# compared, too. Prints KTAP.
 
 set -u
 
@@ -57,7 +57,7 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
-# Without guards (perf_follow.c), tasks get branches that do not fit their code.
+# Without the guards of perf_follow.c, a task would get branches of other tasks, shown as gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
 check "a signal handler is at its place" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
@@ -76,7 +76,7 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# Recorded by bts: the same branches, also of children.
+# bts itself must record the same branches, even those of children.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches

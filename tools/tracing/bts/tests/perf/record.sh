@@ -6,7 +6,7 @@
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces
 #
-# Prints KTAP without a plan. judge.sh continues it, on any machine with the same program files.
+# Prints KTAP without a plan. judge.sh continues the KTAP, on any machine with the same programs.
 
 set -u
 
@@ -108,7 +108,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer fills up. At its end, the program waits for bts.
+# While bts is stopped, the ring buffer becomes full. When the program ends, it waits for bts.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -136,7 +136,8 @@ running() {
 }
 check "a running PID, which continues afterwards" running
 
-# Linux without Debian's patch treats 3 as 2. The folder of the programs may be closed to the user.
+# Test with 2, the strictest value of Linux without Debian's patch. Copy the program, because the
+# user may not be allowed to read its folder.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)

@@ -27,13 +27,12 @@ def result(good, name):
 
 
 def run(*words):
-    """The output of a command of bts."""
     return subprocess.run([BTS, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=False).stdout
 
 
 def objects(*words):
-    """The objects that a command prints, one per line."""
+    """Return the JSON objects that a command prints, one per line."""
     out = run(*words)
     done = subprocess.run(['jq', '-c', '.'], input=out, stdout=subprocess.PIPE, check=False) \
         if any(os.access(os.path.join(d, 'jq'), os.X_OK) for d in os.get_exec_path()) else None
@@ -44,7 +43,7 @@ def objects(*words):
 
 
 def check_json(name, words, wanted):
-    """Each line must be an object, and one object must match."""
+    """Check that each line is a JSON object, and that one object matches."""
     try:
         rows = objects(*words, TRACE)
         good = any(wanted.items() <= row.items() for row in rows)
@@ -57,7 +56,7 @@ def check_json(name, words, wanted):
 
 
 def on_terminal(*words):
-    """The bytes that a command sends to a terminal, including errors."""
+    """Return the bytes that a command sends to a terminal, including errors."""
     seen = bytearray()
 
     def read(fd):
@@ -74,7 +73,7 @@ def on_terminal(*words):
 
 
 def harmless(data):
-    """The only control characters must be newlines and tabs; C1 counts too."""
+    """Check that the text has no control characters, C0 or C1, except newlines and tabs."""
     text = data.decode(errors='replace')
     return len(text) > 20 and not [c for c in text if ord(c) < 32 and c not in '\r\n\t'
                                    or 0x7f <= ord(c) < 0xa0]

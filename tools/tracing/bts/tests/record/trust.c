@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Root records into another user's directory. The links of that user must not lead bts elsewhere,
- * and only the owner may be able to read what bts writes. Prints KTAP.
+ * Record as root in a directory of another user. Links of that user must not make bts write
+ * elsewhere, and only the owner may be able to read what bts writes. Prints KTAP.
  *
  *	trust DIR	DIR is emptied, and written to
  *
- * The directory "foreign" must not change.
+ * The links lead into DIR/foreign, which must not change.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 
 static bool foreign_owner;
 
-/* Pretend another owner, because only root could create another user's file. */
+/* Pretend that another user owns the file, because only root could create such a file. */
 static int open_as_told(const char *path, int flags, struct stat *st)
 {
 	int fd = path_open(path, flags, st);
@@ -41,11 +41,11 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 
 static int told = -1;
 
-/* Replaces bts record, which would take a while: report the path of the trace. */
+/* A quick replacement for bts record: report the path of the trace. */
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
-	/* exec() resets signal handlers, too. */
+	/* Restore the default, as exec() would. */
 	signal(SIGINT, SIG_DFL);
 	alarm(20);
 	dprintf(told, "%s", args[3]);
@@ -168,7 +168,7 @@ static void test_archive(void)
 	   "an archive is removed, not what its links lead to");
 }
 
-/* --- What JIT compilers say --------------------------------------------------------- */
+/* --- The symbols of JIT compilers --------------------------------------------------- */
 
 static void test_map(void)
 {
@@ -209,7 +209,7 @@ static void test_instance(void)
 
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
-	/* No process has these PIDs; the process of the second PID is in another namespace. */
+	/* No process has these PIDs. The lock simulates an owner in another PID namespace. */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
 	lock = lock_directory("tracing/instances/bts-99999999", 0);

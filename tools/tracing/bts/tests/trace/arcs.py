@@ -3,10 +3,10 @@
 """Compares the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
 THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. Prints how many calls within
-the object both files have with the same count, and how many calls there are; then the differences.
+the object have the same count in both files, and how many there are; then the differences.
 
-If the object has no local symbols, callgrind adds code that is reached by a jump to the function
-that jumps. bts treats such code as a function.
+If the object has no local symbols, callgrind counts code that is reached by a jump as a part of the
+function that jumps. bts treats such code as a function.
 """
 import collections
 import os
@@ -16,8 +16,8 @@ import sys
 
 
 def plain(name):
-    """The name without callgrind's recursion number, arguments, version, source file, Rust's hash,
-    and a template's result type. For a function without a symbol, both have the address."""
+    """Return the name without callgrind's recursion number, arguments, version, source file, Rust's
+    hash, and a template's result type. For a function without a symbol, return the address."""
     address = re.match(r"0x([0-9a-f]+)|\[.*\+0x([0-9a-f]+)\]$", name)
     if address:
         return hex(int(address[1] or address[2], 16))
@@ -28,7 +28,7 @@ def plain(name):
 
 
 def aliases(path):
-    """The first name of each function, because the two profiles choose different names."""
+    """Map all names of a function to its first name: the profiles choose different names."""
     names, first = {}, {}
     text = "".join(subprocess.run(["nm", "-C", *option, path], text=True, check=False,
                                   capture_output=True).stdout for option in ([], ["-D"]))

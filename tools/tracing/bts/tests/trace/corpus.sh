@@ -11,12 +11,12 @@
 #    call, bts a loop. Our own programs are built without such jumps.
 #  - callgrind does not count all jumps into code without symbols.
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
-#    that asks for the processor, and in hash tables with addresses as keys.
+#    that depends on the processor's model, and in hash tables with addresses as keys.
 #
-# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls in other
-# programs. These are not compared: 32-bit programs and Go, which valgrind does not run here; static
-# programs, which ask for the processor; and jumps between stacks and out of handlers, which
-# judge.sh compares.
+# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls in most
+# others. These are not compared: 32-bit programs and Go, which valgrind does not run here; static
+# programs, which depend on the processor's model; and jumps between stacks and out of handlers,
+# which judge.sh compares.
 
 set -u
 
@@ -32,8 +32,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# Each line has the name; the stacks that may be guessed (none or any); the percentage of calls
-# within an object that must equal callgrind's, and the object; the command.
+# Columns: name; whether stacks may be guessed (none or any); the minimum percentage of calls within
+# an object that must equal callgrind's, or -; that object, or -; command.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -74,7 +74,7 @@ library() {
 	ldconfig -p | sed -n "s/.*[[:space:]]$1[-.].* => //p" | head -n 1
 }
 
-# alone COMMAND...: run COMMAND in the same way in the guest and on the host.
+# alone COMMAND...: run COMMAND with an environment that is the same in the guest and on the host.
 alone() {
 	env -i PATH=/usr/bin:/bin LC_ALL=C PYTHONHASHSEED=0 GOMAXPROCS=1 GOGC=off "$@"
 }

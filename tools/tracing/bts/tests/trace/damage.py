@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
+# Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
 # Cut TRACE at 1,000 places. Damage TRACE and each SMALL at random, RUNS times; damage CALLS, the
 # program of the last trace, a tenth as often. SERVE is serve.c with the tool, which should be
 # built with SAN=1. Each command must end by itself with 0 or 1, and print a message of one line
-# if it ends with 1. Of a cut trace, a command must show the beginning of what the whole trace has,
-# on each CPU. Of a whole trace, each command must free all memory. PROGRAMS is a directory with
-# programs that use libbts, built in the same way: ask reads several traces at once, and memory
-# reads a trace without memory. Prints KTAP.
+# if it ends with 1. If the trace is cut, the branches of each CPU must be the first branches of
+# that CPU in the whole trace. If the trace is whole, each command must free all memory. PROGRAMS
+# has two programs that use libbts, built in the same way: ask reads several traces at once, and
+# memory reads a trace while requests for memory fail. Prints KTAP.
 
 import collections
 import concurrent.futures
@@ -34,7 +34,7 @@ COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["
 
 
 class Servers:
-    """A server for each thread."""
+    """Processes of serve.c, one for each thread."""
 
     def __init__(self, serve, directory, leaks):
         self.serve = serve
@@ -55,7 +55,7 @@ class Servers:
         return self.local
 
     def run(self, args):
-        """Status, output and messages; the status is None if the command ended badly."""
+        """Run a command. Return (status, output, messages); the status is None after a crash."""
         local = self.get()
         words = [local.out, local.out + ".err"] + args
         local.server.stdin.write(("\t".join(words) + "\n").encode())
@@ -64,7 +64,7 @@ class Servers:
             out = f.read()
         with open(local.out + ".err", "rb") as f:
             err = f.read()
-        # bts diff has the status of diff(1): 1 is a difference. 3 is a failure.
+        # bts diff exits with 1 for a difference, as diff(1) does, and with 3 for a failure.
         known = {0: 0, 1: 0, 3: 1} if args[0] == "diff" else {0: 0, 1: 1}
         result = known.get(os.waitstatus_to_exitcode(status))
         if result is None or b"Sanitizer" in err or b"runtime error" in err:
@@ -78,7 +78,7 @@ class Servers:
 
 
 def rows(servers, path):
-    """The branches of the trace, by CPU: time, task, from, to."""
+    """Return the status, the branches of each CPU as (time, task, from, to), and the messages."""
     status, out, err = servers.run(["dump", "-f", "csv", path])
     cpus = collections.defaultdict(list)
     for line in out.decode(errors="replace").splitlines()[1:]:
@@ -89,7 +89,7 @@ def rows(servers, path):
 
 
 def verdict(what, status, err):
-    """What is wrong, or None. The message of a failure is one line: what, which file, why."""
+    """Return what is wrong, or None. A failure must have a line "bts: what: which file: why"."""
     text = err.decode(errors="replace")
     if status is None:
         return "%s: ended badly\n%s" % (what, text)
@@ -106,7 +106,7 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # A cut trace has lost the names of its CPUs, so the CPUs are counted.
+    # If bts fails, the trace may lack the numbers of its CPUs, so compare the CPUs by their order.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
@@ -115,7 +115,7 @@ def cut(servers, data, whole, size):
 
 
 def damaged(data, number):
-    """The bytes with random changes, which depend on the number only."""
+    """Return the bytes with random changes, which depend only on the number."""
     rng = random.Random(SEED * 1000003 + number)
     bad = bytearray(data)
     for _ in range(rng.choice((1, 1, 4, 16))):
@@ -170,7 +170,7 @@ def damage_program(servers, trace, calls, data, number):
 
 
 def whole_program(servers, trace, calls, data):
-    """The control: names come from the program in the archive, and have no mark."""
+    """Check, as a control, that names come from the program in the archive, and have no mark."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
         return "the program in the archive is not read: %s" % err.decode(errors="replace")
@@ -178,7 +178,7 @@ def whole_program(servers, trace, calls, data):
 
 
 def pipe_instead(servers, trace, calls):
-    """Put a FIFO in place of the program: opening the FIFO must not wait."""
+    """Put a FIFO in place of the program. bts must not wait when it opens the FIFO."""
     with open(trace, "rb") as f:
         data = f.read()
     program = calls.encode()
@@ -194,7 +194,7 @@ def pipe_instead(servers, trace, calls):
 
 
 def leak(servers, traces, args):
-    """A command on a whole trace must free all memory."""
+    """Check that a command on a whole trace frees all memory."""
     status, _, err = servers.run(args + [traces[0]])
     return verdict(" ".join(args), status, err)
 

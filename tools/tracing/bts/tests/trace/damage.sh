@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input of each kind: damage.sh DIR SERVE. In DIR, record.sh has recorded calls and loads. SERVE
-# is serve.c, linked with the tool's library, which is in the same folder. Prints KTAP.
+# Run damage.py on traces of each kind: damage.sh DIR SERVE. In DIR, record.sh has recorded calls
+# and loads. SERVE is serve.c, linked with the tool's library, which is in the folder of SERVE.
+# Prints KTAP.
 #
 # Most of a trace consists of formats and symbols, and the whole trace is compressed, so random
 # damage seldom reaches a branch. Therefore small traces are made as well, with and without

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Draw the pictures of the documentation: draw.sh DIR BTS. DIR contains the trace calls of
-# record.sh, and grep.dat, which is recorded in the machine, with the files in memory:
+# Draw the pictures of the documentation: draw.sh DIR BTS. DIR contains calls.dat, which record.sh
+# makes, and grep.dat, which is recorded in the machine, with the files in memory:
 #
 #	cp -r /usr/include /tmp/include
 #	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include

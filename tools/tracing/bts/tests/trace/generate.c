@@ -6,7 +6,7 @@
  *	generate IN		decode IN, and print the number of branches
  *
  * This is for measurements, and for traces with packs from a kernel without packs. Rows of
- * mappings are written once; rows of departures and arrivals are written each time, with later
+ * mappings are written once; rows of task switches are written in each repetition, with later
  * times. Formats, symbols and names are those of IN. With N, each Nth pack is left out, as if the
  * ring buffer had been overwritten. With addresses, each Nth branch from these addresses is left
  * out without a loss row, as if the hardware had lost the branch. generate prints the number of
@@ -53,7 +53,7 @@ static const char pack_format[] =
 	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n\n"
 	"print fmt: \"%u branches\", REC->nr\n";
 
-/* A page of a CPU that is being written to the file, and the chunk that contains the page. */
+/* The output: the page that is being filled, and the chunk of the file that will contain it. */
 struct out {
 	FILE		*file;
 	bool		zstd;
@@ -214,7 +214,7 @@ static bool is_wanted(struct out *o, uint64_t from)
 	return true;
 }
 
-/* Remove the branches that are to be left out. */
+/* Remove the branches that N and FROM leave out. */
 static void thin(struct out *o, struct batch *b)
 {
 	uint32_t nr = 0;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# To be sourced: build_generate builds $work/generate, the program that repeats traces, or leaves
-# parts of them out. $progs is tests/trace/progs. machine/bench/tool uses this file too.
+# Source this file for build_generate, which builds $work/generate, a program that repeats traces or
+# leaves parts of them out. $progs is tests/trace/progs. machine/bench/tool uses this file, too.
 
 # shellcheck disable=SC2154 # the caller has set $progs and $work
 build_generate() {

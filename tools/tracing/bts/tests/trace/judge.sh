@@ -5,8 +5,8 @@
 #
 # BTS_JUDGES selects some of the judges; the default is all judges.
 #
-# valgrind counts the instructions of each function, and gcov of each line, while the programs run
-# again on this machine. callgrind_annotate, genhtml and a JSON parser open the dumps. Prints KTAP.
+# The programs run again on this machine: valgrind counts the instructions of each function, gcov
+# the runs of each line. callgrind_annotate, genhtml and a JSON parser read the dumps. Prints KTAP.
 #
 # shellcheck disable=SC2317 # judge calls them
 
@@ -85,7 +85,7 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: print how often functions of $work/own call each other in a file of callgrind.
+# arcs FILE: print how often functions of $work/own call each other, by a file of callgrind.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -123,7 +123,7 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# Without the symbols of calls, TRACE must have the same names as with the symbols.
+# same_names TRACE: its program is stripped. The names must be the same as in calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -164,7 +164,7 @@ judge_nameless() {
 			} { print }' "$work/names" - | diff "$work/a" -
 }
 
-# strip_with OPTION...: the program is in the archive by build ID and by path, as the trace needs.
+# strip_with OPTION...: strip the program, and put it into the archive by build ID and by path.
 strip_with() {
 	objcopy --strip-all "$@" calls "$bare" && mkdir -p "$work/bare.dat.archive/root$dir" &&
 		cp "$bare" "$work/bare.dat.archive/root$dir/calls"
@@ -176,7 +176,7 @@ judge_debug_id() {
 		grep -q '/calls.c:[1-9]' "$work/text"
 }
 
-# Keep only the symbols, without those that the program has for the dynamic linker.
+# Keep only the symbols, in .gnu_debugdata, and no debug information.
 judge_debugdata() {
 	stripped && objcopy --strip-debug calls "$work/mini" && xz -kf "$work/mini" &&
 		strip_with --add-section .gnu_debugdata="$work/mini.xz" &&
@@ -199,7 +199,7 @@ judge_debuglink() {
 	echo >>.debug/linked.debug
 	! "$bts" top -n 0 linked.dat | grep -q ' fib'
 	refused=$?
-	# Opening the FIFO must not wait.
+	# bts must not wait when it opens a FIFO.
 	rm .debug/linked.debug && mkfifo .debug/linked.debug
 	timeout 60 "$bts" top -n 0 linked.dat >"$work/text"
 	waited=$?
@@ -208,8 +208,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# Without the archive, nothing proves that a file without a build ID is the file that ran: the file
-# is on another device than in the guest, or was touched.
+# The file has no build ID. Without the archive, nothing proves that it is the file that ran,
+# because it is on another device than in the guest, or was touched.
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -245,7 +245,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# For gcov, a function begins at its name; for the debug information, at its brace.
+	# join drops lines that only one side has: for gcov, a function begins at its name; for the
+	# debug information, at its brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -258,7 +259,7 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# The counts of five runs add up. All jumps of a line have - if and only if the line never ran.
+# The counts of five runs add up. All jumps of a line have the count "-" if the line never ran.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -306,8 +307,8 @@ judge_tests() {
 		grep -rq 'calls_O0_3' "$work/html5"
 }
 
-# A program stands in for the kernel: it is moved up by SHIFT, its code is in /proc/kcore there, and
-# vmlinux is linked for other addresses.
+# Treat a program as the kernel: move its trace up by SHIFT, and archive its code as a kcore with
+# those addresses. The program, used as vmlinux, still has its link addresses.
 judge_vmlinux() {
 	shift=ffffffff80000000
 	build_generate || return 1
@@ -426,7 +427,7 @@ judge_chrome() {
 	done
 }
 
-# protoc decodes the trace, which must have the same calls as the other timeline.
+# protoc decodes the dump for Perfetto, which must have the same calls as the dump for Chrome.
 judge_perfetto() {
 	for trace in calls throws fibers; do
 		"$bts" dump -f perfetto -o "$work/pftrace" "$trace.dat" >/dev/null &&
@@ -461,8 +462,8 @@ judge_stacks() {
 }
 
 # The program, built again with -finstrument-functions, prints the same calls. The outermost calls
-# contain all instructions. The tree contains guesses only if several stacks were left at the same
-# place.
+# contain all instructions. Stacks are guessed only in fibers, which switches from several stacks at
+# the same place.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -485,8 +486,8 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# The places: in recursion, in C++, with inlined functions; below a cold part, after longjmp(), in a
-# callback of the C library, and in signal handlers; after a caught exception; on another stack.
+# The places are in recursion, in C++, with inlined functions; below a cold part, after longjmp(),
+# in a callback of the C library, in signal handlers; after a caught exception; on another stack.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -573,7 +574,7 @@ judge_demangled() {
 	leads rust::add 3 && leads _RNvCs1234_4rust3add 3 && leads rust::old 4 &&
 		leads _ZN4rust3old17h9fc8b3d1e2a47c60E 1 && [ "$(called 'twice*')" = 'twice<int>: 1' ] &&
 		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 || return 1
-	# The recording ended when one of these functions was called.
+	# The recording ended when one of the functions rust::* was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
 }
@@ -586,7 +587,7 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# Inlined calls must make the same tree as other calls, without losing instructions.
+# With --inline, the tree must be that of the program without inlining, and lose no instructions.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
@@ -636,7 +637,7 @@ judge_jit() {
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
-# The same with bytes: the loop runs 2 * (1 + ... + 10) times, and one function calls the other.
+# Code made at run time, with names and bytes: the loop runs 2 * (1 + ... + 10) times.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -645,7 +646,7 @@ judge_jitdump() {
 	"$bts" graph made_inner jitdump.dat >"$work/text" &&
 		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||
 		return 1
-	# The file is in the archive, so the names do not depend on the program's own file.
+	# jit-PID.dump is in the archive, so the names do not depend on the original.
 	mkdir -p "$work/apart" && cp -r jitdump.dat jitdump.dat.archive "$work/apart" &&
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
@@ -671,7 +672,7 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# llvm-bolt accepts the whole profile as current, and the program does the same as before.
+# llvm-bolt must find the whole profile up to date, and the program must do the same as before.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -716,7 +717,7 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# A profile of two added runs must lead clang to the same result as clang's own counters.
+# With a profile summed over two runs, clang must get the same result as with its own counters.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
 	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
@@ -728,7 +729,7 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
-# The same profile with addresses.
+# The same profile, with addresses instead of names.
 judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
 		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
@@ -740,7 +741,7 @@ judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 }
 
 # As root, perf enters the mount namespace of any task that happens to have a recorded PID, and
-# looks for the programs there. So take the right away.
+# looks for the programs there. So run perf without the right to do that.
 perf_branches() {
 	set -- perf script --itrace=b -i "$work/perf.data"
 	[ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set -sys_admin "$@"
@@ -776,7 +777,7 @@ misused() {
 	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
 }
 
-# A misspelt name is an error, and does not count as something that never happened.
+# A misspelt name must be reported: as an error, or as a filter that matches no branch.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
@@ -794,8 +795,8 @@ judge_misspelt() {
 	"$bts" top throws.dat 2>"$work/said" >"$work/text" && [ ! -s "$work/said" ]
 }
 
-# Each Nth pack is left out. The present and the missing branches together must be the whole trace,
-# except the last packs of both CPUs, after which nothing reports the loss.
+# Leave out each Nth pack. The present branches and the reported losses must add up to the whole
+# trace, except for the last packs of both CPUs, because no later pack shows that these are missing.
 judge_losses() {
 	build_generate || return 1
 	for trace in calls throws; do
@@ -822,9 +823,9 @@ running() {
 	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
 }
 
-# Some records of the entries into the kernel are left out. The stacks of user space stay, and the
-# summary counts them as guessed. (If losses discarded the stacks, each loss would add functions
-# that were running before.)
+# Leave out some records of entries into the kernel. The user-space stacks must stay, and the
+# summary must count them as guessed. (If a loss discarded the stacks, functions would be shown
+# again as running before the trace.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
@@ -843,8 +844,8 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: each NTH branch from the addresses in $work/from is left out, or
-# changed as ENV says. The tool must find a gap for each of them, and no other gap.
+# each_a_gap ENV TRACE OUT NTH...: leave out each NTH branch from the addresses in $work/from, or
+# change it if ENV is BTS_WRONG=1. The tool must find a gap for each such branch, and no other gap.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -860,8 +861,8 @@ each_a_gap() {
 	done
 }
 
-# Some records of the kernel's jumps ahead are left out without a loss row. The tool must find a gap
-# for each of them. (After a jump back, the code may really have taken the remaining path.)
+# Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
+# gap for each of them. (If a backward jump is missing, the other branches may be a possible path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
@@ -869,11 +870,11 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# Never leave out two records in a row, so that each is a separate gap.
+	# With 2 or more, no two records in a row are left out, so each is a separate gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Some branches of the program begin at impossible places. Each of them must be a gap.
+# Let some branches of the program begin at impossible places. Each of them must be a gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '

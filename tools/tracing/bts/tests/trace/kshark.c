@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace with KernelShark's library: kshark FILE prints the number of branches that the rows
- * bts_pack and bts_branch report, and the number of rows of each kind.
+ * Read a trace with KernelShark's library: kshark FILE prints the number of branches in the rows
+ * bts_pack and bts_branch, and the number of rows of each kind.
  */
 #include <stdio.h>
 #include <stdlib.h>

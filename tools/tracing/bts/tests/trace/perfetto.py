@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# perfetto.py TEXT JSON: is what protoc has decoded of bts dump -f perfetto the same as the
-# calls of bts dump -f chrome? Calls by task: name, begin, end, instructions.
+# perfetto.py TEXT JSON: check that the calls in TEXT, which protoc has decoded from the output of
+# bts dump -f perfetto, equal those in JSON, the output of bts dump -f chrome.
 
 import collections
 import json
@@ -10,7 +10,7 @@ import sys
 
 
 def packets(path):
-    """Each packet as a list of (field with its path, value)."""
+    """Yield each packet as a list of (path of a field, value)."""
     stack, fields = [], []
     with open(path, encoding="utf-8") as file:
         for line in file:

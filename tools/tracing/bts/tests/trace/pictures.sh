@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Open the output of bts dump in other programs: pictures.sh DIR BTS. DIR has record.sh's traces.
+# Open dumps in other programs: pictures.sh DIR BTS. DIR contains the traces of record.sh.
 #
 # A headless Chromium shows the flame graph, and opens folded stacks and the timeline in speedscope
-# (from npm, kept in the cache). The pictures are DIR/*.png, for people to look at. If speedscope
-# has accepted a file, its page shows the file's name; if a picture is not empty, it has several
-# colours. KernelShark's library counts the branches of the trace. Prints KTAP.
+# (from npm, kept in the cache). The pictures are DIR/*.png, for people to look at. The page of
+# speedscope must show the file's name, as it does for an accepted file; each picture must have
+# several colours. KernelShark's library counts the branches of the trace. Prints KTAP.
 
 set -u
 
@@ -28,7 +28,7 @@ fetch_speedscope() {
 	tar -xf "$cache/speedscope-$version.tgz" -C "$work"
 }
 
-# browser URL OPTION...
+# browser URL OPTION...: open URL in a headless Chromium.
 browser() {
 	url=$1
 	shift
@@ -88,7 +88,7 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Without a file, the page must show neither.
+# Without a file, speedscope's page must show the words of neither test.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does a profile tell which way branches go? profile.py COUNTED PROFILED
+"""Does a profile predict the directions of branches? profile.py COUNTED PROFILED
 
 Both files are LLVM's intermediate representation of one program, with the weights of branches. The
 instrumented program counted the weights in COUNTED; a profile provided the weights in PROFILED. Of

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What compilers make of mix with its profile: profiles.sh make|judge DIR BTS
+# Test that compilers optimize the program mix with its profile: profiles.sh make|judge DIR BTS
 #
 #	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted with them, and
 #		other/mix, which is a different build
@@ -16,7 +16,7 @@ dir=$2
 bts=$3
 source=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)/mix.c
 cd "$dir" || exit 1
-# Use LLVM programs of one version.
+# Use LLVM programs that all have the same version.
 llvm=$(llvm-config --bindir)
 
 # newest PROGRAM: print its path, or the path of PROGRAM-N with the highest N, as in Debian.
@@ -24,7 +24,7 @@ newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# The flags of mix in record.sh, so that only the profile makes a difference.
+# The same flags as for mix in record.sh, so that only the profile makes a difference.
 mix_flags="-O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id
 	-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 	-mllvm -speculate-one-expensive-inst=0"

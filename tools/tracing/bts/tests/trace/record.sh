@@ -4,7 +4,7 @@
 # Build the programs of the judges in DIR, and record them: record.sh DIR [BTS]
 #
 # Needs root, and a kernel with the bts tracer. judge.sh then compares the traces with the results
-# of valgrind, gcov and others, wherever the programs take the same branches. With
+# of valgrind, gcov and others, on any machine on which the programs take the same branches. With
 # BTS_RECORD=trace-cmd an unmodified trace-cmd records, one entry per branch. With BTS_RECORD=none,
 # the programs are only built; with BTS_BUILD_PROGS=0 only recorded. BTS_PROGRAMS names the programs
 # to record. All traces except kernel*.dat contain only the user side.
@@ -29,9 +29,9 @@ record() {
 	else
 		# shellcheck disable=SC2086 # none for both sides
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel may not see build IDs here, so another machine has no proof.
+		# The kernel may not see build IDs here, so other machines need the archive's files.
 		case $out in
-		calls-O0-* | mix-*) return ;;	# their files stay, or are in another archive
+		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
 		esac
 		"$bts" archive "$dir/$out.dat" >"$dir/$out.said"
 	fi
@@ -63,14 +63,14 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -fno-builtin -Wl,-z,lazy -o plt-lazy "$progs/plt.c"
 	gcc -O1 -fno-builtin -fcf-protection -Wl,-z,lazy,-z,ibtplt -o plt-ibt "$progs/plt.c"
 	gcc -O1 -fno-builtin -Wl,-z,lazy -fuse-ld=lld -o plt-lld "$progs/plt.c"
-	# A stripped program; only the CRC proves that the debug information beside it fits.
+	# A stripped program without a build ID: only a CRC links it to its debug information.
 	gcc -O1 -g -fno-inline -Wl,--build-id=none -o linked "$progs/calls.c"
 	mkdir -p .debug
 	objcopy --only-keep-debug linked .debug/linked.debug
 	objcopy --strip-all --add-gnu-debuglink=.debug/linked.debug linked
 	# Give the source a relative path in the debug information.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
-	# This program stands in for a kernel.
+	# judge.sh treats this program as a kernel.
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	g++ -O1 -g -fno-inline -o names "$progs/names.cc" "$progs/names-more.cc"
@@ -134,7 +134,7 @@ record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The instruction under a uprobe runs elsewhere, so its exceptions end elsewhere than they begin.
+# The kernel runs the instruction under a uprobe elsewhere, so exceptions do not return there.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"
@@ -146,7 +146,7 @@ echo >"$events/uprobe_events"
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# The kernel changes its own code during this recording, once temporarily and once for good.
+# In two of these recordings, the kernel changes its own code; only the first undoes the change.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

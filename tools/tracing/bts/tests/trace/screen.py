@@ -12,7 +12,7 @@ LETTER, LINE, MARGIN = 7.25, 16, 8
 
 
 def parts(line):
-    """Pieces of the line, and for each piece whether it is reversed and bold."""
+    """Yield the pieces of the line, each with its attributes: reversed, bold."""
     reverse = bold = False
     for piece in re.split(r"(\x1b\[[0-9;]*m|\x1b\([0AB]|\x0e|\x0f)", line):
         sgr = re.fullmatch(r"\x1b\[([0-9;]*)m", piece)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run commands of the tool, each in a copy of this process. This runs thousands of commands in the
- * time that as many programs under a sanitizer need only to start.
+ * Run commands of the tool, each in a fork of this process, because a program under a sanitizer
+ * takes long to start.
  *
  *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line each, tabs between: two files
  *	stdout:	status					in the format of waitpid()
@@ -19,7 +19,7 @@
 #define ARGUMENTS	64
 #define SECONDS		120
 
-/* main() of the tool, renamed. */
+/* The tool's main(), which the build renames. */
 int tool_main(int argc, char **argv);
 
 static void redirect(int fd, const char *path)

@@ -3,8 +3,8 @@
 """Compares a call tree with the program's own report: tree.py REPLAY TOLD [PROGRAM]
 
 REPLAY is the output of `bts replay`. TOLD contains the depths and addresses that the instrumented
-PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. The tree's functions of the
-program must be the same list of depths and names.
+PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. The program's functions in
+the tree must have the same depths and names, in the same order.
 """
 import re
 import subprocess
@@ -37,7 +37,7 @@ def told(path, program):
 
 
 def entries(path):
-    """The frames at each entry of `bts replay`, outermost first: (column, name, jumped to)."""
+    """Yield the frames at each entry of `bts replay`, outermost first: (column, name, jumped)."""
     stacks, current = {}, {}
     for line in open(path):
         task, text = line[NUMBERS:COLUMNS], line[COLUMNS:].rstrip("\n")

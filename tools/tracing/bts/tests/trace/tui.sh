@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test bts tui on its screen: tmux is the terminal, presses the keys and keeps the screen. For
-# judge.sh, which has set $bts, $work and the directory with the traces.
+# Test the screen of bts tui: tmux is the terminal, presses the keys and keeps the screen.
+# judge.sh sources this file, in the directory with the traces, and has set $bts and $work.
 #
 # shellcheck disable=SC2154
 
 tui_nr=0
 
-# Use a server for each terminal, because a server that is about to end would still be found.
+# Use a tmux server for each terminal, because a server that is about to end would still be found.
 term() {
 	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
 }
 
-# Print the screen. Without a server there is no screen.
+# Print the screen. If the tmux server has ended, print nothing.
 screen() {
 	term capture-pane -p
 }
@@ -60,7 +60,7 @@ tui_calls() {
 		press l && shows 'loss: not found'
 }
 
-# The functions have the same instructions as in bts top. One function's source is shown.
+# The numbers of instructions must be those of bts top. The source of a function can be shown.
 tui_top() {
 	"$bts" top -n 0 calls.dat >"$work/top"
 	wanted=$(awk '$6 == "fib" { print $1 }' "$work/top")
@@ -83,7 +83,7 @@ tui_resize() {
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
 }
 
-# With several tasks; at the end, the summary is printed, and the screen is as before.
+# Show a trace with several tasks. At the end, the summary is printed, and the old screen is back.
 tui_quit() {
 	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab &&
 		shows 'calls of throws-' && [ "$first" != "$(screen | head -n 1)" ] &&
@@ -91,7 +91,7 @@ tui_quit() {
 		! screen | grep -q 'calls of'
 }
 
-# The trace has a loss, and the key l goes there.
+# The trace has a loss, to which the key l jumps.
 tui_loss() {
 	build_generate && "$work/generate" calls.dat "$work/lossy.dat" 1 packs none 7 || return 1
 	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'

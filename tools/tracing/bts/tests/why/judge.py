@@ -5,8 +5,8 @@
 judge.py list                                print the names of refuse's system calls
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
 
-Each check is identified by its text in the kernel's source. A check in an inlined function has the
-lines of that function, so the text of such a function counts as well.
+Each check is identified by its text in the kernel's source. A check in an inlined function may
+have the line of its call or a line of that function, so CHECKS may list both texts.
 """
 
 import json
@@ -52,7 +52,7 @@ THREE_WANTED = 14
 
 
 def lines_of(linux, checks):
-    """The places of the checks, as (file, line); the next line also counts."""
+    """Return the places of the checks, as (file, line). The line after the text also matches."""
     found = set()
     for name, text in checks:
         with open(os.path.join(linux, name), encoding="utf-8") as source:
@@ -63,7 +63,7 @@ def lines_of(linux, checks):
 
 
 def reasons(bts, options, name, error, trace):
-    """The reasons that bts why prints, the most likely first."""
+    """Return the reasons that bts why prints, the most likely first."""
     out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
                           trace], capture_output=True, text=True, check=False)
     if out.returncode:
@@ -73,20 +73,18 @@ def reasons(bts, options, name, error, trace):
 
 
 def is_at(reason, places):
-    """Is the reason at one of the places?"""
     at = reason["at"]
     return any(at.get("line") == line and at.get("file", "").endswith("/" + name)
                for name, line in places)
 
 
 def text(reason):
-    """A reason as text."""
     at = reason["at"]
     return f"{at['place']} ({at.get('file', '?')}:{at.get('line', '?')})"
 
 
 def judge(what, where, bts, options, linux, rows, wanted):
-    """Report in how many traces the check is among the first rows."""
+    """Return in how many traces the check is among the first rows."""
     good = 0
     for name, (error, checks) in CHECKS.items():
         found, said = reasons(bts, options, name, error, f"{where}/{name}.dat")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that changes its stacks itself, in turn: a scheduler and three fibers, which yield at
+ * A program that switches its own stacks: a scheduler runs three fibers in turn, which yield at
  * different depths; one fiber ends before the others. Then swapcontext() starts a coroutine, and
  * siglongjmp() continues it.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Inlined functions that contain other inlined functions, and that call other functions. Built with
- * INLINED=, the program makes the same calls, but nothing is inlined. Otherwise the program also
- * contains the functions themselves, which nothing calls.
+ * INLINED=, the program makes the same calls, but nothing is inlined. Without INLINED=, the program
+ * also contains copies of the inlined functions that nothing calls.
  */
 #ifndef INLINED
 #define INLINED __attribute__((always_inline))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Load a library, call it, and do the same with another library, which takes its place. */
+/* Load a library, call it, unload it, and do the same with another library at its address. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
  * Linked to a program that is built with -finstrument-functions: at the end of the program, print
  * the depth and the address of each function that was entered, in order.
  *
- * The depth follows from the addresses of frames. A frame at a lower address than a new frame has
- * ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because the
- * next frame may be at a still lower address. A program with several stacks keeps them side by side
- * at told_stacks, TOLD_STACK bytes each.
+ * The depth is computed from the addresses of frames. A frame at a lower address than a new frame
+ * has ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because
+ * the next frame may be at a still lower address. A program with several stacks keeps them one
+ * after another at told_stacks, TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static unsigned int stack_of(uintptr_t frame)
 	return 1 + (frame - begin) / TOLD_STACK;
 }
 
-/* Forget the frames up to this address. Return: the stack of the address. */
+/* Forget the frames at or below this address. Return: the number of its stack. */
 static unsigned int forget(uintptr_t frame)
 {
 	unsigned int stack = stack_of(frame);

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// The entered functions. Printing at once would add calls, for which other goroutines may wait.
+// The functions that were entered, printed at the end, because a print may switch goroutines.
 var lines []string
 
-// The depth is the number of the program's functions on the stack.
+// Note the caller's name, and its depth: the number of the program's functions on the stack.
 func enter() {
 	pcs := make([]uintptr, 200)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A call tree that calls and returns alone do not determine: functions with parts in
+ * A program whose call tree does not follow from calls and returns alone: functions with parts in
  * .text.unlikely, a long straight run, longjmp() out of recursion, callbacks of the C library, and
  * signal handlers that return, that end with siglongjmp(), or that change where the program
  * continues.
@@ -24,7 +24,7 @@ void leaf(int n)
 	total += n;
 }
 
-/* A caller of a cold function is cold too: it is in another section. */
+/* The compiler moves code that calls a cold function to another section, .text.unlikely. */
 void __attribute__((cold)) complain(int n)
 {
 	total -= n;
@@ -65,7 +65,7 @@ int sink(int n)
 	return sink(n - 1) + total;
 }
 
-/* The frame that called setjmp() has a different depth each time. */
+/* The frame that calls setjmp() is at a different depth each time. */
 int dive(int n)
 {
 	if (n) {
@@ -128,7 +128,7 @@ void on_segv(int sig, siginfo_t *info, void *context)
 	leaf(sig);
 	if (leaving)
 		siglongjmp(out, 1);
-	/* Skip the instruction, which has three bytes. */
+	/* Continue after the faulting instruction, which has three bytes. */
 	uc->uc_mcontext.gregs[REG_RIP] += 3;
 }
 
@@ -167,7 +167,7 @@ int main(void)
 	/* Page faults interrupt the first run. */
 	for (int i = 0; i < 3; i++)
 		straight();
-	/* The kernel handles its own fault. */
+	/* The kernel faults at address 8, and handles the fault itself. */
 	total += nanosleep((void *)8, NULL);
 	sort();
 	signalled(3);

@@ -3,7 +3,7 @@
 #define _KUNIT_TEST_H
 
 /*
- * The part of KUnit that kernel/trace/bts/*pack_kunit.c need, for a program on a host. The program
+ * The part of KUnit with which kernel/trace/bts/*pack_kunit.c become a program on the host. It
  * prints KTAP, a line for each case, and exits with 1 if a case has failed. A file is a suite.
  */
 
