@@ -3,7 +3,7 @@
  * Print the summary of a recording: the last line of bts record and of bts info. (Commands that
  * read all branches call pipe_bill() instead, which counts the branches.)
  *
- * The losses are the kernel's counters of bts_stats, by cause: see causes.h.
+ * The losses come from bts_stats, where the kernel has a counter for each cause: see causes.h.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last line of bts record and bts info: the contents, losses and cost of a recording.
+ * Print the last line of bts record and bts info: contents, losses and cost of a recording.
  *
  * Included by: record/, cmd/.
  */
@@ -15,13 +15,13 @@ struct bill {
 	uint64_t	branches, tasks, switches;
 	uint64_t	overwritten;	/* entries that newer entries replaced */
 	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
-	uint64_t	data_bytes;	/* in the file, for branches and other rows */
+	uint64_t	data_bytes;	/* size of all rows in the file */
 	uint64_t	file_bytes;	/* size of the whole file; 0: do not print the size */
 	bool		flight;		/* flight recorder: overwritten entries are no loss */
-	const char	*stats;		/* bts_stats at the end, for the losses; or NULL */
+	const char	*stats;		/* text of bts_stats, which has the losses; or NULL */
 };
 
-/* Print "bill":{...} with the same members as the JSON of other commands. */
+/* Print "bill":{...} with the same members as in the JSON of other commands. */
 void bill_json(FILE *out, const struct bill *bill);
 /* Print a line that begins with "NAME: " unless @name is NULL. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);

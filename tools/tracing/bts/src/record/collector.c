@@ -7,10 +7,10 @@
  *
  * A thread sleeps in poll() until buffer_percent of its CPU's buffer is full, and then reads half
  * of that part. So the thread reads whole pages, seldom disturbs its CPU, and soon makes room for
- * entries that the kernel holds (bts-block). At the end, the thread reads the rest.
+ * entries that the kernel holds back (bts-block). At the end, the thread reads the rest.
  *
- * The thread also counts what the kernel does not count: the tasks, their names, and how often
- * they left a CPU.
+ * The kernel counts neither the tasks in the trace nor their switches, so the thread counts both,
+ * and remembers the names of the tasks.
  *
  * If a thread cannot write its file, the recording ends. Until then the thread continues to read,
  * so that no task waits forever.
@@ -55,7 +55,7 @@ struct collector_cpu {
 	char			*pages;
 	size_t			used;
 	struct collector_counts	counts;
-	struct name		*last;		/* of the last entry's task */
+	struct name		*last;		/* name of the last entry's task */
 	pthread_t		thread;
 	int			cpu;
 	int			fd;
@@ -74,7 +74,7 @@ struct collector {
 
 /* --- Looking at pages --------------------------------------------------------------- */
 
-/* Return the number after the first KEY that follows FIELD in a format file, or -1. */
+/* Return the number after the first @key that follows @field in a format file, or -1. */
 static int number_after(const char *text, const char *field, const char *key)
 {
 	const char *at = text ? strstr(text, field) : NULL;
@@ -133,7 +133,7 @@ static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
 		return;
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
-	/* Skip other trace events, whose task need not be a target, and losses of a CPU. */
+	/* Skip other trace events and losses, because their task need not be a target. */
 	if (type != offsets->branch && type != offsets->pack && type != offsets->departs &&
 	    type != offsets->arrives)
 		return;

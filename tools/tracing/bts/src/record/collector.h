@@ -16,7 +16,7 @@
 
 struct collector;
 
-/* What the threads counted. */
+/* The totals of all threads. */
 struct collector_counts {
 	unsigned long long	branches;	/* in single entries and in packs */
 	unsigned long long	switches;	/* bts_departs rows */
@@ -26,7 +26,7 @@ struct collector_counts {
 
 /*
  * Start a thread for each CPU. With @waiting, the threads wait for data until collector_finish().
- * Otherwise they read the present data. On failure, print a message and return NULL.
+ * Otherwise they only read the present data. On failure, print a message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
 /* Return a descriptor that becomes readable after a thread failed and printed a message. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool's own tracefs instance.
+ * Create, use and remove the tool's own tracefs instance.
  *
  * The tool changes settings only in its own instance, instances/bts-PID, so recordings do not
- * disturb each other. At the end, undo.c removes the instance, and the probes of on.c, which are
- * global.
+ * disturb each other. (The probes of on.c are global.) At the end, undo.c removes the instance and
+ * the probes.
  *
- * PIDs are not unique across PID namespaces. So a lock (flock) shows that an instance is in use.
+ * A lock (flock) shows that an instance is in use, because a PID may exist in several namespaces.
  * The process that uses the instance holds the lock until it ends:
  *
  *	instances		locked while an instance is created or stale ones are removed
@@ -232,7 +232,7 @@ bool instance_has(const struct instance *inst, const char *file)
 	return there;
 }
 
-/* Each entry begins with a line "[    6.33] bts: error: BTS or LBR is in use by perf". */
+/* Entries of error_log begin with a line like "[    6.33] bts: error: BTS is in use by perf". */
 char *instance_error(const struct instance *inst)
 {
 	char *text = instance_read(inst, "error_log");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tool's own tracefs instance, which is removed when the tool ends, and its files.
+ * Create, use and remove the tool's own tracefs instance.
  *
  * Included by: record/, cmd/.
  */
@@ -28,7 +28,7 @@ void instance_remove(struct instance *inst);
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* These work like path_read() and so on. The writing functions also print a message on failure. */
+/* Read and write the instance's files, as path.h does. Writing prints a message on failure. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

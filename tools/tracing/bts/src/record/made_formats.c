@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The formats of the entries that the tool itself writes. The fields have the same names as the
- * tracer's fields, so any reader of the tracer's files can read them. Offsets and event numbers
- * are constants, because they do not depend on a kernel.
+ * Describe the entries that the tool itself writes. The fields have the same names as the tracer's
+ * fields, so any program that reads the tracer's files can read these entries. Offsets and event
+ * numbers are constants, because they do not depend on a kernel.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ static int put_events(struct writer *w)
 	return ret;
 }
 
-/* Write a section with a text after its size, and free the text, which may be NULL. */
+/* Write a section that contains the size of a text, and the text. Free @text, which may be NULL. */
 static int put_text(struct writer *w, int id, const char *name, char *text)
 {
 	size_t size = text ? strlen(text) : 0;

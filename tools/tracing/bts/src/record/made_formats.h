@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The entries that the tool itself writes in the style of the tracer: their event numbers, their
- * fields, and the formats that describe them in the file.
+ * Define the entries that the tool itself writes, like those of the tracer: event numbers, fields,
+ * and the formats that describe the entries in the file.
  *
  * Included by: record/, cmd/.
  */

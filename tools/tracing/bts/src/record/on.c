@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of --on, at which bts record writes its flight recorder.
+ * Set up the event of --on, at which tracing stops and bts record writes its flight recorder.
  *
  * Each event becomes a trace event with a traceoff trigger in the tool's instance:
  *
@@ -8,8 +8,8 @@
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
  * A trigger without a condition fires for every task, but a trigger with a condition only for the
- * PIDs of set_event_pid. So each trigger gets a condition. Probes are global, so undo.c removes
- * them, after the instance that uses them.
+ * PIDs of set_event_pid. So each trigger gets a condition. Probes are global, so they do not
+ * disappear with the instance: undo.c removes first the instance, and then the probes.
  */
 #include <errno.h>
 #include <signal.h>

@@ -189,7 +189,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Set an option whose value needs no check. Return false if the option is another. */
+/* Set an option whose value needs no check. Return false for any other option. */
 static bool set_option(struct record_options *options, int option)
 {
 	switch (option) {
@@ -288,12 +288,12 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* The default is both sides. */
+	/* By default, record both user space and the kernel. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;
 	}
-	/* Of perf's two backends, only intel_bts records the kernel side. */
+	/* Of the two perf backends, only intel_bts records branches in the kernel. */
 	if (options->backend == BACKEND_PERF && !options->user)
 		options->backend = BACKEND_INTEL_BTS;
 	return judge(options);

@@ -24,7 +24,7 @@ enum {
 	ENTRY_HEADER	= 8,		/* for a long entry */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/* If less room is left in a page, a pack begins a new page. */
+	/* A pack begins a new page if the current page has less room than this. */
 	PACK_LEAST	= 512,
 };
 
@@ -110,7 +110,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time since the last entry. If it does not fit in a header, write a time extend. */
+/* Return the time to put in an entry's header. If it does not fit there, write a time extend. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

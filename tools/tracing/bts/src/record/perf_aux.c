@@ -2,10 +2,10 @@
 /*
  * Read branches of the PMU intel_bts.
  *
- * The hardware stores branches of 24 bytes in an AUX area. When the kernel has updated the area,
- * it writes an AUX record into the ring buffer: an offset, a size, and whether data is missing
- * after this part. perf record copies the area into AUXTRACE records, which also contain the
- * offset. An AUXTRACE record may precede or follow its AUX record.
+ * The hardware stores 24 bytes for each branch in an AUX area. For each new part of the area, the
+ * kernel writes an AUX record into the ring buffer, with the part's offset and size, and whether
+ * data is missing after the part. perf record copies the area into AUXTRACE records, which also
+ * contain an offset. An AUXTRACE record may precede or follow the AUX record for the same data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, 
 	return r->size;
 }
 
-/* Return the part that contains the task's byte at the offset. */
+/* Return the part of the task's AUX area that contains the byte at @offset. */
 static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid, uint64_t offset)
 {
 	for (size_t i = aux->nr; i--;) {
@@ -63,7 +63,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read up to BLOCK whole branches from @offset to @end. Return their number. */
+/* Read at most BLOCK whole branches between @offset and @end. Return how many were read. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Branches of the PMU intel_bts, from perf.data or from the AUX area of a running event.
+ * Read branches of the PMU intel_bts, from perf.data or from the AUX area of a running event.
  *
  * Included by: record/.
  */
@@ -14,7 +14,7 @@
 
 #include "perf_rows.h"
 
-/* A branch in the format of the hardware. */
+/* A branch as the hardware stores it. */
 struct bts_record {
 	uint64_t	from, to, flags;
 };
@@ -30,7 +30,7 @@ void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struc
 /* Report whether branches are missing after the part that the record describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A copy of a task's AUX area from @offset on, in perf.data at @at. */
+/* A part of a task's AUX area. The part begins at @offset; its copy in perf.data begins at @at. */
 struct perf_aux_part {
 	uint32_t	tid;
 	uint64_t	offset, size, at;

@@ -4,9 +4,9 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * perf writes the contents of each ring buffer in turn, and then a FINISHED_ROUND record. No
- * later record is older than the youngest record of the round before. So the records of up to two
- * rounds are kept, and then delivered in the order of their times.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record.
+ * After round N, no record is older than the youngest record of round N - 1. So the records of at
+ * most two rounds are kept, and then delivered in the order of their times.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel's AUX
  * records contain the time at which each part was stored.
@@ -34,7 +34,7 @@
 #define ATTRS_MAX	1024
 #define TEXT_MAX	65536
 
-/* Records that only perf writes, not the kernel. */
+/* Types of the records that perf itself writes. Other records come from the kernel. */
 enum {
 	RECORD_USER	= 64,
 	FINISHED_ROUND	= 68,
@@ -177,7 +177,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* AUXTRACE_INFO would precede all data. */
+		/* An AUXTRACE_INFO record would have come before any data. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -346,7 +346,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the ID of a record's event, which is at the record's beginning or end, or 0 if missing. */
+/* Return the ID of a record's event, or 0. The ID is at the beginning or the end of the record. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
@@ -451,7 +451,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 		d->oldest = id.time;
 }
 
-/* Handle a record that only perf writes. Move @at over any data that follows the record. */
+/* Handle a record of perf itself. Move @at past any data that follows the record. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {
@@ -482,7 +482,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* perf was killed before it wrote the size, or the file is truncated. */
+	/* If perf was killed before it wrote the size, or the file is cut, read to its end. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {
@@ -507,7 +507,7 @@ int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w
 {
 	int ret = read_records(d, rows, w);
 
-	/* After a failure, deliver the records before it, too. */
+	/* Even after a failure, deliver the records that precede the failure. */
 	ret |= deliver_until(d, rows, w, UINT64_MAX);
 	for (size_t i = 0; i < d->nr_outs; i++) {
 		if (!d->outs[i].pages)

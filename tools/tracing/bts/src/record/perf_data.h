@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A perf.data that perf record wrote with branches:u and period 1, or with intel_bts.
+ * Read a perf.data that perf record wrote with branches:u and period 1, or with intel_bts.
  *
  * Included by: record/, cmd/.
  */
@@ -18,13 +18,13 @@ struct writer;
 /* If the file cannot be read or has no branches, print a message and return NULL. */
 struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
-/* Report whether the file may contain branches with an end in the kernel. */
+/* Report whether the file may contain branches from or to the kernel. */
 bool perf_data_has_kernel_ends(const struct perf_data *data);
-/* Report whether such branches are from the running kernel, as far as its release shows. */
+/* Report whether such branches were recorded on the running kernel. Compare only the releases. */
 bool perf_data_of_this_kernel(struct perf_data *data);
 /* Return "key: value" lines about the recording, to be freed. */
 char *perf_data_describe(struct perf_data *data);
-/* Write all rows before the first error. Return 0, or print a message and return -1. */
+/* Write the rows up to the first error. Return 0, or print a message and return -1. */
 int perf_data_read(struct perf_data *data, struct perf_rows *rows, struct writer *w);
 
 #endif

@@ -8,11 +8,11 @@
  *				where they stay until they are read. An AUX record in the ring
  *				buffer describes each part of the area
  *
- * Each event is bound to a task and a CPU. The task's children inherit the event, and perf allows
- * no ring buffer for an inherited event without a CPU. All events on a CPU share the ring buffer
- * of the first event there.
+ * Each event is bound to a task, whose children inherit the event. The event is also bound to a
+ * CPU, because perf allows no ring buffer for an inherited event without a CPU. All events on a
+ * CPU share the ring buffer of the first event there.
  *
- * The time is CLOCK_MONOTONIC, which does not jump between CPUs.
+ * The clock is CLOCK_MONOTONIC, because it is the same on all CPUs.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -49,8 +49,8 @@ struct perf_ring {
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* @time: of the record at @at */
-	char				*copy;		/* of a record that wraps around */
+	uint64_t			at, end, time;	/* @time is that of the record at @at */
+	char				*copy;		/* of a record that wraps, in one piece */
 	struct perf_out			out;
 };
 
@@ -224,7 +224,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 		attr->build_id = 0;
 		fd = event_open(attr, tid, cpu, ring);
 	}
-	/* The CPU is offline, or the task has ended. */
+	/* Open nothing if the CPU is offline or the task has ended. */
 	if (fd < 0 && (errno == ENODEV || (errno == ESRCH && events->nr_rings)))
 		return 0;
 	if (fd < 0)
@@ -233,7 +233,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	return ring < 0 ? add_ring(events, cpu, fd) : 0;
 }
 
-/* Each thread needs a descriptor per CPU, and one for its guard. */
+/* Each followed thread needs a descriptor for each CPU, and a descriptor for its guard. */
 static void more_descriptors(void)
 {
 	struct rlimit limit;
@@ -244,7 +244,7 @@ static void more_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The user chooses the size of the buffer for branches: the ring buffer or the AUX area. */
+/* The user's size applies to the buffer that gets branches: the AUX area or the ring buffer. */
 static void choose_sizes(struct perf_events *events, const struct record_options *options)
 {
 	size_t size = LEAST_BYTES;
@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* map_ring() may shrink the ring buffer to LEAST_BYTES. */
+	/* map_ring() may shrink the ring buffer to LEAST_BYTES, so wake up at half of that. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -369,7 +369,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the other rings' oldest time. */
+/* Return the ring with the oldest record. Lower *@limit to the oldest time of the other rings. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -400,7 +400,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* No part wraps: the kernel skips the end of the area if a branch does not fit there. */
+	/* No part wraps, because the kernel skips the end of the area if no branch fits there. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
@@ -420,7 +420,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* A full AUX area stops its event, even if perf reports the event as enabled. Restart all. */
+/* A full AUX area stops its event, which perf may still report as enabled. Restart all events. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf's events that record branches, and a ring buffer for each CPU.
+ * Record branches with perf's events, through a ring buffer for each CPU.
  *
  * Included by: record/, cmd/.
  */
@@ -53,12 +53,12 @@ void perf_events_read(struct perf_events *events, struct perf_rows *rows);
 int perf_events_end(struct perf_events *events, struct perf_rows *rows);
 void perf_events_free(struct perf_events *events);
 
-/* Open an event that records nothing: see perf_follow.c. Return -1 on failure. */
+/* Open a guard, an event that records nothing: see perf_follow.c. Return -1 on failure. */
 int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this backend of perf, or an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Return an explanation of such an errno value, to be freed. */
+/* Return an explanation of the errno value from perf_events_try(), to be freed. */
 char *perf_events_why(int error);
 
 #endif

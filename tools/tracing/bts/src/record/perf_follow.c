@@ -42,7 +42,7 @@ struct followed {
 	struct followed	*next;
 	pid_t		tid;
 	int		guard;
-	bool		stepping;	/* since a signal was delivered */
+	bool		stepping;	/* single-stepping since the delivery of a signal */
 };
 
 void follow_init(struct follow *f)
@@ -95,18 +95,18 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* This waits until the task is off its CPU, so all its records are in the rings. */
+	/* ptrace() waits until the task is off its CPU, so all its records are in the rings. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether a stop is a group-stop. The first stop of a new task has SIGTRAP instead. */
+/* Report whether the signal of a stop shows a group-stop. A new task stops with SIGTRAP instead. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* A thread that calls exec() and is not the leader gets the leader's PID. */
+/* If a thread other than the leader calls exec(), the thread gets the leader's PID. */
 static void executed(struct follow *f, pid_t tid)
 {
 	unsigned long before;
@@ -119,8 +119,8 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * Handle a signal, or the end of the single step that follows. If the signal has a handler, this
- * step ends before the handler's first instruction, otherwise after one instruction of the program.
+ * Handle a signal, or the end of the single step after a signal. If the signal has a handler, the
+ * step ends before the handler's first instruction, otherwise after the task's next instruction.
  */
 static void signalled(struct follow *f, pid_t tid, int signal)
 {

@@ -4,13 +4,13 @@
  *
  *	SAMPLE		a branch		MMAP2	a mapping, with its build ID
  *	SWITCH		departs, arrives	FORK	a task, with its parent's mappings
- *	LOST		a loss in its place	COMM	a name; after an exec() no mappings
+ *	LOST		a loss at this time	COMM	a name; an exec() removes the mappings
  *	EXIT		departs, for good
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
  * branches out of the hardware's buffer. So the row of the departure is delayed until the CPU's
- * next record of another task, or until the task returns. A LOST record counts lost records, each
- * of which may contain many branches, so the number of lost branches is unknown.
+ * next record of another task, or until the task returns. A LOST record contains the number of
+ * lost records, but not the number of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* A sample of the tool's own events. A fast path reads these samples, because they are many. */
+/* A sample of the tool's own events. As most records are such samples, a fast path reads them. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* A branch does not contain the task's process, so a row must name the process first. */
+	/* A branch does not name its process, so a row before the branch must do this. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

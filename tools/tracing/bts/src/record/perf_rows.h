@@ -25,7 +25,7 @@ struct perf_task;
 struct perf_format {
 	uint64_t	sample_type;
 	bool		sample_id_all;
-	bool		branches;	/* a sample is a branch: IP is from, ADDR is to */
+	bool		branches;	/* a sample is a branch from IP to ADDR */
 };
 
 /* The common part of a record. A missing field is 0, a missing CPU is -1. */
@@ -37,7 +37,7 @@ struct perf_id {
 /* The output for the rows of a CPU. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* delayed until the branches before it */
+	struct made_departs	departs;	/* is written after the task's last branches */
 	uint64_t		departs_ts;
 	bool			departing;
 };
@@ -47,7 +47,7 @@ struct perf_out {
  * @names:	the names of the tasks that have rows
  * @losses:	the number of losses
  * @last:	the task of the last branch, or NULL
- * @user_only:	leave out branches with an end in the kernel
+ * @user_only:	leave out branches from or to the kernel
  */
 struct perf_rows {
 	struct names	names;
@@ -70,10 +70,10 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		      uint64_t from, uint64_t to);
 /* Add a loss of branches of the task. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* Finish the rows of this CPU. */
+/* Write the CPU's delayed row, if any. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* A stopped task will continue at @user_ip or, if it @ends, would have continued there. */
+/* Note where a stopped task will continue or, if the task @ends, would have continued. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
 /* Add the mappings and the name of a running process, from /proc. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);

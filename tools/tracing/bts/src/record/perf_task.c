@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tasks of perf's records. A child process inherits its parent's mappings, for which perf
- * writes no records. An exec() removes the mappings.
+ * Keep the names, processes and mappings of the tasks in perf's records. A child process inherits
+ * its parent's mappings, for which perf writes no records. An exec() removes the mappings.
  */
 #include <stddef.h>
 #include <stdio.h>

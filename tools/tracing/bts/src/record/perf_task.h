@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tasks of perf's records, with names, processes and mappings.
+ * Keep the names, processes and mappings of the tasks in perf's records.
  *
  * Included by: record/.
  */
@@ -13,7 +13,7 @@
 
 #include "perf_rows.h"
 
-/* A mapping: a row and then its path, together @size bytes. */
+/* A mapping as a row of @size bytes, including the path at the end of the row. */
 struct perf_map {
 	struct perf_map	*next;
 	size_t		size;
@@ -22,10 +22,10 @@ struct perf_map {
 
 /**
  * struct perf_task - a task
- * @pid:	its process
+ * @pid:	the process ID
  * @goes_on:	the user address at which the task will continue; 0: unknown
  * @ends_at:	the user address at which an ending task would have continued; 0: unknown
- * @told:	a row in the trace names the task's process
+ * @told:	whether a row in the trace names the task's process
  * @maps:	mappings of the process, if the task is its leader; oldest first
  */
 struct perf_task {

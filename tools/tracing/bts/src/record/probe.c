@@ -3,13 +3,13 @@
  * The probe records a program whose branches are known, and compares the branches one by one.
  *
  * The program is probe_code.S, which lists the expected branches beside the code. A child runs
- * the program and its signal handlers on one CPU. Rows are compared if one end is in the program
- * and the other end is in the program or in the kernel. These rows must equal the expected rows,
- * in order, except for interrupts. An interrupt is a branch from any instruction of the program
- * into the kernel, followed by a branch back to the same instruction.
+ * the program and its signal handlers on one CPU. Rows are compared if one address is in the
+ * program and the other is in the program or in the kernel. These rows must equal the expected
+ * rows, in order, except for interrupts. An interrupt is a branch from any instruction of the
+ * program into the kernel, followed by a branch back to the same instruction.
  *
  * The trace is read as text, as the kernel prints it with options/raw. The text is the same for
- * packs and for single entries, so the probe also compares the two.
+ * packs and for single entries, so one comparison is enough for both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 #include "probe.h"
 
 enum {
-	SHOWN_ROWS	= 4,		/* rows to print from a difference on */
+	SHOWN_ROWS	= 4,		/* rows to print, beginning at a difference */
 	COST_BRANCHES	= 1000000,
 };
 
@@ -52,10 +52,10 @@ struct probe_rows {
 struct way {
 	const char	*name;
 	bool		user, kernel, pack;
-	bool		filter;		/* the hardware filters out the other side */
+	bool		filter;		/* the hardware drops unwanted branches */
 };
 
-/* The filter also drops one direction between the sides. The SDM does not say which direction. */
+/* The filter also drops branches into the kernel, or out of it. The SDM does not say which. */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */
@@ -238,8 +238,8 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * Return the number of rows if an interrupt begins at @row, or 0. An interrupt has two rows, into
- * the kernel and back to the same instruction, or one row if a direction is missing.
+ * If an interrupt begins at @row, return the number of its rows, otherwise 0. An interrupt has two
+ * rows, into the kernel and back to the same instruction, or one row if a direction is missing.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -350,7 +350,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that this hardware's filter drops, as the tracer found in this trace. */
+/* Return the direction that the hardware's filter drops. The tracer finds out while it traces. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The probe compares a program whose branches are known with the program's trace.
+ * Compare the trace of a program with the program's known branches.
  *
  * Included by: record/, cmd/check.c.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A branch that probe_run() takes. An address in the kernel is 0. If @to is 0, @kernel_to is the
+ * A branch that probe_run() takes. 0 means an address in the kernel. If @to is 0, @kernel_to is the
  * symbol at which the branch must end, or "" for any kernel address.
  */
 struct probe_branch {

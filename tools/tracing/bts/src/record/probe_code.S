@@ -46,7 +46,7 @@
 	ENTRY	0, \to, "", "\words"
 	.endm
 
-	/* A signal handler, and the return through its restorer. */
+	/* The records of a signal handler, and of the return through its restorer. */
 	.macro	HANDLED to, words
 	LEAVES	handler, "to the handler of \words"
 	TAKES	handler_returns, restorer, "return from a handler"
@@ -212,7 +212,7 @@ page_fault:
 	ENTERS	page_fault, asm_exc_page_fault, "page fault"
 	LEAVES	page_fault, "back from the page fault"
 
-	/* A signal that is sent. probe.c sets the handlers. */
+	/* A signal that the program sends to itself. probe.c sets the handlers. */
 	mov	$SYS_getpid, %eax
 get_pid:
 	syscall

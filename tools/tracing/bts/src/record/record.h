@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of bts record. On failure, functions print a message and return -1, unless noted.
+ * Functions of bts record. On failure, they print a message and return -1, unless noted.
  *
  * Included by: record/, cmd/.
  */
@@ -21,15 +21,15 @@ enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_B
 struct record_options {
 	const char	*output;
 	const char	*cpus;		/* "0-2,5", or NULL */
-	const char	*on;		/* the event that writes the flight recorder, or NULL */
-	const char	**events;	/* up to a NULL; or NULL */
+	const char	*on;		/* the event that stops the flight recorder, or NULL */
+	const char	**events;	/* ends with a NULL; or NULL */
 	pid_t		*pids;
 	size_t		nr_pids;
-	char		**command;	/* up to a NULL, or NULL */
+	char		**command;	/* ends with a NULL; or NULL */
 	uint64_t	buffer_kb;	/* for each CPU; 0: the default */
 	unsigned long	rearm;
-	const char	*as;		/* the command's user, with @uid and @gid; or NULL */
-	uid_t		uid;		/* that of bts if @as is NULL */
+	const char	*as;		/* name of the user who runs the command, or NULL */
+	uid_t		uid;		/* of @as, or of bts if @as is NULL */
 	gid_t		gid;
 	enum record_backend backend;
 	unsigned long	repeat;		/* number of runs of the command; 0: one run */
@@ -70,7 +70,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that is readable after the task ended, or -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
-/* Note that the task has ended. Return true if no task is left. */
+/* Note that the task has ended. Return true if all tasks have ended. */
 bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
@@ -80,12 +80,12 @@ bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
-/* Return the names of the systems of all enabled events, up to a NULL. The caller frees them. */
+/* List the systems of all enabled events, with a NULL at the end. The caller frees the list. */
 char **record_systems(const struct instance *inst);
 /* Return "key: value" lines about user, date, machine and options. @inst is NULL with perf. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
-/* on.c: check the text of --on. If it is wrong, print a message and return STATUS_MISUSE. */
+/* on.c: check the value of --on. If it is malformed, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
 /* Register the removal of probes. Call this before instance_create(): see on.c. */
 void on_prepare(const struct record_options *options);

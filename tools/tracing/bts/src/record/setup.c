@@ -2,10 +2,10 @@
 /*
  * Set up the instance of bts record, and describe the recording.
  *
- * tracing_on is 0 until the targets are written, because the tracer traces every task as long as
- * set_ftrace_pid is empty. With bts-block, targets wait until there is room for their branches, so
- * a user-side trace loses none. Without bts-block, branches for which there is no room are dropped
- * and counted, and the trace shows the losses. Only a flight recorder overwrites old entries.
+ * tracing_on is 0 until the targets are in set_ftrace_pid, because the tracer traces every task as
+ * long as this file is empty. With bts-block, targets wait until there is room for their branches,
+ * so a trace of user space is complete. Without bts-block, branches without room are dropped and
+ * counted, and the trace shows the losses. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -32,7 +32,7 @@ enum {
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	FLIGHT_KB	= 4096,
-	/* All buffers together take 1/PART of the free memory, but each at least LEAST_KB. */
+	/* All buffers together get 1/PART of the free memory, but each gets at least LEAST_KB. */
 	PART		= 8,
 };
 
@@ -154,7 +154,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Otherwise the branches of the other side overwrite the wanted branches. */
+		/* Do not let branches of the unwanted side overwrite wanted branches. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The targets of bts record: a command or PIDs.
+ * Start, watch and end the targets of bts record: a command or PIDs.
  *
  * A command is forked before the recording, so that its PID can be written to set_ftrace_pid, and
  * then waits on a pipe. A second pipe, which a successful exec() closes, returns the errno of a
- * failed exec(). Each PID is watched through a pidfd. Its present threads are added by bts, its
- * future threads by function-fork.
+ * failed exec(). Each process is watched through a pidfd. bts adds the threads that exist, and the
+ * option function-fork adds later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
@@ -47,7 +47,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* EINVAL: the ID belongs to a thread that is not a leader. */
+		/* EINVAL: the ID belongs to a thread other than the process's leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "not a process, but a thread of one" : strerror(errno));
 		free(text);
@@ -113,7 +113,7 @@ static void run_command(const char *file, const struct record_options *options, 
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
-	/* @file contains a slash, so execvp() does not search. */
+	/* @file contains a slash, so execvp() does not search PATH. */
 	if (!become_user(options) && (tracing_on < 0 || write(tracing_on, "1", 1) == 1))
 		execvp(file, options->command);
 	saved = errno;
@@ -204,7 +204,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* The process has ended, which its pidfd also shows. */
+	/* The process has ended, and its pidfd reports that. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))
@@ -217,7 +217,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Do this twice, because a thread may create another before its own ID is written. */
+	/* Do this twice: a thread whose ID is not written yet may create another thread. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -228,7 +228,7 @@ static int write_targets(const struct targets *targets, const struct instance *i
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options)
 {
-	/* Exclude bts, because to record its own branches would create more branches. */
+	/* Exclude bts, which would otherwise fill the trace with branches of the recording. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
 	return write_targets(targets, inst, "set_ftrace_pid") ||
@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* This fails if the command was killed meanwhile, which its pidfd also shows. */
+	/* This fails if the command was killed meanwhile. The pidfd reports that. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -303,7 +303,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 	return true;
 }
 
-/* bts started the command, so bts also ends the command with the recording. */
+/* bts started the command, so bts kills the command when the recording ends. */
 static void end_command(struct targets *targets)
 {
 	if (!targets->child || targets->ended)

@@ -5,7 +5,7 @@
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
- *						      the last one first
+ *						      beginning with the last
  *
  * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
  * Ctrl-C does not reach the guard. At the end of file, the kernel may not have closed all files of
@@ -66,7 +66,7 @@ static void run_guard(int fd)
 	_exit(0);
 }
 
-/* Keep only @fd open, as descriptor 3. Otherwise bts's terminal and pipes would stay open. */
+/* Keep only @fd, as descriptor 3, so that the guard does not keep bts's terminal and pipes open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -45,7 +45,7 @@ enum {
 
 struct writer {
 	char			*path;
-	char			*temporary;	/* name until the file is complete, or NULL */
+	char			*temporary;	/* the file's name until it is complete */
 	bool			kept_old;
 	int			fd;
 	int			reserve;
@@ -72,7 +72,7 @@ struct writer_cpu {
 
 /* --- Files -------------------------------------------------------------------------- */
 
-/* Create an unnamed file beside the trace. Without O_TMPFILE, create a file and unlink it. */
+/* Create an unnamed file beside the trace. If O_TMPFILE fails, create a file and unlink it. */
 static int nameless(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -125,7 +125,7 @@ static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 	return ret;
 }
 
-/* @content may be w->strings, to which this function first adds the name of the section. */
+/* @content may be w->strings, because the section's name is added there first. */
 int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content)
 {
 	uint32_t name_id = string_id(w, name);
@@ -170,8 +170,8 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 /* --- The start of the file ---------------------------------------------------------- */
 
 /*
- * Write to a device such as /dev/null instead of replacing it. Refuse a link to a regular file,
- * because others may have created the link or rely on it.
+ * Write to a device such as /dev/null instead of replacing the device. Refuse a link to a regular
+ * file, because another user may have created the link, or a program may rely on it.
  */
 static int open_output(struct writer *w)
 {
@@ -210,7 +210,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 		return NULL;
 	}
 	w->reserve = nameless(path);
-	/* If the file system cannot reserve blocks, a full disk may cost the trace. */
+	/* If the file system cannot reserve blocks, a full disk may truncate the trace. */
 	if (w->reserve >= 0 && fallocate(w->reserve, 0, 0, RESERVE))
 		errno = 0;
 	bytes_add(&head, magic, sizeof(magic));
@@ -230,7 +230,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add the size of a file of tracefs, as a number of @size_bytes, and then the file. */
+/* Add a tracefs file: its size, as a number of @size_bytes bytes, and then its contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -403,7 +403,7 @@ static int pad(struct writer *w)
 	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
 }
 
-/* Free each block after it was read, because the disk may have no room for two copies. */
+/* Free each block after copying it, because the disk may have no room for two copies. */
 static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	char *buffer = mem_alloc(COPY_STEP);
@@ -511,7 +511,7 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 	bytes_add32(options, nr_cpus);
 }
 
-/* Return the clock in brackets, as in "[local] global". */
+/* Return the chosen clock, "local" in "[local] global". */
 static char *chosen_clock(const char *clock)
 {
 	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;

@@ -16,7 +16,7 @@ struct writer_cpu;
 
 /*
  * Create the file under a temporary name, readable only by its owner. An existing file at @path
- * stays until writer_finish() renames both. Other temporary files are in the same directory.
+ * stays until writer_finish() renames both files. Other temporary files are in the same directory.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
