@@ -8,12 +8,12 @@
  * Consecutive branches of one task form a batch, whether each is an entry (bts_branch) or many
  * share an entry (bts_pack). Any other entry ends the batch and forms its own batch. A page
  * reports that entries before the page were overwritten, and a pack contains the number of
- * branches before the pack. So the reader finds out where branches are missing, and inserts a
- * batch there.
+ * branches before the pack. So the reader knows where branches are missing, and inserts a batch
+ * there.
  *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page
  * as a loss of unknown size, and continues with the next page. A truncated entry or a malformed
- * pack becomes a loss in its place.
+ * pack is replaced by a loss.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @b:		the batch to which branches are added, or NULL
  * @decoder:	the decoder of the current pack
  * @ts:		the time of the current entry
- * @seq:	the number that the next pack should have
- * @seq_known:	@seq is valid; false after an entry of one branch, which has no number
+ * @seq:	the sequence number that the next pack should have
+ * @seq_known:	@seq is valid; false after a bts_branch, which has no sequence number
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing here, and no batch reports this loss yet
  * @missing_count: the size of this loss; 0 if unknown
@@ -133,7 +133,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Remember a loss. The next entry may contain the exact number of branches. */
+/* Remember a loss, and do not report it yet: the next entry may contain its exact size. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;
@@ -152,7 +152,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* The number of branches in the entry is unknown, and so is the number of the next pack. */
+/* Neither the entry's number of branches nor the next pack's sequence number is known. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -161,7 +161,7 @@ static void cut_off(struct decode *d)
 	d->seq_known = false;
 }
 
-/* Compare the number of branches before the entry with @d->seq. The entry represents @nr more. */
+/* Compare the number of branches before the entry with @d->seq. Then add @nr for the entry. */
 static void in_sequence(struct decode *d, const struct entry *e,
 			const struct format_field *field, uint64_t nr)
 {
@@ -358,8 +358,8 @@ static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *e
 }
 
 /*
- * A fast path for consecutive entries of one branch each, of the same task and without time
- * extends. Add the branches from @at on to the batch, and return where they end.
+ * A fast path for consecutive bts_branch entries of one task without time extends. Add the
+ * branches to the batch, beginning at @at, and return the address after the last entry.
  */
 static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
 {

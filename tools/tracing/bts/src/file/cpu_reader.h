@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that reads one CPU's part of a trace and queues batches of branches and other rows.
+ * Read one CPU's part of a trace in a thread, and queue batches of branches and other rows.
  *
  * Included by: file/, flow/.
  */
@@ -27,7 +27,7 @@ struct cpu_reader {
 	bool			failed;
 };
 
-/* If this fails, set @e and return false. Call cpu_reader_stop() in any case. */
+/* On failure, set @e and return false. Call cpu_reader_stop() even after a failure. */
 bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
 		      const struct layout *layout, struct error *e);
 void cpu_reader_stop(struct cpu_reader *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace.dat file: the contents of its sections, and the ring-buffer pages of each CPU.
+ * Read the sections of a trace.dat file, and the ring-buffer pages of each CPU.
  *
  * Included by: file/, flow/, cmd/info.c.
  */

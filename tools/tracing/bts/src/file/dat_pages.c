@@ -5,8 +5,8 @@
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks, then each: size, size decompressed, bytes
  *
- * Each iterator belongs to one thread. All of them share the file descriptor, because pread()
- * does not use the descriptor's offset.
+ * Each iterator belongs to one thread. All iterators can share the file descriptor, because
+ * pread() does not use the descriptor's offset.
  */
 #include <stdlib.h>
 

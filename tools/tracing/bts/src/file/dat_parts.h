@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by dat_*.c: reading bytes of a trace.dat file, and the parts that both versions contain.
+ * Read bytes of a trace.dat file, and parse the parts that both versions contain.
  *
  * Included by: file/dat_*.c.
  */
@@ -15,7 +15,7 @@ struct dat;
 struct dat_cpu;
 struct dat_text;
 
-/* dat_bytes.c: a cursor in a buffer. An attempt to read past the end sets @bad for good. */
+/* dat_bytes.c: a cursor in a buffer. After an attempt to read past the end, @bad stays true. */
 struct dat_bytes {
 	const uint8_t	*at;
 	const uint8_t	*end;

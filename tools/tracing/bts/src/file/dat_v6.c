@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Version 6 of trace.dat: parts in a fixed order, without an index.
+ * Read trace.dat version 6, whose parts have a fixed order and no index.
  *
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages

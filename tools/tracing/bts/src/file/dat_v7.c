@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Version 7 of trace.dat: a chain of sections.
+ * Read trace.dat version 7, which is a chain of sections.
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
@@ -18,7 +18,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* zstd never compresses real data this much, so a larger ratio is damage. */
+/* zstd never compresses real data this much, so a larger ratio shows damage. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {
@@ -180,8 +180,8 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 
 /*
  * The file was truncated, so no option describes this data section. Each CPU's data begins at a
- * page boundary. The CPU numbers are unknown, so count from 0. Uncompressed data does not show
- * where a CPU's data ends, so assign all of the section to CPU 0.
+ * page boundary. Number the CPUs from 0, because the real numbers are unknown. Uncompressed data
+ * does not show where a CPU's data ends, so assign all of the section to CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)
 {

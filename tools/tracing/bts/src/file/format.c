@@ -19,7 +19,7 @@
 #include "lib/mem.h"
 #include "format.h"
 
-/* Return the number after @key in the line, or 0. */
+/* Return the number after @key in the line, or 0 if there is none. */
 static uint32_t line_number(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event formats that a trace file contains.
+ * Parse the event formats of a trace file, and read the fields of entries.
  *
  * Included by: file/, flow/.
  */
@@ -54,7 +54,7 @@ uint64_t format_number(const struct format_field *field, const void *entry, uint
 /* Return the bytes of a field of any kind, or NULL if they are not within the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,
 			 uint32_t *length);
-/* Add an entry of another event as "name: field=value field=value". */
+/* Add an entry as text: "name: field=value field=value". */
 void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size);
 
 #endif

@@ -33,7 +33,7 @@ static bool layout_branch(struct layout *l, const struct format *branch)
 	return pid->offset + 4 <= l->branch_size;
 }
 
-/* Return the end of the event's last field. */
+/* Return the offset at which the event's last field ends. */
 static uint32_t layout_size(const struct format *event)
 {
 	uint32_t size = 0;

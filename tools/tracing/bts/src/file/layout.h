@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The offsets of the fields of the tracer's entries.
+ * Find the IDs of the tracer's events, and the offsets of their fields.
  *
  * Included by: file/, flow/.
  */
@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if an early tracer wrote the trace; its packs have the format BTS_PACK_FORMAT. */
+	/* NULL with an early version of the tracer, whose packs have the format BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

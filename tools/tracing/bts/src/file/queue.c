@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue between a reader thread and the pipeline.
+ * Pass batches from a reader thread to the pipeline.
  *
  *	thread: decompress, decode -> [batch][batch][batch] -> pipeline: merge, count
  *
  * The queue is a ring that reuses its batches, so memory does not grow with the trace. One lock
  * protects both ends.
  *
- * A sleeping thread is woken when the queue is half full or half empty, not for each batch,
- * because a batch takes only ten microseconds and a wake-up takes five.
+ * A sleeping thread is woken when the queue is half full or half empty, and not for each batch,
+ * because processing a batch takes only ten microseconds, and a wake-up takes five.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Batches, and the queue that passes them from the thread that reads a CPU's part of a trace to
- * the pipeline.
+ * Pass batches from the thread that reads a CPU's part of a trace to the pipeline.
  *
  * Included by: file/, flow/.
  */
@@ -26,13 +25,13 @@ enum batch_type {
 	BATCH_DEPARTS,
 	BATCH_ARRIVES,
 	BATCH_MAP,
-	BATCH_EVENT,		/* another event */
+	BATCH_EVENT,		/* any other event */
 };
 
 #define BATCH_BRANCHES_MAX	1024
 
 /**
- * struct batch - consecutive branches of one task on one CPU, or one other row
+ * struct batch - consecutive branches of one task on one CPU, or one row of another type
  * @type:	the type of the batch
  * @cpu:	the CPU
  * @pid:	the task
@@ -40,7 +39,7 @@ enum batch_type {
  * @ts:		the time of the first branch or of the row, in nanoseconds
  * @count:	the number of lost branches
  * @cause:	the cause of the loss
- * @id:		the event of the row
+ * @id:		the ID of the row's event
  * @size:	the size of @entry
  * @branch:	the branches
  * @times:	the time of each branch
@@ -68,7 +67,7 @@ struct batch {
 /**
  * struct queue - a ring of batches, which the thread fills and the pipeline empties
  * @ring:	QUEUE_SIZE batches
- * @in:		the number of batches filled so far; protected by @lock, like all below
+ * @in:		the number of batches filled so far; protected by @lock, like the members below
  * @out:	the number of batches emptied so far
  * @ended:	the thread adds no more batches
  * @stop:	the pipeline wants no more batches

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names and numbers of the trace.dat format for the reader and the writer. See
+ * Define the numbers of the trace.dat format for the reader and the writer: see
  * trace-cmd.dat.v7(5).
  *
  * Included by: any file.
@@ -14,7 +14,7 @@
 /* The version follows as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
-/* Each section begins with a header: its ID, flags, the ID of its name, its size. */
+/* Each section begins with a header: ID, flags, ID of the name, and size of the section. */
 enum {
 	DAT_SECTION_HEADER	= 16,	/* bytes */
 	DAT_SECTION_COMPRESSED	= 1,	/* a flag */
@@ -37,7 +37,7 @@ enum {
 	DAT_SECTION_BTS		= 0x4254,
 };
 
-/* For each section from DAT_SECTION_HEADERS on, an option with its ID contains its offset. */
+/* From DAT_SECTION_HEADERS on, a section's offset is in the option with the section's ID. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,
