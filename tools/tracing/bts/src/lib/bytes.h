@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A byte buffer that grows. Numbers in it are little-endian.
+ * Collect bytes in a buffer that grows. Numbers in the buffer are little-endian.
  *
  * Included by: any file.
  */

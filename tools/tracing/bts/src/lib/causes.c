@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The causes of losses, named as in the kernel's LOST rows.
+ * Count and print losses by cause. The causes have the names of the kernel's LOST rows.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 	"task cannot wait",
 };
 
-/* Counters with @times count losses of unknown size. perf_lost counts those of perf's buffer. */
+/* Counters with @times count losses of unknown size. perf_lost counts losses of perf's buffer. */
 static const struct counter {
 	const char	*name;
 	unsigned int	cause;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The causes of losses, and the text that all summaries print for losses.
+ * Count losses by cause, and print them in the same way in all summaries.
  *
  * Included by: any file.
  */

@@ -31,7 +31,7 @@ int cpus_next(const char **list, long *from, long *to)
 	}
 	if (!**list)
 		return 1;
-	/* A range must follow a comma. */
+	/* After a range, the list must have a comma and then another range. */
 	if (**list != ',' || !(*list)[1])
 		return -1;
 	(*list)++;

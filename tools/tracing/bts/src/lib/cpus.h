@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lists of CPUs such as "0-2,5".
+ * Parse lists of CPUs such as "0-2,5".
  *
  * Included by: any file.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The library prints nothing, but stores its first failure here for the caller.
+ * Store the library's first failure for the caller, because the library prints nothing.
  *
  * Included by: any file.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strings in JSON. Names may come from untrusted files, so any sequence of bytes is turned into a
- * valid string without control characters.
+ * Escape strings for JSON. Names may come from untrusted files, so any sequence of bytes is turned
+ * into a valid string without control characters.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "json.h"
 
-/* Return the length in bytes of the character at @s, or 0 if it is not valid UTF-8. */
+/* Return the length in bytes of the character at @s, or 0 if the bytes are not valid UTF-8. */
 static size_t utf8_length(const unsigned char *s, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

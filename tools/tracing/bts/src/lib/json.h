@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings in JSON, escaped in one way by all writers of JSON.
+ * Escape strings for JSON. All JSON output uses this function.
  *
  * Included by: any file.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocation that succeeds or abandons the work, because no caller could continue without memory.
+ * Allocate memory or abandon the work, because no caller could continue without memory.
  *
  *	mem_try(run) -> run() -> ... mem_alloc()
  *	     ^-------------------------'	no memory: mem_try() returns false

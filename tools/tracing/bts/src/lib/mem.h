@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory and strings. No function here returns NULL. If memory runs out, the thread's innermost
- * mem_try() returns false. Outside mem_try(), the function set by mem_on_failure() is called.
+ * Allocate memory and strings. No function here returns NULL. If memory runs out, the thread's
+ * innermost mem_try() returns false. Outside mem_try(), the mem_on_failure() function is called.
  *
  * Included by: any file.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the tool.
+ * Print the tool's messages.
  *
  * All failures are reported as "bts: what: object: reason", so that scripts can parse the message
  * and readers see the affected file or PID. Standard output is checked once, at the end. A full
@@ -88,7 +88,7 @@ int msg_flush(int status)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* The reader of the pipe closed it because it needs no more output. */
+	/* The reader of the pipe needs no more output. */
 	if (errno == EPIPE)
 		return status;
 	return msg_errno("write", "standard output");

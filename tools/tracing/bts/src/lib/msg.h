@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exit statuses and messages.
+ * Define the exit statuses, and print messages.
  *
  * Included by: any file.
  */
@@ -16,7 +16,7 @@ enum {
 
 /*
  * Print "bts: WHAT: OBJECT: REASON" on standard error. WHAT is the action that failed
- * ("read", "start the tracer"), OBJECT is a file or a PID; either may be NULL. Return
+ * ("read", "start the tracer"). OBJECT is a file or a PID. Both WHAT and OBJECT may be NULL. Return
  * STATUS_FAILURE.
  */
 int msg_error(const char *what, const char *object, const char *reason, ...)
@@ -24,7 +24,7 @@ int msg_error(const char *what, const char *object, const char *reason, ...)
 /* Do the same with errno's text as the reason. */
 int msg_errno(const char *what, const char *object);
 
-/* Print "bts: REMARK" on standard error, although nothing has failed. */
+/* Print "bts: REMARK" on standard error, for a remark that is not a failure. */
 void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*

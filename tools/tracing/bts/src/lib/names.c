@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A set of PIDs and their names: a table with open addressing, at most half full.
+ * Keep PIDs and their names in a hash table with open addressing. At most half of it is used.
  */
 #include <string.h>
 #include <stdlib.h>

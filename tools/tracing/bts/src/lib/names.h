@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of PIDs with their names, if known.
+ * Keep a set of PIDs, and the names of their tasks as far as known.
  *
  * Included by: any file.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read and write whole files. A file of tracefs or /proc has an unknown size before it is read.
+ * Read and write whole files. The size of a tracefs or /proc file is unknown before it is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ int path_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* Use a single write(), because tracefs parses each write() by itself. */
+/* Use a single write(), because tracefs parses the text of each write() separately. */
 static int write_with(const char *path, const char *text, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags);

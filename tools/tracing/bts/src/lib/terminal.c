@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of tasks, files and functions are untrusted and may contain terminal control sequences.
- * So if an output is a terminal, its stream is replaced:
+ * Escape control characters on a terminal, because names of tasks, files and functions are
+ * untrusted. If an output is a terminal, its stream is replaced:
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *

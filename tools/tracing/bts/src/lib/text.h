@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fast text output: millions of lines are composed in a buffer and written in large pieces.
+ * Format millions of lines fast, in a buffer that is written in large pieces.
  *
  * Included by: any file.
  */
@@ -16,7 +16,7 @@
 
 /**
  * struct text - a buffer of text for a file
- * @failed:	a write failed; the error flag of @out is set too
+ * @failed:	whether a write failed; then the error flag of @out is set, too
  */
 struct text {
 	FILE	*out;
