@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files that implement include/libbts.h.
+ * Declare what the files that implement include/libbts.h share.
  *
  * Included by: api/.
  */
@@ -18,7 +18,7 @@
  * @pipe:	the pipeline; its error is also the trace's error
  * @options:	the options of @pipe
  * @ctx:	the first argument of the callbacks
- * @ran:	bts_run() was called
+ * @ran:	whether bts_run() was called
  * @stop:	the non-zero number with which a callback ended the run
  * @frame:	the latest result of bts_frame()
  * @text:	the latest result of bts_bill() or bts_warning()

@@ -34,7 +34,7 @@ static void fill_branch(struct bts_branch *b, const struct step *s, uint64_t ts)
 	};
 }
 
-/* Report whether a callback ended the run, or memory ran out in a function that it called. */
+/* Report whether a callback ended the run, or called a function that ran out of memory. */
 static int stopped(const struct bts_trace *trace)
 {
 	return trace->stop || trace->pipe.error.code == ENOMEM;
