@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts archive: save the files that name a trace's addresses beside the trace. Then the trace can
+ * bts archive: put the files that are needed to read a trace beside the trace. Then the trace can
  * be read on another machine, or after the programs have changed.
  *
- * After a pass over the trace, the pipeline has all these files in memory, with the right build
- * IDs. archive.h lists the contents of an archive, and what bts record adds to it.
+ * After the pipeline has read the trace, it has all these files in memory, and has checked their
+ * build IDs. archive.h lists the contents of an archive, and what bts record adds to it.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -45,7 +45,7 @@ struct archived {
 	int		status;
 };
 
-/* ".build-id/ab/cdef" or the path, and a suffix. The caller frees the name. */
+/* Return ".build-id/ab/cdef" or the path, with a suffix. The caller frees the name. */
 static char *id_name(const struct object *object, const char *suffix)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
@@ -60,7 +60,7 @@ static char *id_name(const struct object *object, const char *suffix)
 static void put(struct archived *all, const char *name, const void *data, size_t size,
 		const char *path)
 {
-	/* The name is the build ID, so a file with this name is the same file. */
+	/* The name contains the build ID, so an existing file with this name is the same file. */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
 	if (all->verbose)
@@ -83,7 +83,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* The dump of a JIT compiler has its own name in the archive. */
+/* Copy the dump of a JIT compiler. The dump has no build ID, so its name contains the PID. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);
@@ -117,7 +117,7 @@ static void put_object(struct archived *all, const struct object *object)
 		put_dump(all, object);
 		return;
 	}
-	/* The path comes from the trace, and must not lead out of the archive. */
+	/* The path comes from the trace, so make sure that it does not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
 		all->missing++;
@@ -130,7 +130,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If the same kernel runs, save its current code, which may differ from the recorded code. */
+/* If the recorded kernel still runs, save its current code, which may have changed meanwhile. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The common options of all commands that read a trace: the file, and filters for branches. The
- * common options and the command's options are merged into one table for getopt_long().
+ * Parse the common options of all commands that read a trace: the file, and filters for branches.
+ * The common options and the command's options are merged into one table for getopt_long().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool parse_head(struct options *o, const char *text)
 	return end != text && !*end && !errno && *text != '-' && o->head;
 }
 
-/* Set a filter, and keep it for commands that use libbts.h. */
+/* Set a filter, and remember it for commands that use libbts.h. */
 static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));
@@ -98,7 +98,7 @@ static int common_option(struct options *o, int option, const char *name, const 
 	       msg_misuse(command, "--%s %s: not a valid value", name, optarg);
 }
 
-/* The command's options, then the common options. The caller frees the table. */
+/* Return the command's options, followed by the common options. The caller frees the table. */
 static struct option *all_options(const struct option *own)
 {
 	struct option *all;

@@ -2,9 +2,10 @@
 /*
  * bts check: report what this machine can record, and the remedy for what is missing.
  *
- * Each check is a function that prints one line or more. The checks go from the hardware to the
- * rights of the user. The last check selects the tracer, so the kernel tests each CPU. With
- * --probe, bts then traces a program whose branches are known: see record/probe.c.
+ * Each check is a function that prints one line or more. The first checks concern the hardware,
+ * later checks the kernel and the rights of the user. The last check selects the tracer, which
+ * makes the kernel test each CPU. With --probe, bts then traces a program whose branches are
+ * known: see record/probe.c.
  */
 #include <cpuid.h>
 #include <dirent.h>
@@ -94,7 +95,7 @@ bad(struct check *check, const char *what, const char *format, ...)
 
 /* --- The machine -------------------------------------------------------------------- */
 
-/* A value of the first CPU in /proc/cpuinfo, or "". The caller frees the value. */
+/* Return a value of the first CPU in /proc/cpuinfo, or "". The caller frees the value. */
 static char *cpu_line(const struct check *check, const char *name)
 {
 	char *pattern = mem_format("\n%s\t", name);
@@ -182,7 +183,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* The errata apply to Nehalem up to Ivy Bridge. */
+/* Nehalem to Ivy Bridge have these errata. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -214,7 +215,7 @@ static void check_pti(const struct check *check)
 
 /* --- The kernel and the user -------------------------------------------------------- */
 
-/* CONFIG_BTS_TRACER in the kernel's configuration: 1, 0, or -1 if unknown. */
+/* Return 1 if the kernel's configuration has CONFIG_BTS_TRACER, 0 if not, -1 if unknown. */
 static int kernel_config(void)
 {
 	struct utsname uts;
@@ -289,7 +290,7 @@ static void check_lockdown(struct check *check)
 	free(text);
 }
 
-/* perf records if the kernel has no tracer, and for users other than root. */
+/* bts record uses perf if the kernel has no tracer or the user is not root. */
 static void check_perf(struct check *check)
 {
 	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
@@ -307,7 +308,7 @@ static void check_perf(struct check *check)
 		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
 }
 
-/* List the instances that trace. They do not disturb another recording. */
+/* List the instances that are tracing now. They do not disturb a new recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The commands. cmd_NAME() in cmd/NAME.c gets "bts NAME" as argv[0], and returns an exit status.
+ * Declare cmd_NAME() of each cmd/NAME.c. It gets "bts NAME" as argv[0], and returns an exit status.
  *
  * Included by: bts.c, cmd/.
  */

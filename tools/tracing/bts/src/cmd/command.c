@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arguments, the help and the output of commands that read a trace.
+ * Handle the arguments, the help and the output of commands that read a trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ int command_output_end(struct pipe *pipe, FILE *out, const char *output, int sta
 	int closed;
 
 	status = command_output_close(out, output, status);
-	/* If the data is on standard output, the summary must not be there. */
+	/* If the data is on standard output, print the summary on standard error. */
 	pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = pipe_close(pipe);
 	return status ? status : closed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code that the commands which read a trace share, besides the pipeline.
+ * Declare what the commands that read a trace share, besides the pipeline.
  *
  * Included by: cmd/.
  */
@@ -15,13 +15,13 @@
 /**
  * struct command - a command that reads a trace
  * @usage:	the command's part of the help
- * @print_usage: prints the whole help, in place of @usage
+ * @print_usage: prints the whole help; used instead of @usage
  * @shorts:	the command's options for getopt_long(), including h
- * @longs:	the same long options, including help
+ * @longs:	these options in their long form, including help
  * @option:	handles one of these options, with its value in optarg. Returns STATUS_OK or, after
  *		a message, STATUS_MISUSE. NULL if the command has no options
- * @operands:	handles the operands from argv[optind] on. Returns the same. NULL if the trace is
- *		the only operand
+ * @operands:	handles the operands from argv[optind] on. Returns like @option. NULL if the
+ *		trace is the only operand
  * @run:	runs the command. Returns the exit status
  */
 struct command {
@@ -53,13 +53,13 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv);
 int command_input(struct options *o, const char *command, int argc, char **argv);
 
 /*
- * For commands that use libbts.h: open the trace, and set the filters of the options. Returns
+ * For commands that use libbts.h: open the trace, and set the filters that the user chose. Returns
  * NULL after a message.
  */
 struct bts_trace *command_trace(const struct options *o);
 /*
  * Print the summary and the trace's failure, if any, and close the trace. Returns @status, or
- * STATUS_FAILURE.
+ * STATUS_FAILURE after a failure.
  */
 int command_trace_end(struct bts_trace *trace, bool json, int status);
 
@@ -70,9 +70,9 @@ int print_failure(const char *path, int code, const char *text);
 int command_usage(const char *text);
 /* Open the output of -o: a file, or standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
-/* Close the output, and print its size. Returns @status, or STATUS_FAILURE. */
+/* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);
-/* End a command with -o: print the summary, and close both. Returns the exit status. */
+/* End a command with -o: print the summary, and close @out and @pipe. Returns the exit status. */
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts cover: which lines and branches ran, and how often.
+ * bts cover: count how often each line and each branch was executed.
  *
- * The sums are computed from the steps. As in gcov, the count of a line grows when an
+ * The counts are sums over the pipeline's steps. As in gcov, the count of a line grows when an
  * instruction of the line runs after an instruction of another line in the same function, after
- * a jump back inside the line, and at the beginning of the function. A return to the line of the
- * call does not count.
+ * a jump back inside the line, and at the beginning of the function. The count does not grow when
+ * a function returns to the line that called it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether the branch leads to another line, or to the same line once more. */
+/* Report whether a new execution of this line begins with the branch. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -100,7 +100,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* A return continues the line of the call before it. */
+	/* A return continues the line that contains the call. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -188,7 +188,7 @@ static char *test_name(const char *path)
 	return name;
 }
 
-/* Read a trace. With --tests, write its sums. */
+/* Read a trace. With --tests, write the sums of this trace. */
 static int add_trace(struct cover *c, const char *path, const struct options *options)
 {
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
@@ -221,7 +221,7 @@ static int end(struct cover *c, char **bills, int status)
 	if (!c->tests && !status)
 		c->format->print(c);
 	fclose(c->bills);
-	/* If the data is on standard output, the summaries must not be there. */
+	/* If the data is on standard output, print the summaries on standard error. */
 	out = c->out == stdout ? stderr : stdout;
 	status = command_output_close(c->out, c->output, status);
 	fputs(*bills, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sums of bts cover, and its formats.
+ * Collect the sums of bts cover, and print them in several formats.
  *
  * Included by: cmd/cover*.c.
  */
@@ -16,7 +16,7 @@ struct cover;
  * struct cover_format - an output format
  * @name:	the argument of -f
  * @print:	writes the sums
- * @lines:	the format has lines, so the debug information is read, which takes long
+ * @lines:	the format shows lines, so the debug information is read, which takes long
  * @tests:	the format can name a test
  */
 struct cover_format {
@@ -30,8 +30,8 @@ struct cover_format {
  * struct cover - sums over all steps
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the open traces, the current trace last; the first trace with an object owns the
- *		object's sums
+ * @pipes:	the open traces; the current trace is the last. An object's sums belong to the
+ *		first trace that contains the object
  * @tests:	each trace is a test, with its own sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
@@ -39,7 +39,7 @@ struct cover_format {
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	collects the summaries of the traces
- * @lines:	key: name of the file, line. branches: how often control came to the line
+ * @lines:	key: name of the file, line. branches: how often the line was executed
  * @conds:	key: object, address of a conditional jump. calls: taken; branches: not taken
  * @calls:	key: function. calls: how often the function was entered
  * @insns:	key: object, address of an instruction. insns: executed; calls: its length
@@ -67,9 +67,9 @@ struct cover {
 
 /* cover.c: find or add the sums of a conditional jump. */
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
-/* cover_add.c: find the same object in the first trace that has the object. */
+/* cover_add.c: return the object of the same file in the first trace that contains the file. */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace, unless one of its objects is in no earlier trace. */
+/* cover_add.c: close the current trace if its objects are all in earlier traces, too. */
 void cover_end_trace(struct cover *c);
 
 /* cover_lcov.c, cover_pcs.c */

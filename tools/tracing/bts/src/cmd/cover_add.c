@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sums over several traces. Each trace has its own objects. The sums of a file belong to the
- * object of the first trace that has the file, so sums are added by address. Different builds of
- * a file are separate objects. Only in lcov's output are their lines added, because a line there
- * has just a file name and a number.
+ * Add the sums of several traces. Each trace has its own struct object for a file. The sums of the
+ * file belong to the object of the first trace that contains the file, and are added by address.
+ * Different builds of a file have separate sums. Only lcov's output adds these sums line by line,
+ * because a line there has just a file name and a number.
  */
 #include <stdlib.h>
 #include <string.h>

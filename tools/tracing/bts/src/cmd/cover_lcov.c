@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coverage as lcov's tracefile (geninfo(1)), from which genhtml makes pages:
+ * Write coverage as lcov's tracefile (geninfo(1)), from which genhtml makes pages:
  *
  *	TN:test  SF:file  FN:line,function  FNDA:count,function
  *	BRDA:line,0,branch,count  DA:line,count  end_of_record
  *
- * The debug information also provides the lines that did not run, which have a count of 0. A
- * conditional jump is two branches, taken and not taken. If the jump never ran, both counts are
- * "-". Such jumps are found by decoding the functions. Files without source on this machine are
- * left out, because genhtml stops at the first such file.
+ * Lines that did not run have a count of 0; the debug information lists them. A conditional jump
+ * has two branches, taken and not taken. If the jump never ran, both counts are "-". Such jumps
+ * are found by decoding the functions. Files without source on this machine are left out, because
+ * genhtml stops at the first such file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Equal items, from different builds, are merged. Return the next different item. */
+/* Items of different builds may be equal, and are merged. Return the next different item. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
@@ -246,7 +246,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* Name the files that ran but have no lines, because they are not on the pages. */
+/* Name the files that ran but have no line information, and so are missing from the pages. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

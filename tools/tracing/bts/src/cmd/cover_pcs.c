@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coverage without source: addresses.
+ * Write coverage by address, for which no source is needed.
  *
  *	pcs	"file+0x1234 count" for each instruction that ran
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * Addresses are addresses in the file, as in its program headers.
+ * Addresses are the virtual addresses of the file's program headers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ struct drcov_block {
 	uint16_t	module;
 };
 
-/* An object, the address from which offsets count, and the end of the last instruction that ran. */
+/* An object, the address of its offset 0, and the end of the last instruction that ran. */
 struct module {
 	const struct object	*object;
 	uint64_t		base;
@@ -71,7 +71,7 @@ static size_t find_modules(const struct tally_entry *list, size_t nr, struct mod
 	return n;
 }
 
-/* A block is adjacent instructions with the same count. */
+/* A block consists of adjacent instructions with the same count. */
 static size_t find_blocks(const struct tally_entry *list, size_t nr,
 			  const struct module *modules, struct drcov_block *blocks)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts diff: every difference between two runs.
+ * bts diff: show every difference between two runs.
  *
  *	grow.c	reads each trace once, and makes call trees that share equal subtrees
  *	roles.c	chooses pairs of tasks to compare
@@ -18,7 +18,7 @@
 #include "cmd.h"
 #include "command.h"
 
-/* The comparison recurses as deep as the calls. Only the used part of the stack takes memory. */
+/* The comparison recurses as deep as the traced calls. Only used parts of a stack take memory. */
 #define STACK_SIZE	(1UL << 30)
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts dump: convert a trace for other programs. The file of each format describes the format.
+ * bts dump: convert a trace for other programs. The files in dump/ describe the formats.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int run(void *ctx, const struct options *options)
 	to_file = d->out && d->out != stdout;
 	if (d->out)
 		status = command_output_close(d->out, d->output, status);
-	/* If the data is on standard output, the summaries must not be there. */
+	/* If the data is on standard output, print the summaries on standard error. */
 	fputs(bills, to_file ? stdout : stderr);
 	free(bills);
 	return status;

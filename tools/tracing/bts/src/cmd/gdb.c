@@ -80,7 +80,7 @@ static void add_option(struct bytes *line, const char *name, const char *value)
 	free(quoted);
 }
 
-/* gdb's command "target remote | bts gdb --stdio OPTIONS". The caller frees the command. */
+/* Return gdb's command "target remote | bts gdb --stdio OPTIONS", which the caller frees. */
 static char *target_command(const struct gdb_command *c, const char *self, const char *path)
 {
 	const struct gdb_session *g = &c->session;
@@ -103,9 +103,9 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * The files are on this machine, and their debug information may be in the archive. One step
- * back moves gdb into the history, so that gdb knows the stack. The timeout is long because a
- * long trace takes a while to read.
+ * Let gdb look for programs on this machine, and for debug information also in the archive. A
+ * step back moves gdb into the history, so that gdb knows the stack. The timeout is long, because
+ * it may take minutes to read the trace.
  */
 static int run_gdb(const struct gdb_command *c)
 {
@@ -151,8 +151,8 @@ static void say_position(const struct gdb_session *g)
 }
 
 /*
- * New versions of gdb print the stub's messages only when the connection ends. Unread packets
- * would reset the connection, and later packets of gdb would fail. So wait until gdb closes it.
+ * New versions of gdb print the stub's messages only when the connection ends. If packets of gdb
+ * stayed unread, gdb would see an error instead. So read until gdb closes the connection.
  */
 static void end_connection(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts graph FUNC: callers and callees of a function, with exact counts.
+ * bts graph FUNC: show the callers and callees of a function, with exact counts.
  *
  * Instructions and branches are counted from the call to the return, including all callees. If
  * a function calls itself, inner calls are counted, but their instructions belong only to the
@@ -77,7 +77,7 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	putchar('\n');
 }
 
-/* The functions with the wanted name, with the sums of their calls. */
+/* Return the functions that have the wanted name, and the sums of their calls. */
 static struct tally functions(const struct graph *g, const struct tally_entry *arcs)
 {
 	struct tally sums = {};

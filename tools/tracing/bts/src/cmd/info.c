@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts info: the origin of a trace (command, user, date, machine, options), and its summary.
+ * bts info: show the origin of a trace (command, user, date, machine, options) and its summary.
  *
  * bts record writes all this into its own section, so no branch needs to be decoded. A trace of
  * trace-cmd has no such section, so its branches are counted.
@@ -35,7 +35,7 @@ static const char usage[] =
 "      --stats        print the tracer's counters, too\n"
 "      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
-/* The value in a line "KEY: value", or NULL. The caller frees the value. */
+/* Return the value in a line "KEY: value", or NULL. The caller frees the value. */
 static char *value_of(const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -224,7 +224,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* @stats is the beginning of the tracer's counters, or NULL. */
+/* The tracer's counters begin at @stats, which is NULL if there are none. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

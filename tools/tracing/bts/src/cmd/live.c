@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Short recordings, one after the other.
+ * Make short recordings, one after the other.
  *
  *	bts record -p PIDS (or -a), a second, SIGINT -> trace -> shown -> removed
  *
@@ -31,7 +31,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* The wanted PIDs as "1,2,3"; NULL for all tasks. */
+/* Return the wanted PIDs as "1,2,3", or NULL for all tasks. */
 static char *pid_list(const struct options *o)
 {
 	char *list = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Short recordings, one after the other, for commands that show the running tasks.
+ * Make short recordings, one after the other, for commands that show the running tasks.
  *
  * Included by: cmd/.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages about a trace: failures, warnings, and the summary. The library only returns them as
- * text.
+ * Print failures, warnings and the summary of a trace. The library only returns their text.
  */
 #include <errno.h>
 #include <stdlib.h>

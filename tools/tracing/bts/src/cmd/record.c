@@ -10,7 +10,7 @@
  *			let the threads read the rest
  *	write		write the file, and print the summary
  *
- * A flight recorder has no reader threads while it waits. They run when the file is written.
+ * A flight recorder has no reader threads while it waits. They run only while the file is written.
  * With --rearm, the flight recorder then starts again.
  *
  * Signals are read from a signalfd. So however the recording ends, the file is complete, and
@@ -93,7 +93,7 @@ int recording_signals(bool children)
 	return fd;
 }
 
-/* Create the next file (FILE, FILE.1, FILE.2 ...), and write all that does not change. */
+/* Create the next file (FILE, FILE.1, FILE.2 ...), and write the event formats. */
 static int open_file(struct record *rec)
 {
 	long long page_kb = instance_read_number(rec->inst, "buffer_subbuf_size_kb");
@@ -157,7 +157,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* The descriptors: signals, write failures, and one for each target. */
+/* Return the descriptors to poll: signals, write failures, and one for each target. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -209,15 +209,16 @@ static enum reason wait_for_end(struct record *rec)
 			break;
 	}
 	free(fds);
-	/* The trigger may have come just before the end of the targets. */
+	/* The trigger may have fired just before the targets ended. */
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * Held branches (bts-block) would be dropped when tracing is switched off, so give the threads
- * time to make room. Held branches are delivered in order, so compare the delivered count.
+ * Branches that wait for room in the ring buffer (held branches, see bts-block) would be dropped
+ * when tracing is switched off, so give the threads time to make room. Branches are delivered in
+ * order, so wait until the number of delivered branches includes the branches that are held now.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -289,7 +290,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* The contents of the CPUs' stats files, with a NULL at the end. */
+/* Return the contents of the CPUs' stats files, with a NULL at the end. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
@@ -330,7 +331,7 @@ static char *info_text(const struct record *rec, const struct collector_counts *
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because its names differ from the names above. */
+	/* Append bts_stats unchanged, because none of its names equals a name above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }

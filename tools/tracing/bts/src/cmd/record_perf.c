@@ -3,13 +3,13 @@
  * bts record with perf, on a kernel without the tracer, and for users other than root.
  *
  *	prepare		fork the command, which waits; open events for the command, or for each
- *			thread of the PIDs, and follow it with ptrace()
+ *			thread of the PIDs, and follow the tasks with ptrace()
  *	run		read the rings into the file's pages until the targets have ended or a
- *			signal comes; stop each new task and exec() for a moment
+ *			signal comes; each new task and each exec() stops for a moment
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The file is a trace.dat, as with the tracer. In the section of bts record, the line backend:
- * describes what the trace lacks, and the line kernel_ends: tells whether it has kernel addresses.
+ * The file is a trace.dat, as with the tracer. In the section of bts record, the line "backend:"
+ * describes what the trace lacks, and "kernel_ends:" tells whether it contains kernel addresses.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -98,7 +98,7 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 
 static int add_thread(struct perf_recording *rec, pid_t tid)
 {
-	/* Without ptrace(), all branches are recorded, but maybe in the wrong task. */
+	/* Without ptrace(), all branches are recorded, but some may be assigned to a wrong task. */
 	if (follow_seize(&rec->follow, tid))
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "in the wrong task", tid, strerror(errno));
@@ -154,7 +154,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* intel_bts records entries into the kernel anyway, but not the returns. */
+	/* Even without the kernel side, intel_bts records branches into the kernel. Skip them. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -228,7 +228,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* The descriptors: signals, rings and targets. */
+/* Return the descriptors to poll: signals, rings and targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -249,8 +249,8 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 
 /*
  * If the task of a ring's event has ended, poll() always reports the ring as readable, and other
- * tasks that write into the ring do not wake the reader. So leave the ring out of poll(), and
- * read it after a timeout. Return the timeout for poll().
+ * tasks that write into the ring do not wake the reader. So exclude the ring from poll(), and
+ * read the ring after a timeout. Return the timeout for poll().
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {

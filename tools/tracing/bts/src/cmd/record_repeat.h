@@ -9,7 +9,7 @@
 
 #include "record/record.h"
 
-/* The exit statuses of env(1), because all others may come from the command. */
+/* The statuses that env(1) uses for its own failures. All other statuses are the command's. */
 enum {
 	RECORD_FAILED		= 125,
 	RECORD_NOT_EXECUTED	= 126,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions for recording with the tracer and with perf.
+ * Declare what recording with the tracer and recording with perf share.
  *
  * Included by: cmd/.
  */
@@ -18,15 +18,15 @@
 struct record_result record_with_perf(const struct record_options *options);
 
 /*
- * A descriptor for the signals that end the recording and, with @children, for SIGCHLD. Returns
- * -1 after a message.
+ * Return a descriptor for the signals that end the recording and, with @children, for SIGCHLD.
+ * Return -1 after a message.
  */
 int recording_signals(bool children);
 /* Rename or remove the archive beside @path, because it belongs to an older trace. */
 void recording_leave_archive(const struct writer *w, const char *path);
-/* Lines "PID NAME". The caller frees the text. */
+/* Return lines "PID NAME". The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
-/* The exit status of a recording that failed. */
+/* Return the exit status of a recording that failed. */
 int recording_failure(const struct targets *targets);
 /* Report how the command ended, unless it returned 0. */
 void recording_report_end(const struct record_options *options, const struct targets *targets);

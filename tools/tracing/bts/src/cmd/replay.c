@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts replay: the call tree.
+ * bts replay: print the call tree.
  *
  *	  instructions  branches  task     calls
  *	                          fib-49   fib() {
@@ -8,9 +8,9 @@
  *	            ...
  *	           121        25  fib-49   } // fib
  *
- * The numbers of a function include its callees. They are known when the function ends, so the
- * last line shows them. A function without callees is one line, so the line for the beginning of
- * a function is delayed until the next frame is entered or left.
+ * The numbers of a function include its callees. The numbers are known only when the function
+ * ends, so the function's last line shows them. A function without callees gets a single line, so
+ * the first line of a function is delayed until the next frame is entered or left.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -48,13 +48,13 @@ struct replay {
 	struct bts_frame	pending_frame;
 };
 
-/* The level at which a frame is printed, kept with the frame: 1 or more; 0 if hidden. */
+/* Return the level at which the frame is printed, which is kept in the frame; 0 if hidden. */
 static uintptr_t level_of(const struct bts_frame *f)
 {
 	return (uintptr_t)f->user;
 }
 
-/* The level of the task's innermost frame; 0 if the task has no frame. */
+/* Return the level of the task's innermost frame; 0 if the task has no frame. */
 static uintptr_t top_level(const struct replay *r, const struct bts_task *t)
 {
 	const struct bts_frame *f = bts_frame(r->trace, t, bts_depth(t) - 1);
@@ -109,7 +109,7 @@ static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr
 	r->rows++;
 }
 
-/* The first members of the JSON object of a line. */
+/* Print the first members of a line's JSON object. */
 static void json_head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level)
 {
 	struct text *text = r->text;
@@ -204,7 +204,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* The level of a new frame. Frames are shown inside -F's function, but not inside -N's. */
+/* Return the level of a new frame. Frames within -F's function are shown, within -N's not. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {
@@ -214,7 +214,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* A hidden frame hides its callees, unless it is outside the function of -F. */
+	/* A hidden frame hides its callees. But with -F, a callee may be the wanted function. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts report: a row for each branch.
+ * bts report: print a row for each branch.
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
@@ -163,7 +163,7 @@ static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 {
 	struct report *r = ctx;
 
-	/* This row may have changed the task's name. */
+	/* Rebuild the beginning of the row, because this row may have changed the task's name. */
 	r->task = NULL;
 	row_head(r, t, row->cpu, row->time);
 	if (r->json) {

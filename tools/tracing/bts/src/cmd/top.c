@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts top: functions, edges, loops, lines or files, ranked by instructions or branches.
+ * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline counts each step. At the end of the trace, the count of a step is added for each
- * of its instructions. So the numbers are exact.
+ * The pipeline counts how often each step was executed. At the end of the trace, the count of a
+ * step is added for each instruction of the step. So the numbers are exact.
  *
  * A loop is the target of backward jumps inside a function. Its count is the number of these
  * jumps.
@@ -162,7 +162,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* Usually the whole run is in one function, which needs no loop. */
+		/* If the whole run is in one function, as usual, add all instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -182,7 +182,7 @@ static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		return a < b ? 1 : -1;
 	if (c != d)
 		return c < d ? 1 : -1;
-	/* Compare addresses, so that the order is the same in each run. */
+	/* If the numbers are equal, order by address, so that each run prints the same order. */
 	if (left->key.a_addr != right->key.a_addr)
 		return left->key.a_addr < right->key.a_addr ? -1 : 1;
 	return left->key.b_addr < right->key.b_addr ? -1 : left->key.b_addr > right->key.b_addr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts why: the check in the kernel that made a system call fail.
+ * bts why: find the check in the kernel that made a system call fail.
  *
  *	history.c	the system calls of the trace, each with its tree and its result
  *	trail.c		the conditions that the failed call has passed
- *	rank.c		the condition at which the failed call parts from a successful call, or
+ *	rank.c		the condition after which the failed and a successful call differ, or
  *			the likeliest conditions
  */
 #include <stdlib.h>
