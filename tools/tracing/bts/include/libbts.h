@@ -13,24 +13,23 @@
  *		fprintf(stderr, "%s\n", bts_error(trace));
  *	bts_close(trace);
  *
- * bts_run() reads the trace once, and calls the functions that were set: for each branch, for
- * each row between branches, for each beginning and end of a call. The branches of a task
- * are in their order, across CPUs. Branches of different tasks are in the order of time.
+ * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each row
+ * between branches, and for each beginning and end of a call. The branches of a task come in the
+ * order of execution, across CPUs. Branches of different tasks come in the order of time.
  *
- * Errors: a function that can fail returns 0 or a negative number of errno's, and bts_error() the
- * first failure as text. The library prints nothing and ends no program. If there is no memory,
- * the call returns -ENOMEM; the trace can only be closed then, and what that call had allocated
- * may be lost.
+ * Errors: a function that can fail returns 0 or a negative errno value, and bts_error() returns
+ * the first failure as text. The library never prints a message or ends the program. If memory
+ * runs out, the call returns -ENOMEM and may leak memory. Then the trace can only be closed.
  *
- * Threads: a trace belongs to one thread at a time, and each of several threads may have its own
- * traces. Functions that bts_run() calls are called in its thread. They may ask for names,
- * lines, tasks and frames of the trace.
+ * Threads: several threads may use different traces at the same time, but not the same trace.
+ * bts_run() calls the callbacks in the thread that called bts_run(). Callbacks may call the
+ * functions below that return names, lines, tasks and frames of the trace.
  *
- * Versions: later versions may add members at the end of the structures that the library hands
- * out, and constants to the enums. Programs do not make such structures themselves. The exception
- * is struct bts_place, which stays as it is.
+ * Versions: later versions may add constants to the enums, and members at the end of the
+ * structures. So a program must not create such structures itself, except struct bts_place, which
+ * will not change.
  *
- * If DEBUGINFOD_URLS is in the environment, debug information is also fetched from there.
+ * Debug information is also fetched from the servers in the environment variable DEBUGINFOD_URLS.
  */
 #ifndef LIBBTS_H
 #define LIBBTS_H
@@ -45,26 +44,26 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* A trace that is open; a task of the trace; a function, or what stands for one. */
+/* An open trace; a task of the trace; a function, or code for which no function is known. */
 struct bts_trace;
 struct bts_task;
 struct bts_sym;
 
 /**
- * enum bts_kind - kinds of branches
- * @BTS_UNKNOWN:	the code is not known
+ * enum bts_kind - the kind of a branch
+ * @BTS_UNKNOWN:	the code is unknown
  * @BTS_COND:		conditional jump
  * @BTS_JUMP:		jump
  * @BTS_JUMP_IND:	jump to an address in a register or in memory
  * @BTS_CALL:		call
  * @BTS_CALL_IND:	call of an address in a register or in memory
  * @BTS_RET:		return
- * @BTS_SYSCALL:	into the kernel by the program
+ * @BTS_SYSCALL:	system call
  * @BTS_SYSRET:		out of the kernel by sysret or sysexit
  * @BTS_IRET:		out of an interrupt or exception
- * @BTS_INTERRUPT:	interrupt or exception: the instruction at from has not run
- * @BTS_FAR:		to another code segment
- * @BTS_EXIT:		out of the kernel, in a way that is not known
+ * @BTS_INTERRUPT:	interrupt or exception: the instruction at @from was not executed
+ * @BTS_FAR:		far jump, call or return
+ * @BTS_EXIT:		out of the kernel by an unknown instruction
  */
 enum bts_kind {
 	BTS_UNKNOWN,
@@ -83,9 +82,9 @@ enum bts_kind {
 };
 
 /**
- * struct bts_place - an address, and what is there
- * @addr:	address as the CPU saw it
- * @object_addr: the same as the file counts addresses; @addr for the kernel
+ * struct bts_place - an address and its function
+ * @addr:	address in memory
+ * @object_addr: address in the file, as in the file's program headers; @addr for the kernel
  * @sym:	function; never NULL
  */
 struct bts_place {
@@ -95,8 +94,9 @@ struct bts_place {
 };
 
 /*
- * Flags of a branch: no way leads from start to from; no code; nothing is known before from; the
- * trace has no branch here, because from is a system call that does not return (only in totals).
+ * Flags of a branch. GAP: no path leads from @start to @from. NO_CODE: the code is unknown. HEAD:
+ * nothing before @from is known. END: the run has no branch, because it ends with a system call
+ * that does not return (only in a bts_total_fn).
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -105,16 +105,16 @@ struct bts_place {
 
 /**
  * struct bts_branch - a branch, and the straight run that led to it
- * @time:	nanoseconds, by the trace's clock; 0 in a bts_total_fn
- * @start:	where the branch before it led; the same as @from if that is not known
- * @from:	the branch instruction, or the instruction that an interrupt came before
- * @to:		where the branch led
+ * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
+ * @start:	target of the previous branch, where the run begins; @from if unknown
+ * @from:	the branch instruction, or the instruction before which an interrupt came
+ * @to:		target of the branch
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
- * @insns:	instructions executed from @start on, the branch included
- * @count:	how often this run and branch were taken, so far
- * @user:	the program's own pointer: NULL at first, then as the program leaves it, for all
- *		branches with the same run, until a bts_total_fn has seen it
+ * @insns:	number of instructions executed from @start to @from, including the branch
+ * @count:	how often this run and branch were executed so far
+ * @user:	for the program's use: NULL at first, then the value that the program stored for
+ *		the same run and branch. Becomes invalid after a bts_total_fn
  */
 struct bts_branch {
 	uint64_t		time;
@@ -129,16 +129,16 @@ struct bts_branch {
 };
 
 /**
- * enum bts_row_type - what lies between branches
+ * enum bts_row_type - the type of a row between branches
  * @BTS_ROW_LOST:	branches were lost
- * @BTS_ROW_GAP:	no way leads from the branch before to the next, or a loss on the CPU may
- *			be this task's
+ * @BTS_ROW_GAP:	no path leads from the previous branch to the next branch, or branches
+ *			that were lost on the CPU may be of this task
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task gets a CPU
  * @BTS_ROW_MAP:	the process maps code
- * @BTS_ROW_EVENT:	another event of the trace
- * @BTS_ROW_SIGNAL:	a signal's handler begins, in a trace without branches into the kernel
- * @BTS_ROW_SIGRETURN:	and ends
+ * @BTS_ROW_EVENT:	any other event
+ * @BTS_ROW_SIGNAL:	a signal handler begins, in a trace without branches into the kernel
+ * @BTS_ROW_SIGRETURN:	a signal handler ends, in such a trace
  */
 enum bts_row_type {
 	BTS_ROW_LOST,
@@ -155,9 +155,9 @@ enum bts_row_type {
  * struct bts_row - a row that is not a branch
  * @type:	type of the row
  * @cpu:	CPU
- * @time:	nanoseconds, by the trace's clock
- * @count:	lost branches; 0 if their number is not known
- * @ended:	the task leaves its CPU for good
+ * @time:	time in nanoseconds of the trace's clock
+ * @count:	number of lost branches; 0 if unknown
+ * @ended:	the task leaves its CPU because it ends
  * @text:	the row as bts report(1) prints it
  */
 struct bts_row {
@@ -171,14 +171,14 @@ struct bts_row {
 
 /**
  * enum bts_frame_kind - how a function was entered
- * @BTS_FRAME_ROOT:	it ran before the trace began, or nothing is known
+ * @BTS_FRAME_ROOT:	before the trace began, or unknown
  * @BTS_FRAME_CALL:	by a call
- * @BTS_FRAME_TAIL:	by a jump: it returns where the frame below it returns
+ * @BTS_FRAME_TAIL:	by a jump: the function returns to the caller of the next outer frame
  * @BTS_FRAME_SYSCALL:	by a system call
  * @BTS_FRAME_INTERRUPT: by an interrupt or exception
- * @BTS_FRAME_SIGNAL:	by the kernel: a signal's handler
- * @BTS_FRAME_GUESS:	it was met after a gap
- * @BTS_FRAME_INLINED:	its code lies within the code of the frame below it; with the filter inline
+ * @BTS_FRAME_SIGNAL:	by the kernel: the function is a signal handler
+ * @BTS_FRAME_GUESS:	unknown, because the function was found after a gap
+ * @BTS_FRAME_INLINED:	inlined in the function of the next outer frame; only with bts_set("inline")
  */
 enum bts_frame_kind {
 	BTS_FRAME_ROOT,
@@ -194,15 +194,16 @@ enum bts_frame_kind {
 /**
  * struct bts_frame - a call
  * @sym:	function
- * @kind:	how it was entered
- * @depth:	frames below it on its stack
+ * @kind:	how the function was entered
+ * @depth:	number of outer frames on the same stack
  * @stack:	number of the task's stack; most tasks have only stack 0
- * @time:	when it was entered
- * @ret:	address that it returns to; 0 if that is not known
- * @insns:	instructions since it was entered, on this stack, with all that it called
- * @branches:	branches, in the same way
- * @unfinished:	it ends because the task or the trace does
- * @user:	the program's own pointer: NULL at first, then as the program leaves it
+ * @time:	when the function was entered
+ * @ret:	address to which the function returns; 0 if unknown
+ * @insns:	number of instructions since the function was entered, on this stack, including
+ *		callees
+ * @branches:	number of branches, counted in the same way
+ * @unfinished:	the frame ends because the task or the trace ends
+ * @user:	for the program's use: NULL at first, then the value that the program stored
  */
 struct bts_frame {
 	const struct bts_sym	*sym;
@@ -218,15 +219,15 @@ struct bts_frame {
 };
 
 /**
- * struct bts_totals - what was in the trace, and what was not
- * @branches:	branches, after the filters on task, CPU and time
- * @tasks:	tasks that took them
- * @switches:	switches from one task to another
- * @lost:	lost branches whose number is known
- * @losses:	losses of a number that is not known
- * @gaps:	places where no way leads from a branch to the next
- * @no_code:	branches whose code is not known
- * @guessed:	stacks that branches do not say for certain
+ * struct bts_totals - what the trace contained, and what was missing from it
+ * @branches:	number of branches that passed the filters for task, CPU and time
+ * @tasks:	number of tasks that executed these branches
+ * @switches:	number of switches from one task to another
+ * @lost:	number of lost branches, as far as known
+ * @losses:	number of losses whose size is unknown
+ * @gaps:	number of places where no path leads from a branch to the next branch
+ * @no_code:	number of branches whose code is unknown
+ * @guessed:	number of call stacks that are guesses; 0 if calls were not followed
  */
 struct bts_totals {
 	uint64_t	branches;
@@ -239,26 +240,26 @@ struct bts_totals {
 	uint64_t	guessed;
 };
 
-/* What bts_run() calls. If the function returns a number that is not 0, bts_run() ends with it. */
+/* Callbacks of bts_run(). If a callback returns a value other than 0, bts_run() returns it. */
 typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_branch *branch);
-/* The task is NULL if the row is a CPU's. */
+/* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
 typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_frame *frame);
-/* The task continues on this stack; or, if it is guessed, its stack is a guess from here on. */
+/* The task continues on stack number @stack. From here on, this is only a guess if @guessed. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
-/* A run and branch with the number of times that it was taken; nothing can be returned. */
+/* A run and its branch, with the number of executions. This callback cannot end bts_run(). */
 typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
 /* --- Traces ------------------------------------------------------------------------- */
 
 /**
  * bts_open - open a trace
- * @trace:	where to put the trace; NULL is put there if there is no memory for it
- * @path:	the file, a trace.dat; its archive, PATH.archive, is used if it is there
+ * @trace:	where to put the trace; NULL is put there if memory runs out
+ * @path:	path of a trace.dat file; if there is an archive PATH.archive, it is used, too
  *
- * Return: 0 or a negative number of errno's. A trace that could not be opened has its error, and
- * is to be closed as well.
+ * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and
+ * bts_close() must be called as well.
  */
 int bts_open(struct bts_trace **trace, const char *path);
 
@@ -266,13 +267,13 @@ int bts_open(struct bts_trace **trace, const char *path);
  * bts_close - close a trace
  * @trace:	the trace, or NULL
  *
- * All that the trace has handed out is invalid after this.
+ * All pointers that the library returned for this trace become invalid.
  */
 void bts_close(struct bts_trace *trace);
 
 /**
- * bts_error - the first failure, as text
- * @trace:	the trace; NULL stands for one for which there was no memory
+ * bts_error - return the first failure as text
+ * @trace:	the trace, or NULL after bts_open() ran out of memory
  *
  * Return: "what: file: reason", or NULL if nothing has failed.
  */
@@ -281,57 +282,57 @@ const char *bts_error(const struct bts_trace *trace);
 /**
  * bts_set - set a filter
  * @trace:	the trace, before bts_run()
- * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel" or "vmlinux"; or
- *		"inline": calls of inlined functions, too
- * @value:	as the option of that name of bts(1) takes it; NULL for "user", "kernel", "inline"
+ * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel", "vmlinux" or
+ *		"inline", which adds frames for inlined functions
+ * @value:	value of the option with this name in bts(1); NULL for "user", "kernel", "inline"
  *
- * Return: 0 or a negative number of errno's.
+ * Return: 0 or a negative errno value.
  */
 int bts_set(struct bts_trace *trace, const char *name, const char *value);
 
 /**
- * bts_on_branch - have a function called for each branch, before the calls change by it
+ * bts_on_branch - set the callback for each branch
  * @trace:	the trace
- * @fn:		function, or NULL
+ * @fn:		function, or NULL. It is called before the branch changes the frames of the task
  */
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
- * bts_on_total - have a function called for each different run and branch, with its count
+ * bts_on_total - set the callback for the total of each different run and branch
  * @trace:	the trace
  * @fn:		function, or NULL. It is called at the end, and earlier if there are very many
- *		different branches, so the same addresses may come several times. It is the last
- *		function to see @user of the branch
+ *		different branches, so it may be called several times for the same addresses. After
+ *		the call, @user of the branch is forgotten
  *
- * Without another function this is fast: branches are only counted.
+ * Without other callbacks, bts_run() only counts the branches, which is fast.
  */
 void bts_on_total(struct bts_trace *trace, bts_total_fn fn);
 
 /**
- * bts_on_row - have a function called for each row that is not a branch
+ * bts_on_row - set the callback for each row that is not a branch
  * @trace:	the trace
  * @fn:		function, or NULL
  */
 void bts_on_row(struct bts_trace *trace, bts_row_fn fn);
 
 /**
- * bts_on_call - have a function called when a function of the trace is entered
+ * bts_on_call - set the callback for each entry into a traced function
  * @trace:	the trace
  * @fn:		function, or NULL
  *
- * Calls are followed if there is such a function, or one of bts_on_return() or bts_on_stack().
+ * Calls are followed only if a callback for calls, returns or stacks is set.
  */
 void bts_on_call(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_return - have a function called when a function of the trace ends
+ * bts_on_return - set the callback for each end of a traced function
  * @trace:	the trace
- * @fn:		function, or NULL. The frame is still the innermost one
+ * @fn:		function, or NULL. During the call, the frame is still the innermost frame
  */
 void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_stack - have a function called when a task changes its stack, or when its stack is a guess
+ * bts_on_stack - set the callback for each change, and for each guess, of a task's stack
  * @trace:	the trace
  * @fn:		function, or NULL
  */
@@ -339,20 +340,19 @@ void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn);
 
 /**
  * bts_run - read the trace
- * @trace:	the trace; it can be read once
- * @ctx:	first argument of the functions
+ * @trace:	the trace, which can be read only once
+ * @ctx:	first argument of the callbacks
  *
- * At the end, the frames that are left end. They do so without a call of the function of
- * bts_on_return() if a function has ended the run.
+ * At the end, the callback of bts_on_return() is called for the remaining frames, unless a
+ * callback has ended bts_run().
  *
- * Return: 0 at the end of the trace; the number with which a function has ended the run; or a
- * negative number of errno's. It is -EBADMSG if the file is damaged or cut, and all that can
- * be read was read.
+ * Return: 0 at the end of the trace, the value with which a callback ended bts_run(), or a
+ * negative errno value. After -EBADMSG (a damaged or truncated file), all intact data was read.
  */
 int bts_run(struct bts_trace *trace, void *ctx);
 
 /**
- * bts_totals - what was in the trace
+ * bts_totals - return what the trace contained, and what was missing from it
  * @trace:	the trace, after bts_run()
  *
  * Return: the totals.
@@ -360,16 +360,16 @@ int bts_run(struct bts_trace *trace, void *ctx);
 const struct bts_totals *bts_totals(struct bts_trace *trace);
 
 /**
- * bts_bill - the totals, as the last lines of bts report(1)
+ * bts_bill - return the totals as text, like the last lines of bts report(1)
  * @trace:	the trace, after bts_run()
- * @json:	as a JSON object
+ * @json:	return a JSON object
  *
  * Return: text with a newline at its end, valid until the next call; NULL after a failure.
  */
 const char *bts_bill(struct bts_trace *trace, bool json);
 
 /**
- * bts_warning - a remark about filters that nothing matches
+ * bts_warning - return a remark about filters that match nothing
  * @trace:	the trace, after bts_run()
  *
  * Return: text, valid until the next call, or NULL.
@@ -379,116 +379,116 @@ const char *bts_warning(struct bts_trace *trace);
 /* --- Tasks -------------------------------------------------------------------------- */
 
 /**
- * bts_next_task - the tasks of the trace, one after the other
+ * bts_next_task - list the tasks of the trace
  * @trace:	the trace
- * @task:	the task before; NULL for the first one
+ * @task:	the previous task, or NULL to begin
  *
- * Return: a task, or NULL after the last one. In bts_run(): one of those met so far.
+ * Return: the next task, or NULL after the last task. During bts_run(), the list contains the
+ * tasks that occur before the current position in the trace.
  */
 const struct bts_task *bts_next_task(const struct bts_trace *trace, const struct bts_task *task);
 
 /**
- * bts_task_pid - the number of a task
+ * bts_task_pid - return the thread ID of a task
  * @task:	the task
  *
- * Return: its PID, which for a thread is the thread's.
+ * Return: the thread ID, which for the first thread of a process is also the process ID.
  */
 int bts_task_pid(const struct bts_task *task);
 
 /**
- * bts_task_tgid - the process of a task
+ * bts_task_tgid - return the process ID of a task
  * @task:	the task
  *
- * Return: the number of the process; the task's own if the trace does not say it.
+ * Return: the process ID, or the thread ID if the trace does not contain the process ID.
  */
 int bts_task_tgid(const struct bts_task *task);
 
 /**
- * bts_task_comm - the name of a task
+ * bts_task_comm - return the name of a task
  * @task:	the task
  *
- * Return: the name that it has at this place of the trace.
+ * Return: the task's name at the current position in the trace.
  */
 const char *bts_task_comm(const struct bts_task *task);
 
 /**
- * bts_task_cpu - the CPU of a task
+ * bts_task_cpu - return the CPU of a task
  * @task:	the task
  *
- * Return: the CPU on which it is, or was last; -1 if it was on none.
+ * Return: the task's current or last CPU; -1 if the task was on no CPU yet.
  */
 int bts_task_cpu(const struct bts_task *task);
 
 /**
- * bts_task_branches - how many branches a task has taken
+ * bts_task_branches - return how many branches a task has executed
  * @task:	the task
  *
- * Return: their number so far.
+ * Return: the number up to the current position in the trace.
  */
 uint64_t bts_task_branches(const struct bts_task *task);
 
 /* --- Names -------------------------------------------------------------------------- */
 
 /**
- * bts_find - what is at an address of a task
+ * bts_find - find the function at an address of a task
  * @trace:	the trace
- * @task:	the task
- * @addr:	the address, with the mappings that the task has at this place of the trace
- * @place:	where to put it
+ * @task:	the task, with its mappings at the current position in the trace
+ * @addr:	the address
+ * @place:	where to put the result
  */
 void bts_find(struct bts_trace *trace, const struct bts_task *task, uint64_t addr,
 	      struct bts_place *place);
 
 /**
- * bts_place_text - a place as text
+ * bts_place_text - convert a place to "function+0x12", "libfoo.so+0x1234" or its address
  * @place:	the place
- * @buffer:	where to put it, with a 0 at its end
- * @size:	bytes there
+ * @buffer:	where to put the text, with a 0 at its end
+ * @size:	size of the buffer
  *
- * Return: the length of "function+0x12", "libfoo.so+0x1234", or of the address; the text is cut
- * if that is not less than @size.
+ * Return: the length of the full text. If it is not less than @size, the text was truncated.
  */
 size_t bts_place_text(const struct bts_place *place, char *buffer, size_t size);
 
 /**
- * bts_line - file and line of a place
+ * bts_line - find the source file and the line of a place
  * @trace:	the trace
  * @place:	the place
  * @file:	where to put the path of the source file
  * @line:	where to put the line
  *
- * Return: 0; -ENOENT if there is no such information; or another negative number of errno's.
+ * Return: 0; -ENOENT if the file and line are unknown; or another negative errno value.
  */
 int bts_line(struct bts_trace *trace, const struct bts_place *place, const char **file,
 	     unsigned int *line);
 
 /**
- * bts_kind_name - a short word for a kind of branches
+ * bts_kind_name - return a short name of a kind of branches
  * @kind:	the kind
  *
- * Return: as bts report(1) prints it, such as "jcc" or "call".
+ * Return: the name that bts report(1) prints, such as "jcc" or "call".
  */
 const char *bts_kind_name(enum bts_kind kind);
 
 /**
- * bts_sym_name - the name of a function
+ * bts_sym_name - return the name of a function
  * @sym:	the function
  *
- * Return: its name in the source, longer if its file has others of that name; "[libfoo.so]" if
- * there is no symbol.
+ * Return: the name in the source, made longer if the file has other functions of the same name;
+ * "[libfoo.so]" if there is no symbol.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 
 /**
- * bts_sym_linked - the name of a function for the linker
+ * bts_sym_linked - return the name of a function for the linker
  * @sym:	the function
  *
- * Return: the name in the table of symbols.
+ * Return: the name in the symbol table.
  */
 const char *bts_sym_linked(const struct bts_sym *sym);
 
 /**
- * bts_sym_object - the file of a function
+ * bts_sym_object - return the name of the file that contains a function
  * @sym:	the function
  *
  * Return: the file's name without its directory, "[kernel]", or the name of a module.
@@ -496,55 +496,55 @@ const char *bts_sym_linked(const struct bts_sym *sym);
 const char *bts_sym_object(const struct bts_sym *sym);
 
 /**
- * bts_sym_path - the path of the file of a function
+ * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path by which the file was mapped.
+ * Return: the path of the file in the process that mapped the file.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 
 /**
- * bts_sym_addr - where a function begins
+ * bts_sym_addr - return the address of a function
  * @sym:	the function
  *
- * Return: the address, as its file counts addresses; 0 if there is no symbol.
+ * Return: the address of its beginning, as in bts_place.object_addr; 0 if there is no symbol.
  */
 uint64_t bts_sym_addr(const struct bts_sym *sym);
 
 /**
  * bts_sym_is - compare a function with a name
  * @sym:	the function
- * @name:	one of its names, or a pattern with * or ? for one
+ * @name:	a name, or a pattern with * or ?
  *
- * Return: true if the name, or the pattern, is the function's.
+ * Return: true if one of the function's names is equal to the name, or matches the pattern.
  */
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - the program's own pointer beside a function
- * @sym:	the function
+ * bts_sym_user - return the place of a pointer for the program's use
+ * @sym:	the function to which the pointer belongs
  *
- * Return: where the pointer is; it is NULL at first.
+ * Return: the address of the pointer, which is NULL at first.
  */
 void **bts_sym_user(const struct bts_sym *sym);
 
 /* --- Calls -------------------------------------------------------------------------- */
 
 /**
- * bts_depth - how many frames a task has
+ * bts_depth - return how many frames a task has
  * @task:	the task
  *
- * Return: the number on its current stack; 0 if calls are not followed.
+ * Return: the number of frames on the task's current stack; 0 if calls are not followed.
  */
 unsigned int bts_depth(const struct bts_task *task);
 
 /**
- * bts_frame - a frame of a task
+ * bts_frame - return a frame of a task
  * @trace:	the trace
  * @task:	the task
- * @depth:	0 for the outermost, bts_depth() - 1 for the innermost one
+ * @depth:	0 for the outermost frame, bts_depth() - 1 for the innermost frame
  *
- * Return: the frame, valid until the next call; NULL if there is none.
+ * Return: the frame, valid until the next bts_frame(); NULL if there is no such frame.
  */
 const struct bts_frame *bts_frame(struct bts_trace *trace, const struct bts_task *task,
 				  unsigned int depth);
