@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libtraceevent plugin: packed branches as rows
+ * libtraceevent plugin: print the branches of a pack as rows.
  *
- * The bts tracer with its option bts-pack puts many branches into an entry bts_pack.
- * Without this plugin trace-cmd report shows it as a line, with the number of branches,
- * the first and the last address. With it there is a row for each branch:
+ * With the option bts-pack, the bts tracer puts many branches into one entry, bts_pack. trace-cmd
+ * report alone prints an entry as one line, with the number of branches, the first and the last
+ * address. With this plugin, it prints a row for each branch:
  *
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
- * The first row stands where the reader of the trace has printed its columns, and the
- * other ones begin with a copy of them, whatever they are. All branches of a pack have
- * its time.
+ * Before the first row, trace-cmd has printed the columns for task, CPU and time. The plugin
+ * copies these columns to the other rows. All branches of a pack have the time of the pack.
  *
- * With the option "bts:lost", what is missing between two packs of a CPU is a row of its
- * own, before the later one: where whole packs were overwritten or dropped, their
- * numbers say how many branches that were. It is not on by default, because it takes a
- * reader that asks for each entry of one buffer, in order, and packs from the beginning
- * to the end: trace-cmd report does, of one instance and with no filter, KernelShark
- * does not.
+ * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
+ * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
+ * many branches are missing. This option is off by default, because it works only if the program
+ * requests every entry of one buffer in order. trace-cmd report does so for one instance and
+ * without a filter; KernelShark does not.
  *
- * An entry that ends before its fields do is damaged, and says so. libtraceevent itself
- * would read what comes after it, so bts_branch has a handler as well.
+ * An entry that ends before its last field is damaged. The plugin checks this for bts_branch, too,
+ * because libtraceevent itself would read past the end of the entry.
  */
 
 #include <stdio.h>
@@ -46,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* The number of the branch that comes next on a CPU, plus 1; 0: not known */
+/* For each CPU, the sequence number of its next branch, plus 1; 0: unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)
@@ -54,7 +52,7 @@ static bool plugin_shows_lost(void)
 	return TEP_PLUGIN_OPTIONS[0].set;
 }
 
-/* Return: false, after a message in the row, if the entry ends before its fields do. */
+/* Return false, after a message in the row, if the entry ends before its last field. */
 static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 			    const struct tep_record *record)
 {
@@ -69,7 +67,7 @@ static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 	return true;
 }
 
-/* The columns of the row that is being printed, up to here. Return: a copy. */
+/* Return a copy of the current row as printed so far. The caller frees the copy. */
 static char *plugin_columns(struct trace_seq *s)
 {
 	unsigned int begin = s->len;
@@ -79,7 +77,7 @@ static char *plugin_columns(struct trace_seq *s)
 	return strndup(s->buffer + begin, s->len - begin);
 }
 
-/* User space, the lower half, has no names here: those of the kernel do not apply. */
+/* Print user addresses (the lower half) as numbers: libtraceevent knows only kernel symbols. */
 static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;
@@ -93,7 +91,7 @@ static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 add
 		trace_seq_printf(s, "0x%llx", (unsigned long long)addr);
 }
 
-/* The branches before this entry, if some of those that precede it are missing. */
+/* If branches are missing before this entry, print their number. The entry itself has @nr. */
 static void plugin_put_lost(struct trace_seq *s, const char *columns, int cpu,
 			    unsigned long long seq, unsigned long long nr)
 {
@@ -126,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* Traces of the first tracers have no such field. */
+/* In traces of the first versions of the tracer, packs have no format field. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;
@@ -137,7 +135,7 @@ static unsigned int plugin_format(struct tep_event *event, struct tep_record *re
 	return format;
 }
 
-/* Return: 0 if the entry is printed, 1 if its own format is to be used. */
+/* Return 0 if the entry was printed, or 1 if libtraceevent must print it. */
 static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {
@@ -169,7 +167,7 @@ static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 	return 0;
 }
 
-/* Branches that the kernel says are lost are none that are missing. */
+/* Branches that the kernel reports as lost are not counted as missing again. */
 static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {
