@@ -78,7 +78,7 @@ int bts_prepare_dump(void)
 	return bts_dump_rows ? 0 : -ENOMEM;
 }
 
-/* Return the state of @iter, or NULL if there is no memory. */
+/* Return the state of @iter, or NULL if it cannot be allocated. */
 static struct bts_rows *bts_rows(struct trace_iterator *iter)
 {
 	if (iter->rows)

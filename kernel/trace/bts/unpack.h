@@ -100,7 +100,7 @@ struct bts_pair {
  * @end:	the end of the code
  * @left:	the number of branches still to come
  * @run:	the number of predicted branches still to decode
- * @then:	the number of the node after the run, plus 1; 0 if there is none
+ * @then:	the number of the node after the run, plus 1; 0: no node
  * @cur:	the node of the last branch
  * @nodes:	the number of nodes
  * @damaged:	the code is damaged

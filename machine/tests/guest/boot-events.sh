@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/boot-events.sh: checks that events are recorded from the first initcalls on, and are correct
-# with preempt=full. The exit status tells which step failed.
+# with preempt=full. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

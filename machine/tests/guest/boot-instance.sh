@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/boot-instance.sh: checks that an instance from the kernel's command line traces a program
-# exactly. The exit status tells which step failed.
+# exactly. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing/instances/early || exit 2
 [ "$(cat current_tracer)" = nop ] || exit 3

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-tracer.sh: checks that the whole boot was traced. The exit status tells which step
-# failed.
+# guest/boot-tracer.sh: checks that the whole boot was traced. The exit status identifies the
+# failed step.
 
 cd /sys/kernel/tracing || exit
 [ "$(cat current_tracer)" = bts ] || exit 2

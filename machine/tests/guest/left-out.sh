@@ -4,7 +4,7 @@
 # guest/left-out.sh [WORDS]: CPU 1's BTS does not work. The tracer must leave out and name CPU 1,
 # and record on CPU 0. With WORDS, CPU 1 is online when the tracer is chosen, and error_log must
 # have the words. Without WORDS, CPU 1 comes online while branches are traced. The exit status
-# tells which step failed.
+# identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 cpu1=/sys/devices/system/cpu/cpu1/online

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/lockdown.sh: checks that there is no tracer, and that tracefs is closed. The exit status
-# tells which step failed.
+# identifies the failed step.
 
 dmesg | grep "lockdown\|bts:"
 dmesg | grep -q "bts: cannot register the tracer: -1$" || exit 2

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/tool-absent.sh: checks that the user tool reports why it cannot record, and leaves nothing
-# behind. The exit status tells which step failed.
+# behind. The exit status identifies the failed step.
 
 cd /tmp || exit
 bts check && exit 2

@@ -475,7 +475,7 @@ const char *bts_kind_name(enum bts_kind kind);
  * @sym:	the function
  *
  * Return: the name in the source, made longer if the file has other functions of the same name;
- * "[libfoo.so]" if there is no symbol.
+ * "[libfoo.so]" for code without a symbol.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 
@@ -507,7 +507,7 @@ const char *bts_sym_path(const struct bts_sym *sym);
  * bts_sym_addr - return the address of a function
  * @sym:	the function
  *
- * Return: the address of its beginning, as in bts_place.object_addr; 0 if there is no symbol.
+ * Return: the address of its beginning, as in bts_place.object_addr; 0 for code without a symbol.
  */
 uint64_t bts_sym_addr(const struct bts_sym *sym);
 
@@ -544,7 +544,7 @@ unsigned int bts_depth(const struct bts_task *task);
  * @task:	the task
  * @depth:	0 for the outermost frame, bts_depth() - 1 for the innermost frame
  *
- * Return: the frame, valid until the next bts_frame(); NULL if there is no such frame.
+ * Return: the frame, valid until the next bts_frame(); NULL if the task has no frame at @depth.
  */
 const struct bts_frame *bts_frame(struct bts_trace *trace, const struct bts_task *task,
 				  unsigned int depth);

@@ -60,7 +60,10 @@ static char *id_name(const struct object *object, const char *suffix)
 static void put(struct archived *all, const char *name, const void *data, size_t size,
 		const char *path)
 {
-	/* The name contains the build ID, so an existing file with this name is the same file. */
+	/*
+	 * An existing file with this name is the same file: the name contains the build ID or, for
+	 * a file that is proven in another way, the path.
+	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
 	if (all->verbose)

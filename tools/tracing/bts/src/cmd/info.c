@@ -224,7 +224,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* The tracer's counters begin at @stats, which is NULL if there are none. */
+/* @stats is the part of the text with the tracer's counters, or NULL if the trace has none. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

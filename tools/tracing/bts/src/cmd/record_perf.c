@@ -9,7 +9,8 @@
  *	finish		detach from the tasks, write the file, and print the summary
  *
  * The file is a trace.dat, as with the tracer. In the section of bts record, the line "backend:"
- * describes what the trace lacks, and "kernel_ends:" tells whether it contains kernel addresses.
+ * describes what the trace lacks, and "kernel_ends:" is "present" if branches may begin or end
+ * in the kernel, otherwise "absent".
  */
 #include <dirent.h>
 #include <errno.h>

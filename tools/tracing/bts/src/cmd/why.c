@@ -42,7 +42,7 @@ struct why {
 	bool		json;
 };
 
-/* Parse "EINVAL" or "22". Returns 0 if there is no such error. */
+/* Parse "EINVAL" or "22". Returns 0 if the text is not an error. */
 static int error_number(const char *text)
 {
 	char *end;

@@ -5,7 +5,7 @@
  * are sorted by name.
  *
  * The picture contains no script, so it can be part of a document. A tooltip shows the name and
- * the count of a box. Boxes that are too narrow are not drawn; the last line tells their number.
+ * the count of a box. Boxes that are too narrow are not drawn; the last line has their number.
  */
 #include <stdlib.h>
 #include <string.h>

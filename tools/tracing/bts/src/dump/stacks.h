@@ -33,7 +33,10 @@ void stacks_free(struct stacks_node *root);
 
 /* Return the node's own instructions or, with d->by_branches, branches. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
-/* Return the children, sorted by name, or NULL if there are none. The caller frees the list. */
+/*
+ * Return the children, sorted by name, or NULL for a node without children. The caller frees the
+ * list.
+ */
 struct stacks_node **stacks_children(const struct stacks_node *n, size_t *nr);
 
 #endif

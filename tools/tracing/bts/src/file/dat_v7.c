@@ -160,7 +160,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/* Return the end of the compressed chunks at @offset, or 0 if there are no valid chunks. */
+/* Return the end of the compressed chunks at @offset, or 0 if the chunks are damaged. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];

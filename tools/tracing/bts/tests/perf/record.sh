@@ -30,7 +30,8 @@ perf_record() { # FILE OPTION...
 }
 intel_bts() { # PROGRAM
 	for side in u k ''; do
-		perf_record "$1-intel$side.data" --per-thread -m ,4096 -e "intel_bts//$side" "$progs/$1" || return
+		perf_record "$1-intel$side.data" --per-thread -m ,4096 -e "intel_bts//$side" \
+			"$progs/$1" || return
 	done
 }
 intel_live() { # PROGRAM [OPTION]
