@@ -19,8 +19,8 @@ struct task_struct;
 /**
  * struct bts_departs - how a task leaves a CPU
  * @user_ip:	the task's address in user space, or 0 if it has none
- * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if the
- *		task was returning to user space
+ * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if unknown,
+ *		or if the task was returning to user space
  * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX if preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
  */
@@ -39,7 +39,7 @@ struct bts_departs {
  * @ino:	the file's inode, or 0 if there is no file
  * @maj:	major number of the file system's device
  * @min:	minor number of the file system's device
- * @path:	the path of the file, or a name in brackets, or //anon
+ * @path:	the path of the file, a name in brackets, //anon or //toolong
  * @build_id:	the build ID of the ELF file
  * @build_id_size: its size; 0 if there is no build ID, or it is not in memory
  */

@@ -74,7 +74,7 @@ static void ds_ask(struct ds_bts_cpu *c)
 	ds_bts_ask(current);
 }
 
-/* Why a CPU's BTS is not used. Context: any; BTS is claimed, or a claim has failed. */
+/* Return why a CPU's BTS is not used. Context: any; BTS is claimed, or a claim has failed. */
 enum ds_fault ds_bts_fault(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
@@ -182,7 +182,7 @@ void ds_bts_crash(void)
 	}
 }
 
-/* Probe a CPU. If the probe fails, tell the client, and do not record there. */
+/* Probe a CPU. If the probe fails, notify the client, and do not record there. */
 static void ds_start(struct ds_bts_cpu *c)
 {
 	WRITE_ONCE(c->fault, ds_probe(c));
@@ -234,7 +234,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/* Stop BTS: the next kernel may reuse the memory of the buffers. Context: interrupts on. */
+/* Stop BTS, because the next kernel may reuse the buffers' memory. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	on_each_cpu(ds_run, &ds_leave, true);
@@ -306,13 +306,13 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed, now or when it comes online. If the BTS of a CPU does not work, it is
- * not used: ds_bts_fault() returns the reason, and a flush of the CPU sets @dead.
- * Nothing is recorded before the first task switch or ds_bts_update_all().
+ * Each CPU is probed, now or when it comes online. If its BTS works, the CPU calls the
+ * client's turn() at once. Otherwise BTS is not used there: ds_bts_fault() returns the
+ * reason, and a flush of the CPU sets @dead.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
- * Return: 0; -EBUSY if perf has BTS or LBR events; -ENODEV if there is no BTS; -ENOMEM if
- * perf could not allocate the buffers; -EIO if BTS works on no CPU. On error BTS is off.
+ * Return: 0, or with BTS off: -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT;
+ * -ENODEV without BTS; -ENOMEM without buffers from perf; -EIO if BTS works on no CPU.
  */
 int ds_bts_claim(const struct ds_bts_ops *ops)
 {
@@ -352,7 +352,7 @@ err_claim:
  *
  * The CPUs hand over their records first.
  *
- * Context: Process context, may sleep. The client must not call ds_bts_off() any more.
+ * Context: Process context, may sleep. The client must no longer call ds_bts_off().
  */
 void ds_bts_release(void)
 {

@@ -394,14 +394,14 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /* Try again, because an NMI from another source or a wrong record (AAJ122) spoils a try. */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches of a try; they fit into the buffer. */
+/* The maximum number of branches of a loop. The buffer has room for two such loops. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
 
 /*
  * Take a known branch @branches times, or until a PMI comes. Only an NMI adds other
- * branches. Return: true if the buffer holds exactly one record of the known branch.
+ * branches. Return: true if the buffer holds exactly one record, that of the known branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {

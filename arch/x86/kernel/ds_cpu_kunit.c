@@ -2,8 +2,8 @@
 /*
  * KUnit tests of the BTS driver: PMIs, NMIs and a crash, on the CPUs of this machine
  *
- * The test is the driver's client: it claims BTS and counts the records of each CPU. Each
- * NMI that a test sends goes to its own CPU.
+ * The suite is the driver's client: it claims BTS and counts the records of each CPU. A test
+ * sends NMIs only to its own CPU.
  */
 
 #include <kunit/test.h>
@@ -271,7 +271,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms for all CPUs together. Both CPUs are in a drain and do not respond. */
+/* A crash waits 10 ms for all CPUs together. Two CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;

@@ -121,7 +121,7 @@ static void ds_test_drain(struct ds_test *t)
 	ds_test_drain_late(t, 0);
 }
 
-/* Expect the @nr records from number @first on. */
+/* Expect @nr records, numbered from @first. */
 static void ds_test_expect(struct kunit *test, unsigned int first, unsigned int nr)
 {
 	struct ds_test *t = test->priv;
@@ -165,7 +165,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index, records are lost while TR is set, but not while it is clear. */
+/* If perf resets the index, records are lost while TR is set, but not while TR is clear. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -379,7 +379,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The entry has a wrong origin. Another interrupt came earlier at the same address. */
+/* The NMI's entry has a wrong origin. Another interrupt came earlier at the same address. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

@@ -18,10 +18,10 @@
  * leave the section; at the end, they enter it. After an own record, the branch of a return
  * thunk is own too. If an NMI drains, its entry and its exit are own, too. The entry begins
  * with the last branch to the kernel's NMI entry point. The exit ends with the branch back
- * to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If that branch
- * is not found, the records are delivered and counted as unsure. The origin of the entry's
- * branch is not checked, because it may be wrong (AAJ122). A full buffer is not searched
- * for the entry, because the NMI may have begun after the last record.
+ * to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If one of these
+ * branches is not found, the records are delivered and counted as unsure. The origin of the
+ * entry's branch is not checked, because it may be wrong (AAJ122). A full buffer is not
+ * searched for the entry, because the NMI may have begun after the last record.
  */
 
 #include <linux/minmax.h>
@@ -83,7 +83,7 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 
 /*
  * Return the number of records stored after BTS went off. If the index has decreased, a
- * circular buffer has wrapped; for a linear buffer, perf has reset it (intel_pmu_reset()).
+ * circular buffer has wrapped, or perf has reset a linear buffer (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -204,7 +204,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/* Find where this drain's entry begins. Only NMIs can follow the branch to the section. */
+/* Find where this drain's entry begins. After the branch to the section only NMIs follow. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {

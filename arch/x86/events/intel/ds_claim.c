@@ -34,13 +34,13 @@ bool intel_ds_has_bts(void)
  * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
  * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and events
- * that use BTS or LBR are refused. DS_AREA is set on every online CPU, including CPUs
- * that come online later. PEBS and the counters keep working. perf's PMI handler stays
- * active and keeps unmasking the PMI. Only one claim may be active.
+ * that use BTS or LBR are refused, on some CPUs Intel PT, too. DS_AREA is set on every CPU,
+ * now or when it comes online. PEBS and the counters keep working. perf's PMI handler keeps
+ * unmasking the PMI. The caller must not claim again before the release.
  *
  * Context: Process context, may sleep.
- * Return: 0; -EBUSY if BTS or LBR is in use; -ENODEV if there is no BTS; -ENOMEM if there
- * is no memory for the buffers.
+ * Return: 0; -EBUSY if perf uses BTS, LBR or, without lbr_pt_coexist, Intel PT; -ENODEV if
+ * there is no BTS; -ENOMEM if there is no memory for the buffers.
  */
 int intel_ds_claim_bts(void)
 {

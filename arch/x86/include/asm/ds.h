@@ -93,7 +93,7 @@ struct ds_bts_slice {
  *		so later branches were not stored
  * @stopped:	recording stops on this CPU, because too many interrupts in a row found
  *		only own records
- * @dead:	this CPU's BTS does not work, so it is not used. Set in the batch of a flush
+ * @dead:	this CPU's BTS does not work, so BTS is not used. Set in the batch of a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -116,11 +116,11 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * The section for code of the driver and the tracer that runs while BTS is on. It switches
- * BTS off before anything else, and on after everything else. A record that begins or ends
- * in this section is own (not of the traced code). The section must not be probed, traced
- * or sanitized. Interrupts must stay off from before it is entered until after it is left.
- * objtool checks that it calls other code only between ds_bts_pause() and ds_bts_resume().
+ * The section for code of the driver and the tracer that runs while BTS is on. Such code
+ * switches BTS off first and on last. A record that begins or ends in this section is own
+ * (not of the traced code). The section must not be probed, traced or sanitized. Interrupts
+ * must stay off from before it is entered until after it is left. objtool checks that this
+ * code calls other code only between ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
