@@ -2,11 +2,11 @@
 /*
  * Send SIGIO to readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
- * A signal is sent when poll() would find something to read, with buffer_percent. It is
- * also sent when a snapshot swaps the buffers; then there may be nothing to read. The next
- * signal is sent only after the reader has read: at once if the ring buffer still has
- * entries, otherwise when new entries come. So a reader that does not read is not flooded
- * with signals, even if each signal adds to the trace.
+ * A signal is sent when poll() would find something to read, given buffer_percent, and when
+ * a snapshot swaps the buffers; then there may be nothing to read. The next signal is sent
+ * only after the reader has read: at once if the ring buffer still has entries, otherwise
+ * when new entries come. So a reader that does not read is not flooded with signals, even if
+ * each signal adds to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -143,7 +143,7 @@ static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
 
 /**
  * trace_sigio_set - the fasync() of trace_pipe and trace_pipe_raw
- * @iter:	the reader's iterator, which later frees the memory allocated here
+ * @iter:	the reader's iterator; its release frees the memory allocated here
  * @fd:		the argument of fasync()
  * @filp:	the argument of fasync()
  * @on:		the argument of fasync()

@@ -39,7 +39,6 @@ DECLARE_STATIC_KEY_FALSE(tracer_sync_key);
 void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
 void tracer_sync_poll(struct trace_iterator *iter, bool nonblock, int full);
 
-/* Make the tracer bring the ring buffer up to date: see above */
 static __always_inline void tracer_sync(struct trace_array *tr, int cpu,
 					enum tracer_sync_reason why)
 {

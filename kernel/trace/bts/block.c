@@ -11,7 +11,7 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * A task that can wait does not return to user mode while any CPU holds branches of the
+ * A target that can wait does not return to user mode while any CPU holds branches of the
  * instance, whichever task took them. So no state is kept per task. Meanwhile the task may
  * take branches in the kernel, and other tasks may take branches until their next interrupt.
  * These branches wait in the backlog of their CPU.
@@ -47,7 +47,7 @@
 
 #include "bts.h"
 
-/* The time between drains while a task waits or, with bts-circular, a reader. */
+/* The time between drains while a task or, with bts-circular, a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -76,7 +76,7 @@ void bts_check_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Report whether the current task is a traced task of set_ftrace_pid, and can wait. */
+/* Report whether set_ftrace_pid contains the current task, which is traced and can wait. */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
@@ -193,11 +193,11 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 }
 
 /**
- * bts_set_blocking - make the tasks of an instance wait for a reader, or stop that
+ * bts_set_blocking - make the tasks of an instance wait for a reader, or not
  * @b:	the instance, whose tracer is bts
  * @on:	make them wait
  *
- * With "overwrite" there is always room and no task would wait, so the option is off while
+ * With "overwrite" there is always room and no task would wait, so "overwrite" is off while
  * the instance blocks, and is restored afterwards.
  *
  * Context: trace_types_lock held.
@@ -225,6 +225,6 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/* The option cannot be set while blocking, so it need not be cleared here. */
+	/* "overwrite" cannot be set while blocking, so it need not be cleared here. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

@@ -28,11 +28,11 @@
  *
  *	bts.c		tasks, options, batches
  *	sync.c		brings the ring buffer up to date; start and stop
- *	block.c		tasks wait		filter.c
- *	map.c		mappings		sched.c  switches
+ *	map.c		mappings		filter.c
+ *	block.c		tasks wait		sched.c  switches
  *	write.c		branches, packs and losses into the ring buffer,
- *	hold.c		or into a backlog
- *	loss.c		counters		event.c  pack.c
+ *	hold.c		or into a backlog	departs.c
+ *	loss.c		counters		event.c  pack.c  reader.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
  * Also, output.c prints entries, with unpack.c, and stats.c implements the tracefs files.
@@ -57,10 +57,9 @@
  *	  where disabled interrupts act as the read lock. An instance that leaves the tracer
  *	  is removed from the list, and is reset or freed after a grace period.
  *	- bts_instance.tracing and the options are written under trace_types_lock and read
- *	  anywhere. After each such write, ds_bts_update_all() interrupts each CPU, so that
- *	  each CPU uses the new value when ds_bts_update_all() returns. A trigger may turn
- *	  tracing on in any context and without the lock. Then bts_sync_on() makes an
- *	  interrupt and a worker start the CPUs.
+ *	  anywhere. After each such write, ds_bts_update_all() interrupts the CPUs, and
+ *	  returns when each CPU uses the new value. A trigger may turn tracing on, and a
+ *	  crash turns it off, in any context and without the lock: see sync.c.
  *
  * Losses. Each branch that is not delivered is counted, and the trace gets an entry (struct
  * bts_lost_entry) as soon as there is room, before the next branches. enum bts_lost_cause
@@ -186,7 +185,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* Count losses of branches that came after the branches of a batch. */
+/* Count the losses that follow the branches of a batch. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -557,7 +556,7 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
-/* Called when no CPU uses the instance any more. */
+/* Called when no CPU uses the instance. */
 static void bts_free_memory(struct bts_instance *b)
 {
 	bts_free_backlogs(b);

@@ -38,13 +38,11 @@ enum bts_lost_cause {
 };
 
 /**
- * union bts_entry - an entry on its way to the ring buffer
- * @ent:	the header
- * @branch:	TRACE_BTS
- * @pack:	TRACE_BTS_PACK, followed by its code
- * @lost:	TRACE_BTS_LOST
- *
- * A non-branch row has the type of its event.
+ * union bts_entry - an entry that is written or held
+ * @ent:	the header; for a non-branch row, its type is that of the row's event
+ * @branch:	for the type TRACE_BTS
+ * @pack:	for the type TRACE_BTS_PACK; the pack's code follows
+ * @lost:	for the type TRACE_BTS_LOST
  */
 union bts_entry {
 	struct trace_entry	ent;
@@ -95,7 +93,7 @@ struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
-/* In place of the oldest turn (see hold.c): the backlog is empty. */
+/* The oldest turn (see hold.c) of an empty backlog. */
 #define BTS_NONE_HELD	U64_MAX
 
 /**
@@ -312,7 +310,7 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->hold.nr);
 }
 
-/* Report whether the user has switched off the ring buffer, or its part of @cpu. */
+/* Report whether the ring buffer, or its part of @cpu, is switched off. */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
@@ -408,7 +406,7 @@ int bts_register_events(void);
 /* selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
-/* Why the tracer could not be chosen. */
+/* Why the tracer or an option cannot be chosen, or a CPU cannot record. */
 enum bts_err {
 	BTS_ERR_NO_BTS,
 	BTS_ERR_BUSY,

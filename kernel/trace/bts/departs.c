@@ -7,7 +7,7 @@
  * the bts tracer nor its hardware, so any architecture can have them
  * (CONFIG_BTS_SCHED_EVENTS).
  *
- * Both events are recorded by probes of sched_switch, where current is still the leaving
+ * Both events are recorded by probes on sched_switch, where current is still the leaving
  * task. ftrace has two probes there, which decide for each CPU whether events pass
  * set_event_pid. Before the first of them runs, the leaving task decides; after the second,
  * the next task; in between, either task. Hence the priorities of the probes:
@@ -128,7 +128,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address outside of this code, in most cases found in a few frames. */
+/* Return the first address that bts_walk_one() does not skip, mostly a few frames away. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -267,7 +267,7 @@ core_initcall(bts_sched_init);
 
 /**
  * bts_departs_row - make the entry of bts_departs
- * @row:	the entry, without its header
+ * @row:	the entry; of its header, only the type is set here
  * @p:		the task
  * @d:		how the task departs
  *
@@ -295,7 +295,7 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
 
 /**
  * bts_arrives_row - make the entry of bts_arrives
- * @row:	the entry, without its header
+ * @row:	the entry; of its header, only the type is set here
  * @p:		the task
  *
  * Context: any in which the task does not run.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Register the probes of other tracepoints that record the tracer's events
+ * Record the tracer's own events, with probes on other tracepoints
  *
- * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes of
+ * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes on
  * sched_switch and mmap_exec_tp. The reg() of the event's class registers the probe while
  * the event is on, in any instance or for perf. The reg function of a TRACE_EVENT_FN could
  * not do this, because it is called with tracepoints_mutex held. A BPF program that is
@@ -19,7 +19,7 @@
  * @data:	the argument of the class's reg()
  * @update:	registers exactly the probes that the events need now
  *
- * Context: process context, event_mutex held. Any context if perf switches tasks.
+ * Context: process context, event_mutex held. Any context when perf switches tasks.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,

@@ -125,7 +125,7 @@ static __always_inline bool bts_passes(struct event_filter *filter, struct bts_c
 	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
-/* Deliver the wanted records, and consecutive ones together. */
+/* Deliver the wanted records, consecutive ones in one call. */
 static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
 					     struct event_filter *filter, unsigned int mode,
 					     const struct ds_bts_slice *slice)

@@ -4,7 +4,7 @@
  *
  * If the ring buffer of a CPU has no room, an instance that blocks holds the entries of
  * that CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records
- * are entries. Each entry, except the first, follows the turn of its batch. When there is
+ * are entries. The turn of its batch precedes each entry except the first. When there is
  * room, the entries go into the ring buffer, in order.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
@@ -20,10 +20,10 @@
  *
  * Concurrency:
  *
- *	- Only bts_records() writes and empties a CPU's backlog, and bts_records() never
- *	  nests. Other CPUs read the backlog's oldest turn. A CPU that reads an old value
- *	  writes its entries with its next batch. ds_bts_flush_all() empties the backlogs,
- *	  because it reaches each CPU for which bts_pending() returns true.
+ *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on().
+ *	  Other CPUs read the backlog's oldest turn. A CPU that reads an old value writes its
+ *	  entries with its next batch. ds_bts_flush_all() empties the backlogs, because it
+ *	  reaches each CPU for which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the tasks that wait are woken.
  */
 
@@ -162,7 +162,7 @@ void bts_init_wake(struct bts_instance *b)
 
 /**
  * bts_wake - make an instance's waiting tasks check again
- * @b: the instance, which holds nothing any more, or whose targets or options have changed
+ * @b: the instance, which no longer holds entries, or whose targets or options have changed
  *
  * Context: any.
  */
@@ -240,7 +240,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* Prepare a CPU that comes online. NMIs may use vmalloc()ed memory: x86-64 never faults. */
+/* Prepare a CPU that comes online. On x86-64 vmalloc()ed memory is safe in NMIs. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

@@ -38,7 +38,7 @@ static void bts_test_wanted(struct kunit *test)
 	}
 }
 
-/* Every error of a claim has a message. */
+/* Every error has a message. */
 static void bts_test_errors(struct kunit *test)
 {
 	int i;
@@ -107,7 +107,7 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers from @first on, @want at a time. Return: the number written. */
+/* Write @nr numbers, beginning with @first, @want at a time. Return: the number written. */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {

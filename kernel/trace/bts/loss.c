@@ -130,7 +130,7 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_drop - count branches that are lost because the ring buffer has refused a row
+ * bts_drop - count branches that could not be written
  * @b:		the instance
  * @c:		its part of this CPU
  * @n:		the number of branches
@@ -151,7 +151,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 }
 
 /**
- * bts_drop_rows - count non-branch rows that the ring buffer has refused
+ * bts_drop_rows - count non-branch rows that could not be written
  * @b:		the instance
  * @c:		its part of this CPU
  * @n:		the number of rows

@@ -25,11 +25,11 @@
  * the DS buffer is drained first, and nothing is recorded while the row is written.
  * Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off and do not
  * sleep. The path is written into a per-CPU buffer. The build ID is read from the page
- * cache, which contains the beginning of a file that was just mapped. A process may have
- * 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them, returns, and is called
- * again for the next ones. It also returns if another thread holds mmap_lock for writing.
- * Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so that each
- * call handles at least one mapping.
+ * cache, which usually contains the beginning of a file that was just mapped. A process may
+ * have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them, returns, and is
+ * called again for the next ones. It also returns if another thread holds mmap_lock for
+ * writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so
+ * that each call handles at least one mapping.
  *
  * Rows for unmapping are not needed: a later mapping replaces an older mapping where they
  * overlap, and nothing is executed at addresses that are not mapped.
@@ -176,7 +176,7 @@ static void bts_pids_clear(struct bts_pids *pids)
 	}
 }
 
-/* Called when no task reads the set any more. */
+/* Called when no task reads the set. */
 static void bts_pids_free(struct bts_pids *pids)
 {
 	int i;
@@ -251,7 +251,7 @@ void bts_map_free(struct bts_instance *b)
 
 /**
  * bts_map_forget - forget all processes of an instance
- * @b: the instance, which does not trace yet
+ * @b: the instance, which is not tracing
  */
 void bts_map_forget(struct bts_instance *b)
 {
@@ -400,7 +400,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record. The task must show mappings again only if @again. */
+/* Decide again what to record. Keep a request for mappings only if @again. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -578,7 +578,7 @@ static void bts_map_put(void)
 }
 
 /**
- * bts_map_attach - make the tracer a user of the probe
+ * bts_map_attach - make the tracer a user of the probe, if this kernel can show mappings
  *
  * Context: Process context.
  * Return: 0 or an error.

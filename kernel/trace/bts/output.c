@@ -3,8 +3,8 @@
  * Branch tracer: print the tracer's entries
  *
  * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses as
- * numbers. With sym-userobj, user addresses are printed as file and offset, while the task
- * still has the mapping.
+ * numbers. With sym-userobj, user addresses are printed as file and offset, as long as the
+ * task has the mapping.
  *
  * A persistent ring buffer may be damaged, or another kernel may have written it. So the
  * size and the format of an entry are checked before its fields are read. Unreadable
@@ -38,7 +38,7 @@
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
  * @next:	for each CPU, the number of the next branch; 0 before the first entry,
- *		BTS_NO_NUMBER after an entry of one branch
+ *		BTS_NO_NUMBER after an entry without a number
  */
 struct bts_rows {
 	struct bts_decoder	decoder;

@@ -159,7 +159,7 @@ static void output_test_long(struct kunit *test)
 	}
 }
 
-/* If a pack's code is cut off, the rows show the branches before it and how many are lost. */
+/* If a pack's code is cut, the rows show the branches before the cut and how many are lost. */
 static void output_test_cut(struct kunit *test)
 {
 	struct output_test *t = test->priv;

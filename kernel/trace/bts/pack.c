@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packed branches: code branches into a pack
+ * Packed branches: encode branches into a pack
  *
  * unpack.c specifies the format, including how branches are predicted.
  *
@@ -101,7 +101,7 @@ static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
 }
 
-/* Code a target to which a call returns. Return: NULL if no such call is found. */
+/* Encode a target to which a call returns. Return: NULL if no such call is found. */
 static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 {
 	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);
@@ -125,7 +125,7 @@ static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 	return p;
 }
 
-/* Code a target that is a multiple of 16. Return: NULL if it is too far away. */
+/* Encode a target that is a multiple of 16. Return: NULL if it is too far away. */
 static u8 *bts_put_aligned(u8 *p, u64 units)
 {
 	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
@@ -173,7 +173,7 @@ static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 	return bts_put_bytes(p, diff, n);
 }
 
-/* Code a branch that is new in the pack. @last is the target of the previous branch. */
+/* Encode a branch that is new in the pack. @last is the target of the previous branch. */
 static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
 {
 	u64 distance = from - last;
@@ -208,7 +208,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * Code a run, and then a branch that is neither next nor other of the previous branch.
+ * Encode a run, and then a branch that is neither next nor other of the previous branch.
  * Return: the end of the code, or NULL if the branch does not fit.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,

@@ -41,7 +41,7 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* Add a record that begins @distance after the previous target and leads @diff further. */
+/* Add a record that begins @distance after the previous target; its target is @diff later. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
@@ -53,7 +53,7 @@ static void pack_repeat(struct pack_test *t, unsigned int i)
 	bts_pack_put(t, t->rec[i].from, t->rec[i].to);
 }
 
-/* Expect a pack of @len bytes to decode to @nr records, from @first on. */
+/* Expect a pack of @len bytes to decode to @nr records, beginning with @first. */
 void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -70,7 +70,7 @@ void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigne
 	KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Code and decode all records, in packs of up to @size. Return: the number of packs. */
+/* Encode and decode all records, in packs of up to @size. Return: the number of packs. */
 static unsigned int pack_round_trip(struct kunit *test, size_t size)
 {
 	struct pack_test *t = test->priv;
@@ -93,7 +93,7 @@ static unsigned int pack_round_trip(struct kunit *test, size_t size)
 	return packs;
 }
 
-/* Code and decode all records in one pack. Return: its length. */
+/* Encode and decode all records in one pack. Return: the size of its code. */
 size_t bts_pack_one(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -334,9 +334,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/*
-		 * Branch 0 is first coded as the other branch, and then predicted.
-		 */
+		/* Branch 0 is first coded as the other branch, and then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);

@@ -64,7 +64,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether a reader lives and makes room on @cpu, which may be any CPU. */
+/* Report whether a reader lives and makes room on @cpu, or on any CPU. */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -157,7 +157,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 	return true;
 }
 
-/* Remove a file's reader @task, or all if it is NULL; with @openers, those that never read. */
+/* Remove a file's reader @task (NULL: all); with @openers, only those that never read. */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
 {
@@ -211,7 +211,7 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 	case TRACE_READER_READ:
 		break;
 	case TRACE_READER_LEAVE:
-		/* A shell's redirection opens a descriptor and moves it. */
+		/* A shell's redirection copies the descriptor and closes the first one. */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);
 		break;

@@ -11,7 +11,7 @@
 /**
  * struct bts_stat - a line of bts_stats that shows a counter
  * @name:	the name in the line
- * @offset:	the counter's place in struct bts_cpu
+ * @offset:	the counter's offset in struct bts_cpu
  */
 struct bts_stat {
 	const char	*name;
@@ -64,7 +64,6 @@ static u64 bts_stat_sum(struct bts_instance *b, size_t offset)
 	return sum;
 }
 
-/* Report whether the CPU records for this instance. */
 static bool bts_is_recording(struct bts_instance *b, int cpu)
 {
 	return ds_bts_running(cpu) &&
@@ -81,7 +80,6 @@ static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 		   bts_get_stat(b, cpu, stat.offset));
 }
 
-/* Return the counter of a cause of losses. */
 static struct bts_stat bts_cause_stat(unsigned int cause)
 {
 	return (struct bts_stat){

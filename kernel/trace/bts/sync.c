@@ -8,7 +8,7 @@
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
  *	  yes		POLL		drain all CPUs; with bts-circular, repeat that
- *					while the file is open
+ *					while the instance has a reader
  *	  yes		TARGETS		each CPU decides again what to record
  *	  yes		ON, OFF		the instance starts, or stops
  *	  no		FLUSH		drain this CPU
@@ -50,7 +50,7 @@ static void bts_sync_event(struct bts_instance *b)
 /*
  * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(), which
  * polls the file only once. With bts-circular no interrupt drains the CPUs, so from now on
- * drain them ten times a second, until no reader has the file open.
+ * drain them ten times a second, until the instance has no reader.
  * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)

@@ -82,7 +82,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Decode a target @length bytes after the origin of a node. Return: false without such a node. */
+/* Decode a target @length bytes after the origin of a node. Return: false if no such node. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {

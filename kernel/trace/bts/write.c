@@ -296,7 +296,7 @@ int bts_alloc_packers(struct bts_instance *b)
 
 /**
  * bts_free_packers - free the packers of an instance that has left the tracer
- * @b: the instance, whose CPUs write no packs any more
+ * @b: the instance, whose CPUs no longer write packs
  *
  * Context: process context, trace_types_lock held.
  */
