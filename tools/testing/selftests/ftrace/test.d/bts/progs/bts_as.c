@@ -5,7 +5,7 @@
  *	bts_as PID PROGRAM [ARGUMENT...]
  *
  * Waits for the program's end, so that a later program can have the same PID. The status is
- * 0 if the program's status is 0. Like bts_launch, it is linked at an address of its own.
+ * 0 if the program's status is 0. Like bts_launch, it is linked far from the programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

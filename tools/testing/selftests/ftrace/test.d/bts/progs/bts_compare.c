@@ -14,7 +14,7 @@
  * error.
  *
  * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
- * kernel addresses is not in the list. A crossing to the kernel and back to the same
+ * kernel addresses is only counted. A crossing to the kernel and back to the same
  * instruction is an interrupt, or a fault that the kernel repaired. The instruction may be
  * anywhere in the straight code that the program executes at that time. Interrupts are
  * counted. A crossing to the kernel without a return, or a return alone, is an error.
@@ -47,7 +47,7 @@
 #define HISTORY		8
 #define MAX_RANGES	1024
 
-/* The longest code without a taken branch; blake2s_compress has 5 KB. */
+/* The maximum size of code without a taken branch. blake2s_compress runs 5 KB straight. */
 #define MAX_STRAIGHT	8192
 
 struct expected {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Page faults: writes to PAGES pages of .bss for the first time. Each write enters the
- * kernel, and returns to the same instruction. The address is known, so these pairs are
+ * kernel, which returns to the same instruction. The address is known, so these pairs are
  * in the list. The last write touches two pages, one of them for the first time.
  */
 #include "prog.h"

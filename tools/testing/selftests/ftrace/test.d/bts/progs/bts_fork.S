@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Forks a child, which loops and ends. The parent waits for the child and ends. bts_vfork is
- * the same source. Its child shares the parent's memory, and the parent is stopped meanwhile.
+ * the same source. Its child shares the parent's memory, and the parent waits meanwhile.
  */
 #include "prog.h"
 

@@ -7,10 +7,10 @@
  * FILE accepts numbers from 0 (bts_threshold: 64) to MAXIMUM. The program writes random data
  * to FILE, WRITES (10000) times, seeded with SEED (1): valid numbers; numbers that are
  * negative, too large, or just too large for a field; other bases, signs, blanks, dots and
- * letters; nothing at all, binary bytes, full pages, and unmapped memory. After each write
- * the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the previous
- * value. With -c other programs write at the same time, so only the result of each write is
- * checked.
+ * letters; nothing at all, binary bytes, full pages, and inaccessible memory. After each
+ * write the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the
+ * previous value. With -c other programs write at the same time, so only the result of each
+ * write is checked.
  *
  * If a check fails, the status is 1, and standard error shows the write.
  */
@@ -144,7 +144,7 @@ static bool right_error(int error)
 	return error == EINVAL || error == ERANGE || error == EFAULT;
 }
 
-/* Unmapped memory. */
+/* Inaccessible memory. */
 static void *nowhere;
 
 static bool write_nowhere(int fd)

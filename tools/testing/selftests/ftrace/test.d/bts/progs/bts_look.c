@@ -4,9 +4,9 @@
  *
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
- * Opens FILE, writes 1 to tracing_on in the working directory, and looks 10 ms later: by
- * poll(), by a non-blocking read() or splice(), by epoll_wait(), or by a blocking read() or
- * splice(). A call that takes a timeout waits up to MILLISECONDS. At the end tracing_on is
+ * Opens FILE, writes 1 to tracing_on in the working directory, and looks 10 ms later: with
+ * poll(), epoll_wait(), a non-blocking read() or splice(), or (wait, splice-wait) a blocking
+ * one. All but the non-blocking calls wait for up to MILLISECONDS. At the end tracing_on is
  * 0. Prints "ready" or "nothing"; the status is 0 unless an error occurred.
  */
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@ static void tracing_on(const char *text)
 	close(fd);
 }
 
-/* Report whether @n is the result of a read or a splice that found data. */
+/* Report whether a call with the result @n has found data. */
 static bool some(ssize_t n, const char *what)
 {
 	if (n < 0 && errno != EAGAIN && errno != EINTR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One branch, taken LOOPS - 1 times. bts_million is the same source with a million branches
- * in all. The two are linked at different addresses, so that a record tells its program.
+ * in all. The two are linked at different addresses, so that a record identifies its program.
  */
 #include "prog.h"
 

@@ -9,7 +9,7 @@
  * waits in poll() instead of read(). If FILE is "-", it reads standard input, which the
  * caller has opened.
  *
- * After SIGTERM, it reads what is still in the pipe, and ends with status 0.
+ * After SIGTERM, the program reads what is still in the pipe, and ends with status 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>

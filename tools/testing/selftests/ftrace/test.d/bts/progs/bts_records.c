@@ -212,7 +212,7 @@ static void parse_pack(struct stream *stream, const unsigned char *data, size_t 
 	stream->next.time = stream->time;
 }
 
-/* Return the next branch of the current pack, if there is one. */
+/* Store the next branch of the pack in stream->next. Return: false if there is none. */
 static bool next_of_pack(struct stream *stream)
 {
 	if (!stream->left)

@@ -2,7 +2,7 @@
 /*
  * Takes branches until it is killed, for cases that start and stop while a program runs. It
  * is linked three times, at different addresses (bts_spin, bts_spin_a, bts_spin_b), so that
- * a record tells its program, whatever its PID is.
+ * a record identifies its program, whatever its PID is.
  */
 #include "prog.h"
 

@@ -22,7 +22,7 @@
  *	  jump, call or return whose condition holds leads there.
  *
  * Not seen: code that changes itself (decoded instructions are kept until exec), and a jump
- * to itself right after a system call. The program must not be traced already.
+ * to itself right after a system call. No other debugger may trace the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>

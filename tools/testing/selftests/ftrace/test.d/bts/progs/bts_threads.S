@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Four threads, pinned to CPUs 0 to 3. If there are fewer CPUs, the error changes no
+ * Four threads, pinned to CPUs 0 to 3. With fewer CPUs, pinning fails, which changes no
  * branch. No thread waits for another by spinning or by a futex, so each thread's branches
  * do not depend on when it runs.
  */

@@ -9,8 +9,8 @@
  * -b: block-step, a stop for each branch (PTRACE_SINGLEBLOCK). The kernel sets BTF for
  * this, in the register that also switches BTS on.
  *
- * The PID of the program goes to stdout. The status is the program's, or 2 if it was not
- * stopped.
+ * The PID of the program goes to stdout. The status is the program's, or 2 if the program
+ * was not stopped after its exec.
  */
 #define _GNU_SOURCE
 #include <errno.h>
