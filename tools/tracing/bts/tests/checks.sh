@@ -7,7 +7,7 @@
 total=0
 failed=0
 
-# say TEXT...: print why a test fails.
+# say FILE: print FILE as comments.
 say() {
 	sed 's/^/# /' "$@"
 }
@@ -35,7 +35,7 @@ status() {
 	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
 }
 
-# says PATTERN COMMAND...: COMMAND must print a line that matches PATTERN.
+# says PATTERN COMMAND...: COMMAND must print a line that matches PATTERN. Return COMMAND's status.
 says() {
 	pattern=$1
 	shift
@@ -62,7 +62,7 @@ wait_for() {
 	done
 }
 
-# Print the rows of a trace in the format that bts_compare reads.
+# Print the branches of a trace in the format that bts_compare reads.
 rows() { # FILE
 	bts report --no-lines --json -i "$1" | awk -F '[:,"]+' '
 		/"from":/ {

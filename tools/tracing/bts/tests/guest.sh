@@ -6,7 +6,7 @@
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
 # bts_compare judges the traces: they must contain each user branch of a known program, in order,
-# and no other branches. Single-stepping yields the list of expected branches.
+# and no other branches. The source of each program lists its branches.
 
 set -u
 
@@ -124,7 +124,7 @@ ends_as() {
 }
 check "record: the command's status, an older trace, another user" ends_as
 
-# tracing_on of a new instance is 1, even before the tool has configured the instance.
+# Look for branches: tracing_on is 1 even before the tool has configured its new instance.
 delivered() {
 	grep -q '^delivered: [1-9]' "$tracefs/instances/bts-$bts/bts_stats"
 }

@@ -8,7 +8,7 @@
  *
  * The kernel consists of 3 pages of text in kcore, the last of which is incomplete; a module with
  * two functions in neighbouring pages; and a BPF program that is not in kcore. Each page begins
- * with its own address, which reveals a page at a wrong place.
+ * with its own address, which reveals a misplaced page.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static void write_kallsyms(int module)
 	fclose(file);
 }
 
-/* Return: the first word of the archive's segment that contains ADDR, or -1. */
+/* Return: the word at @addr in the archive, or -1. Set @size to the size of the segment. */
 static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY);

@@ -210,7 +210,7 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # Rust's library and its locks are linked into the program, and bts diff leaves locks out.
+    # No steps of Rust: its library is in the program, and bts diff leaves the library's locks out.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (3 * len(runs) - len(alone)))
     test = failed = 0

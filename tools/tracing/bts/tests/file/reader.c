@@ -454,7 +454,7 @@ static void put_damaged(void)
 	put_entry(&e, 4 + 4 * below(24));
 }
 
-/* After each damaged entry there is a whole entry, which must be read. */
+/* A whole entry follows each damaged entry, and must be read. */
 static void test_damage(void)
 {
 	int good = 1;

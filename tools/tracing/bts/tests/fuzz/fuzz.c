@@ -23,7 +23,7 @@ static void run(char *const *words, int nr)
 	char *argv[WORDS + 2] = { "bts" };
 
 	memcpy(argv + 1, words, nr * sizeof(*argv));
-	/* Restore the state at the start of a process. */
+	/* Reset getopt(), as at the start of a process. */
 	optind = 0;
 	tool_main(nr + 1, argv);
 }

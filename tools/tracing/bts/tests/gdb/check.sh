@@ -145,7 +145,7 @@ judge_crash() {
 }
 
 # Each loss is a row of the trace, and a gap in gdb's history. If the row of a library's mapping is
-# lost, gdb also reports gaps of another kind, because it finds no code there.
+# lost, gdb finds no code of the library, and reports gaps of another kind.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -181,7 +181,7 @@ judge_exec() {
 		! grep -q 'Recorded trace may be' "$work/text"
 }
 
-# gdb's current place counts as one of the three blocks of the window.
+# gdb's current position counts as one of the three blocks of the window.
 judge_window() {
 	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
 	time=$("$bts" report --no-lines bts_fib16.dat |

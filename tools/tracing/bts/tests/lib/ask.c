@@ -16,13 +16,13 @@
 #define TRACES_MAX	32
 
 /**
- * struct answers - what libbts reports about a trace
+ * struct answers - one reading of a trace with libbts
  * @path:	the trace's file
  * @trace:	the trace, while it is open
- * @hash:	a hash of everything that libbts reported
- * @branches:	the number of branches reported one by one
- * @total:	the sum of the counts of the different branches
- * @wrong:	a contradiction, or NULL
+ * @hash:	a hash of all answers
+ * @branches:	the number of calls of branch()
+ * @total:	the sum of the counts that total() got
+ * @wrong:	the first failure or contradiction, or NULL
  */
 struct answers {
 	const char		*path;
@@ -79,7 +79,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* Ask only once about each branch: the first time, attach a mark to the branch. */
+/* Look up each distinct branch only once, and attach the name of its kind. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;

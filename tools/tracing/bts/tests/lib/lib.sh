@@ -45,8 +45,8 @@ judge_lib_exports() {
 		g++ -Wall -Wextra -fsyntax-only -x c++ "$header"
 }
 
-# The library must not print, end the program, or have writable data that traces share. Allowed
-# are data that is set only once, and data of each thread.
+# The library must not print, end the program, or have writable data that traces share. Data of a
+# thread, and data that is set only once, are allowed.
 judge_lib_quiet() {
 	archive=$(dirname "$bts")/libbts.a
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times, and let another request for memory fail each time: first only this
- * request, then this request and all later ones. The library must always return the failure,
- * and the trace must close.
+ * Read a trace many times with failing requests for memory: for various N, first only request N
+ * fails, then request N and all later ones. The library must always return the failure, and
+ * the trace must close.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */
@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: false if the failure was not returned. */
+/* Return: true if the library returned a failure if, and only if, a request failed. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # check.sh [--runs N] DIR: run the programs in DIR, see the Makefile, and print KTAP. Without
-# --runs: the KUnit cases, and each fuzzer for 5 seconds after its corpus. With --runs: only the
-# fuzzers, with N inputs each.
+# --runs: the KUnit cases, the plugin's test, and each fuzzer with its corpus, then for 5 seconds.
+# With --runs: only the fuzzers, with N inputs each.
 
 set -u
 

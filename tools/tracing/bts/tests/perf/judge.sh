@@ -5,9 +5,9 @@
 #
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
-# Each trace must contain exactly the branches within user space that a single-stepper found, in
-# order (bts_compare). If the kernel has the tracer, the tracer's trace of the same program is
-# compared, too. Prints KTAP.
+# Each trace must contain exactly the program's branches within user space, in order
+# (bts_compare): those that its source lists, or that a single-stepper found. If the kernel has the
+# tracer, the tracer's trace of the same program is compared, too. Prints KTAP.
 
 set -u
 
@@ -21,9 +21,9 @@ cat "$guest"
 total=$(grep -c -e '^ok ' -e '^not ok ' "$guest")
 failed=$(grep -c '^not ok ' "$guest")
 
-# --- Against the single-stepper -------------------------------------------------------
+# --- Against the known branches -------------------------------------------------------
 
-# The tasks of a trace, including tasks without any branches.
+# Print the tasks of a trace, including tasks without any branches.
 tasks() { # FILE
 	bts report --no-lines --json "$1" | sed -n 's/.*"pid":\([0-9]*\),.*"arrives .*/\1/p' |
 		sort -nu | paste -sd,
@@ -57,7 +57,7 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
-# Without the guards of perf_follow.c, a task would get branches of other tasks, shown as gaps.
+# Without the guards of perf_follow.c, a task would get branches of other tasks, and they would be gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
 check "a signal handler is at its place" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat

@@ -22,7 +22,7 @@ bts_perf() {
 
 # --- With intel_bts, if page table isolation is off: by bts, and for the import --------
 
-# Linux 7.3 cannot write the memory that perf maps to a file on 9p without a cache (EFAULT).
+# Record to /tmp: Linux 7.3 cannot write perf's mapped memory to 9p without a cache (EFAULT).
 perf_record() { # FILE OPTION...
 	file=$1
 	shift
@@ -54,7 +54,7 @@ if [ -e /sys/bus/event_source/devices/intel_bts ]; then
 	exit $((failed > 0))
 fi
 
-# --- For the single-stepper -----------------------------------------------------------
+# --- Programs with known branches -----------------------------------------------------
 
 records() { # PROGRAM [ARGUMENT]
 	traced=$1
@@ -109,7 +109,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full. When the program ends, it waits for bts.
+# While bts is stopped, the ring buffer becomes full. The program, when it ends, waits for bts.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -137,8 +137,8 @@ running() {
 }
 check "a running PID, which continues afterwards" running
 
-# Test with 2, the strictest value of Linux without Debian's patch. Copy the program, because the
-# user may not be allowed to read its folder.
+# Set perf_event_paranoid to 2, the strictest value of Linux without Debian's patch. Copy the
+# program, because the user may not be allowed to read its folder.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)

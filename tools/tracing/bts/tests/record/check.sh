@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run trust.c under ASan and UBSan, and check with output.py what BTS prints of odd.c's
+# Build and run trust.c under ASan and UBSan, and check with output.py what BTS prints about odd.c's
 # trace: check.sh [DIR [BTS [KERNEL]]]. Prints KTAP. KERNEL is the kernel's source tree; the
 # default is the tree that contains these files.
 

@@ -8,9 +8,9 @@
  * This is for measurements, and for traces with packs from a kernel without packs. Rows of
  * mappings are written once; rows of task switches are written in each repetition, with later
  * times. Formats, symbols and names are those of IN. With N, each Nth pack is left out, as if the
- * ring buffer had been overwritten. With addresses, each Nth branch from these addresses is left
- * out without a loss row, as if the hardware had lost the branch. generate prints the number of
- * missing packs or branches. These variables in the environment change the trace:
+ * ring buffer had been overwritten. With addresses, each Nth branch whose source is one of them is
+ * left out without a loss row, as if the hardware had lost the branch, and generate prints the
+ * number of these branches. These variables in the environment change the trace:
  *
  *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
  *				branch before them, similar to erratum AAJ122

@@ -111,7 +111,7 @@ judge_callgrind() {
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
-# lld does not align segments to pages. The program is the same, so its counts must be the same.
+# lld does not align segments to pages. The program's counts must be the same as with ld.
 judge_lld() {
 	readelf -lW calls-lld | awk '/LOAD.* R E / && $2 !~ /000$/ { found = 1 } END { exit !found }' ||
 		return 1
@@ -130,7 +130,7 @@ same_names() {
 	bts_counts calls.dat calls | join - "$work/own" | cmp -s - "$work/ours"
 }
 
-# stripped: put the stripped program into the archive of the trace calls.
+# stripped: make bare.dat, a copy of calls.dat with the stripped program in its archive.
 stripped() {
 	id=$(readelf -n calls | sed -n 's/.*Build ID: //p')
 	rest=${id#??}
@@ -374,7 +374,7 @@ judge_folded() {
 			"$work/folded")" -eq 12 ]
 }
 
-# The widest box is the sum. Each box has a title. The picture is valid XML.
+# The widest box has the sum of the instructions. Each box has a title. The picture is valid XML.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -705,7 +705,7 @@ profile() {
 }
 
 # Some packages of AutoFDO have create_llvm_prof without LLVM. create_gcov reads the same text, and
-# LLVM reads the result. But create_gcov does not know that clang shifts discriminators by one bit.
+# LLVM reads the result. clang shifts discriminators by one bit, so shift create_gcov's back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -717,7 +717,7 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# With a profile summed over two runs, clang must get the same result as with its own counters.
+# A profile summed over two runs must predict the branches that clang's own counters predict.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
 	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
@@ -729,7 +729,7 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
-# The same profile, with addresses instead of names.
+# The profile of judge_bolt, with addresses instead of names.
 judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
 		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
@@ -844,8 +844,8 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: leave out each NTH branch from the addresses in $work/from, or
-# change it if ENV is BTS_WRONG=1. The tool must find a gap for each such branch, and no other gap.
+# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE without every NTH-th branch whose source
+# is in $work/from, or with changed sources (BTS_WRONG=1). Each such branch must be a gap, no other.
 each_a_gap() {
 	env=$1
 	whole=$2

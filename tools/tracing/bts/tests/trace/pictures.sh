@@ -5,8 +5,8 @@
 #
 # A headless Chromium shows the flame graph, and opens folded stacks and the timeline in speedscope
 # (from npm, kept in the cache). The pictures are DIR/*.png, for people to look at. The page of
-# speedscope must show the file's name, as it does for an accepted file; each picture must have
-# several colours. KernelShark's library counts the branches of the trace. Prints KTAP.
+# speedscope must show the name of the file or of its task; each picture must have several colours.
+# KernelShark's library counts the branches of the trace. Prints KTAP.
 
 set -u
 

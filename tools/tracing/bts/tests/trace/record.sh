@@ -15,7 +15,7 @@ dir=$1
 bts=${2:-bts}
 progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 
-# record NAME COMMAND...: record COMMAND, unless BTS_PROGRAMS lacks NAME.
+# record NAME COMMAND...: record COMMAND, unless BTS_PROGRAMS has names and lacks NAME.
 record() {
 	out=$1
 	shift
@@ -134,7 +134,7 @@ record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The kernel runs the instruction under a uprobe elsewhere, so exceptions do not return there.
+# The kernel runs a probed instruction at another address, so exceptions do not return to the probe.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"

@@ -36,7 +36,7 @@ shows() {
 	done
 }
 
-# tui COLUMNS ROWS TRACE: run bts tui, and print its exit status after it.
+# tui COLUMNS ROWS TRACE: run bts tui in a terminal of this size. When bts ends, print its status.
 tui() {
 	term new-session -d -x "$1" -y "$2" \
 		"'$bts' tui '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
@@ -107,7 +107,7 @@ tui_bad() {
 		shows '^bts: read: none.dat: No such file' && shows '^status 1'
 }
 
-# Run each test, and remove its files.
+# judge_tui NAME: run one test, and end its terminal.
 judge_tui() {
 	"tui_$1"
 	tui_status=$?

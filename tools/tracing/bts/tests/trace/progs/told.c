@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linked to a program that is built with -finstrument-functions: at the end of the program, print
- * the depth and the address of each function that was entered, in order.
+ * In a program that is built with -finstrument-functions, print at its end the depth and the
+ * address of each function that was entered, in order.
  *
  * The depth is computed from the addresses of frames. A frame at a lower address than a new frame
  * has ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because

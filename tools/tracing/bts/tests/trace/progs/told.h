@@ -8,7 +8,7 @@
 #define TOLD_STACK	65536UL
 #define TOLD_STACKS	8
 
-/* The stacks lie here, one after another. */
+/* The address of the stacks, which follow one another. */
 extern char *told_stacks __attribute__((weak));
 
 #endif

@@ -3,7 +3,7 @@
 // Recursion, methods, closures, interfaces, goroutines that switch by channels, defer, panics that
 // are recovered in recursion, and stacks that grow and therefore move.
 //
-// If built with told.go, each function prints its depth and its name at its entry.
+// If built with told.go, each function notes its depth and its name at its entry.
 package main
 
 import (
