@@ -4,7 +4,7 @@
  *
  * With the option bts-pack, the bts tracer puts many branches into one entry, bts_pack. trace-cmd
  * report alone prints an entry as one line, with the number of branches, the first and the last
- * address. With this plugin, it prints a row for each branch:
+ * address. With this plugin, trace-cmd report prints a row for each branch:
  *
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
@@ -91,7 +91,7 @@ static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 add
 		trace_seq_printf(s, "0x%llx", (unsigned long long)addr);
 }
 
-/* If branches are missing before this entry, print their number. The entry itself has @nr. */
+/* Print how many branches are missing before this entry, if any. The entry covers @nr branches. */
 static void plugin_put_lost(struct trace_seq *s, const char *columns, int cpu,
 			    unsigned long long seq, unsigned long long nr)
 {
@@ -167,7 +167,7 @@ static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 	return 0;
 }
 
-/* Branches that the kernel reports as lost are not counted as missing again. */
+/* Skip the branches that the kernel reports as lost, so that they do not count as missing, too. */
 static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {

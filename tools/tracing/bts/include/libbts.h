@@ -95,8 +95,8 @@ struct bts_place {
 
 /*
  * Flags of a branch. GAP: no path leads from @start to @from. NO_CODE: the code is unknown. HEAD:
- * nothing before @from is known. END: the run has no branch, because it ends with a system call
- * that does not return (only in a bts_total_fn).
+ * nothing before @from is known. END: no branch ends the run, because the kernel does not return
+ * to the run (only in a bts_total_fn).
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -227,7 +227,7 @@ struct bts_frame {
  * @losses:	number of losses whose size is unknown
  * @gaps:	number of places where no path leads from a branch to the next branch
  * @no_code:	number of branches whose code is unknown
- * @guessed:	number of call stacks that are guesses; 0 if calls were not followed
+ * @guessed:	number of guesses at call stacks; 0 if calls were not followed
  */
 struct bts_totals {
 	uint64_t	branches;
@@ -245,7 +245,7 @@ typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
 typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_frame *frame);
-/* The task continues on stack number @stack. From here on, this is only a guess if @guessed. */
+/* The task continues on stack number @stack. If @guessed, the stack is a guess from here on. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
 /* A run and its branch, with the number of executions. This callback cannot end bts_run(). */
@@ -256,7 +256,7 @@ typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 /**
  * bts_open - open a trace
  * @trace:	where to put the trace; NULL is put there if memory runs out
- * @path:	path of a trace.dat file; if there is an archive PATH.archive, it is used, too
+ * @path:	path of a trace.dat file; the archive PATH.archive is used, too, if it exists
  *
  * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and
  * bts_close() must be called as well.
@@ -332,7 +332,7 @@ void bts_on_call(struct bts_trace *trace, bts_frame_fn fn);
 void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_stack - set the callback for each change, and for each guess, of a task's stack
+ * bts_on_stack - set the callback for when a task changes its stack, or its stack is guessed
  * @trace:	the trace
  * @fn:		function, or NULL
  */

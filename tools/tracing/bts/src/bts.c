@@ -2,11 +2,10 @@
 /*
  * bts: record every branch that a program takes, and answer questions about the run.
  *
- * The table of commands in this file drives both dispatch and usage. To add a command, write
- * cmd_NAME() in cmd/NAME.c and add a row here.
+ * The table of commands in this file drives both dispatch and usage.
  *
  * Exit status: 0 on success; 1 on failure, with "bts: what: object: reason" on standard error;
- * 2 on misuse.
+ * 2 on misuse. bts record and bts diff have other statuses, too.
  */
 #include <stdio.h>
 #include <stdlib.h>

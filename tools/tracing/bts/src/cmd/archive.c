@@ -3,8 +3,8 @@
  * bts archive: put the files that are needed to read a trace beside the trace. Then the trace can
  * be read on another machine, or after the programs have changed.
  *
- * After the pipeline has read the trace, it has all these files in memory, and has checked their
- * build IDs. archive.h lists the contents of an archive, and what bts record adds to it.
+ * After the pipeline has read the trace, it has the programs and libraries in memory, and knows
+ * which of them are proven to be the recorded files. archive.h lists the contents of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -45,7 +45,7 @@ struct archived {
 	int		status;
 };
 
-/* Return ".build-id/ab/cdef" or the path, with a suffix. The caller frees the name. */
+/* Return ".build-id/ab/cdef" or "root/PATH", with a suffix. The caller frees the name. */
 static char *id_name(const struct object *object, const char *suffix)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
@@ -133,7 +133,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If the recorded kernel still runs, save its current code, which may have changed meanwhile. */
+/* If a kernel of the recorded release runs, save its current code. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -150,7 +150,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Do not replace a vDSO in the archive, because it may be from another machine. */
+	/* Keep the archive's vDSO, because the trace may be from another machine. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)

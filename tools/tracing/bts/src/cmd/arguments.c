@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the common options of all commands that read a trace: the file, and filters for branches.
+ * Parse the options that most commands share: the file, and filters for branches.
  * The common options and the command's options are merged into one table for getopt_long().
  */
 #include <errno.h>

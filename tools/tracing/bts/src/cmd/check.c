@@ -2,7 +2,7 @@
 /*
  * bts check: report what this machine can record, and the remedy for what is missing.
  *
- * Each check is a function that prints one line or more. The first checks concern the hardware,
+ * Each check is a function that prints its results. The first checks concern the hardware,
  * later checks the kernel and the rights of the user. The last check selects the tracer, which
  * makes the kernel test each CPU. With --probe, bts then traces a program whose branches are
  * known: see record/probe.c.
@@ -37,7 +37,6 @@ static const char usage[] =
 "                to send in\n"
 "      --json    print an object for each line\n";
 
-/* The data that the checks share. */
 struct check {
 	bool	json;
 	char	*cpuinfo;
@@ -290,7 +289,7 @@ static void check_lockdown(struct check *check)
 	free(text);
 }
 
-/* bts record uses perf if the kernel has no tracer or the user is not root. */
+/* bts record uses perf if this user cannot use the tracer. */
 static void check_perf(struct check *check)
 {
 	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
@@ -331,7 +330,7 @@ static void check_users(const struct check *check, const char *root)
 	free(dir);
 }
 
-/* Select the tracer. The kernel claims BTS, and tests a branch and an interrupt on each CPU. */
+/* Select the tracer: the kernel claims BTS, and tests on each CPU if branches are recorded. */
 static void check_start(struct check *check)
 {
 	struct instance *inst = instance_create();

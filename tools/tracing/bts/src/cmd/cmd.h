@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare cmd_NAME() of each cmd/NAME.c. It gets "bts NAME" as argv[0], and returns an exit status.
+ * The commands: each cmd_NAME() gets "bts NAME" as argv[0], and returns the exit status.
  *
  * Included by: bts.c, cmd/.
  */

@@ -20,8 +20,8 @@
  * @longs:	these options in their long form, including help
  * @option:	handles one of these options, with its value in optarg. Returns STATUS_OK or, after
  *		a message, STATUS_MISUSE. NULL if the command has no options
- * @operands:	handles the operands from argv[optind] on. Returns like @option. NULL if the
- *		trace is the only operand
+ * @operands:	handles the operands, beginning with argv[optind]. Returns like @option. NULL if
+ *		the trace is the only operand
  * @run:	runs the command. Returns the exit status
  */
 struct command {
@@ -34,7 +34,6 @@ struct command {
 	int	(*run)(void *ctx, const struct options *o);
 };
 
-/* The help for the common options. */
 extern const char options_help[];
 
 /*

@@ -87,7 +87,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether a new execution of this line begins with the branch. */
+/* Report whether the branch begins a new execution of this line. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -174,7 +174,7 @@ static void clear_sums(struct cover *c)
 	tally_free(&c->insns);
 }
 
-/* lcov allows letters, digits and underscores in names of tests. */
+/* In names of tests, lcov allows only letters, digits and underscores. */
 static char *test_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

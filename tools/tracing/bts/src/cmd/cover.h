@@ -69,7 +69,7 @@ struct cover {
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
 /* cover_add.c: return the object of the same file in the first trace that contains the file. */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace if its objects are all in earlier traces, too. */
+/* cover_add.c: close the current trace, unless sums belong to its objects. */
 void cover_end_trace(struct cover *c);
 
 /* cover_lcov.c, cover_pcs.c */

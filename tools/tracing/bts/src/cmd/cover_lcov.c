@@ -90,7 +90,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Read the object's lines, if there are any. */
+	/* The first look-up reads the object's lines. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -184,7 +184,6 @@ static void print_branches(FILE *out, const struct item *list, size_t nr)
 	fprintf(out, "BRF:%zu\nBRH:%u\n", 2 * nr, hit);
 }
 
-/* Sums over all files. */
 struct sums {
 	size_t		files;
 	size_t		skipped;

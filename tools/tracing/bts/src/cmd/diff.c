@@ -6,6 +6,8 @@
  *	roles.c	chooses pairs of tasks to compare
  *	find.c	aligns the trees of two tasks
  *	show*.c	prints the differences
+ *
+ * With --against, suspects.c reads the traces, and ranks and prints branches.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -131,7 +133,7 @@ static int run(void *ctx, const struct options *options)
 	struct comparison *c = &d->comparison;
 	int status = DIFF_EQUAL, failed = 0;
 
-	/* With -k, compare the kernel's branches, which are left out by default. */
+	/* -k implies --all, without which the kernel's branches are not compared. */
 	c->forest.all |= options->kernel;
 	if (d->against)
 		return run_suspects(d, options);

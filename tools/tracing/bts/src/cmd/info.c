@@ -199,7 +199,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Print lines "KEY: VALUE" up to @end. A key may occur several times. */
+/* Print an array of the lines "KEY: VALUE" up to @end, because a key may occur several times. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";

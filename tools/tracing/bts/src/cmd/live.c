@@ -2,7 +2,7 @@
 /*
  * Make short recordings, one after the other.
  *
- *	bts record -p PIDS (or -a), a second, SIGINT -> trace -> shown -> removed
+ *	bts record -p PIDS (or -a), S seconds, SIGINT -> trace -> shown -> removed
  *
  * Nothing is recorded while a trace is shown. A stream without pauses would lose branches, or
  * make tasks wait, if it could not keep up with the tasks.

@@ -10,11 +10,11 @@
  *			let the threads read the rest
  *	write		write the file, and print the summary
  *
- * A flight recorder has no reader threads while it waits. They run only while the file is written.
- * With --rearm, the flight recorder then starts again.
+ * The reader threads of a flight recorder run only while the file is written. With --rearm, the
+ * flight recorder then starts again.
  *
- * Signals are read from a signalfd. So however the recording ends, the file is complete, and
- * undo.c restores all settings.
+ * Signals are read from a signalfd, so the file is complete even after a signal. undo.c restores
+ * all settings however bts ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,6 @@ struct record {
 	struct timespec		start;
 };
 
-/* Why the recording ended. */
 enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 
 /* --- Start -------------------------------------------------------------------------- */
@@ -218,7 +217,7 @@ static enum reason wait_for_end(struct record *rec)
 /*
  * Branches that wait for room in the ring buffer (held branches, see bts-block) would be dropped
  * when tracing is switched off, so give the threads time to make room. Branches are delivered in
- * order, so wait until the number of delivered branches includes the branches that are held now.
+ * order, so wait until the number of delivered branches includes all branches held at the start.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -407,7 +406,6 @@ static int write_file(struct record *rec)
 	return ret;
 }
 
-/* Start the flight recorder again. */
 static int rearm(struct record *rec)
 {
 	if (open_file(rec) || instance_write(rec->inst, "trace", "") ||
@@ -490,7 +488,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	return result;
 }
 
-/* If a signal ended the recording, the status is 0, because the recording succeeded. */
+/* If the recording ended before the command, the status is 0, because the recording succeeded. */
 static int status_of(const struct record_result *result)
 {
 	int status = result->wait_status;

@@ -155,7 +155,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* Even without the kernel side, intel_bts records branches into the kernel. Skip them. */
+	/* Without the kernel side, skip branches into the kernel, which intel_bts still records. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -249,7 +249,7 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * If the task of a ring's event has ended, poll() always reports the ring as readable, and other
+ * If the task of a ring's event has ended, poll() always returns at once with POLLHUP, and other
  * tasks that write into the ring do not wake the reader. So exclude the ring from poll(), and
  * read the ring after a timeout. Return the timeout for poll().
  */

@@ -3,8 +3,8 @@
  * bts record --repeat: record the same command again and again.
  *
  * Each run is recorded into FILE. Then FILE is renamed to FILE.passed.N or, if the command's exit
- * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", the
- * new name ends with ".dat", too. Each recording has its own process, so no state is left over.
+ * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", this
+ * suffix stays at the end. Each recording has its own process, so no state is left over.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -42,7 +42,6 @@ static int rename_trace(const char *from, const char *to)
 	return ret;
 }
 
-/* Record one run in a child process. */
 static struct record_result one_run(const struct record_options *options,
 				    struct record_result (*once)(const struct record_options *))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare what recording with the tracer and recording with perf share.
+ * Functions that the backends of bts record share with each other and with bts import.
  *
  * Included by: cmd/.
  */
@@ -14,7 +14,7 @@
 #include "record/writer.h"
 #include "record_repeat.h"
 
-/* record_perf.c: bts record --backend perf. */
+/* record_perf.c: bts record --backend perf or intel_bts. */
 struct record_result record_with_perf(const struct record_options *options);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline counts how often each step was executed. At the end of the trace, the count of a
- * step is added for each instruction of the step. So the numbers are exact.
+ * The pipeline counts how often each step was executed. Finally, the count of a step is added for
+ * each instruction of the step. So the numbers are exact.
  *
  * A loop is the target of backward jumps inside a function. Its count is the number of these
  * jumps.

@@ -6,6 +6,7 @@
  *	trail.c		the conditions that the failed call has passed
  *	rank.c		the condition after which the failed and a successful call differ, or
  *			the likeliest conditions
+ *	show.c		the output
  */
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "lib/mem.h"
 #include "describe.h"
 
-/* The maximum number of functions to name. */
 #define CALLS_MAX	6
 /* The maximum number of nodes to search for the depth of a recursion. */
 #define NEST_MAX	1000000
@@ -223,8 +222,8 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 }
 
 /*
- * Return the number of times that a loop's body ran. The node does not contain the first and the
- * last iteration. If a loop is entered at its condition, its last iteration does not run the body.
+ * Return the number of times that a loop's body ran. The loop's node contains neither the first nor
+ * the last iteration. If a loop is entered at its condition, its last iteration skips the body.
  */
 static uint64_t loop_times(const struct forest *f, uint32_t elem)
 {

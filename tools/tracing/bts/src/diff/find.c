@@ -39,7 +39,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Merge the entries of the same difference, from @begin on. */
+/* Merge the entries of the same difference, beginning with the entry @begin. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -86,7 +86,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align by @keys. Call @match for each match, and @each for each range between matches. */
+/* Align by @keys, and free them. Call @match for matches, and @each for ranges between matches. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -215,8 +215,8 @@ static uint64_t identity(const struct forest *f, const struct item *item)
 }
 
 /*
- * Return the keys of the items of a side. The key of a call includes the branch before the call,
- * because the same call may occur elsewhere too.
+ * Return the keys of the items of a side. The key of a call includes the branch before the call, to
+ * distinguish calls of the same function at different places.
  */
 static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned int side,
 			 uint64_t (*key)(const struct forest *f, const struct item *item))

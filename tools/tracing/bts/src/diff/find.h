@@ -15,10 +15,9 @@ enum difference_kind {
 	DIFF_RECURSION,		/* a function called itself more often in one run */
 };
 
-/* The maximum number of functions in a difference's path. */
 #define PATH_MAX_NR	12
 
-/* A function, and its number of consecutive frames. */
+/* A function, and its number of calls or of consecutive frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -26,7 +25,7 @@ struct called {
 
 /**
  * struct side - the execution of one run from a difference until the runs meet
- * @token:	the first branch that differs; NONE: the task ends
+ * @token:	the first branch that differs; NONE: no branch follows
  * @insns:	executed instructions
  * @branches:	taken branches
  * @calls:	called functions, as text, or NULL
@@ -73,7 +72,7 @@ struct differences {
 
 /* Add the differences of two nodes to the list, in order. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
-/* Write "main", or the entry of code without a symbol: "sort+0x1234". */
+/* Write the function's name or, for code without a symbol, where it begins: "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);
 void differences_free(struct differences *d);
 

@@ -216,7 +216,6 @@ static void end_track(struct grown *g, struct task *task)
 	t->body = NULL;
 }
 
-/* Remove the tasks without elements. */
 static void drop_empty(struct grown *g)
 {
 	size_t nr = 0;

@@ -13,7 +13,7 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index among the tasks, by first appearance in the trace
+ * @order:	index among the tasks that are not empty, by first appearance in the trace
  * @node:	the tree
  * @role:	the task's role in the program: roles.c
  * @body:	the outermost calls
@@ -45,7 +45,7 @@ struct track {
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	receives other events of the trace, after @call was set; or NULL
+ * @event:	receives the trace events, after @call was set; or NULL
  * @ctx:	data of @event
  */
 struct grown {
@@ -66,7 +66,7 @@ struct grown {
 	bool		open;
 };
 
-/* Read the trace. Return STATUS_OK or STATUS_FAILURE. g->open: the pipe is still open. */
+/* Read the trace. Return STATUS_OK or STATUS_FAILURE. If g->open is set, call grown_free(). */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

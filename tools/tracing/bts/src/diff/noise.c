@@ -7,8 +7,8 @@
  *	lazy binding		the first call of a library function looks up the function; the
  *				call is compared, but not the work of the dynamic linker
  *	functions below		some functions of the C library depend on addresses, the clock
- *				or other threads. Their calls are compared, but not their
- *				branches: if a result differs, branches of the caller differ, too
+ *				or other threads. Calls to them are compared, but not the
+ *				branches inside: if a result differs, the caller's branches differ
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -47,12 +47,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* The name of a thread's stack contains a number. The first thread reads a tunable. */
+	/* Names of threads' stacks contain a number, and only the first thread reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* The Rust library is linked into the program. The patterns match both ways of mangling names. */
+/* The Rust library is part of the program. The patterns match both ways of mangling names. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };

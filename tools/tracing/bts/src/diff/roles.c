@@ -13,7 +13,6 @@
 #include "lib/mem.h"
 #include "roles.h"
 
-/* The maximum number of elements to search. */
 #define SEARCH_MAX	4096
 
 /* Return the first function that is not part of a runtime library, outermost first, or NULL. */

@@ -16,7 +16,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run that is being read. @nr is its number, from 1 on; @ways counts its outcomes so far. */
+/* The run that is being read. Runs are numbered (@nr) from 1. @ways counts its outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -33,7 +33,7 @@ void suspects_add_path(struct suspects *s, bool failed, char *path)
 	s->paths[failed][nr] = path;
 }
 
-/* The square root by Newton's method, because libm is not linked. */
+/* Return the square root, by Newton's method, because libm is not linked. */
 static double root(double x)
 {
 	double guess = x > 1 ? x : 1;
@@ -75,7 +75,7 @@ struct passing {
 	const struct token	*token;
 };
 
-/* Count the conditional branches of a straight run, which were not taken. */
+/* Count a conditional branch inside a straight run, which was not taken. */
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct passing *p = ctx;
@@ -95,7 +95,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	x->from_addr = t->from_addr - t->from.addr + addr;
 }
 
-/* Report whether the step is excluded, by the filters or because its function is noise. */
+/* Report whether the filters exclude the step, or the step depends on chance. */
 static bool is_noise(struct reading *r, const struct step *s)
 {
 	struct forest *f = &r->all->forest;
@@ -116,7 +116,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Count each step once. */
+	/* Further executions of a step add nothing, because outcomes are counted by run. */
 	if (s->priv)
 		return 0;
 	s->priv = r;

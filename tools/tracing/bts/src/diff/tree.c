@@ -29,7 +29,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Return the number of the object's name, from 1 on. Both runs share the numbers. */
+/* Number the object's name, from 1. All runs share the numbers. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Build the call trees of two runs. Equal subtrees are stored once.
+ * Build the call trees of several runs. Equal subtrees are stored once.
  *
  * An element of a sequence is the number of a token, which is a branch, or of a node (NODE_BIT):
  *
@@ -171,7 +171,7 @@ uint32_t forest_token(struct forest *f, const struct step *s, const struct place
 		      uint32_t insns);
 /* Return a number for a conditional branch that is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
-/* Return the number of a function. @addr is the entry of code without a symbol. */
+/* Return the index of a function. @addr is used only for code without a symbol: its entry. */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr);
 /* Find or create the node with these elements. */
 uint32_t forest_node(struct forest *f, enum node_type type, uint32_t key,

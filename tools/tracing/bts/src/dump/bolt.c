@@ -5,9 +5,9 @@
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
  * Edges are branches, and conditional jumps that were not taken. BTS does not record
- * predictions, so mispredictions are 0. BOLT only uses edges inside a file, so the kernel and
- * code without symbols are left out. Edges of several traces are added by name, if the traces
- * have the same builds.
+ * predictions, so mispredictions are 0. BOLT only uses edges inside a file, so edges between files
+ * are left out, and edges of the kernel, PLT stubs and code without symbols. Edges of several
+ * traces are added by name, if the traces have the same builds.
  */
 #include <stdlib.h>
 #include <string.h>

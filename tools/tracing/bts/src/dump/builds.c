@@ -2,9 +2,9 @@
 /*
  * Remember the build of each file whose branches were added: branches of two builds do not add up.
  *
- * A build is identified by its build ID or, without one, by the size of the file. If --dso names a
- * file, its path may differ between traces. The vmlinux identifies the kernel's build, because
- * the build ID of the vmlinux has already been compared with the build ID in each trace.
+ * A file is identified by its path or, as paths may differ between traces, by the name in --dso. A
+ * build is identified by its build ID or, without one, by the size of the file. The kernel's is
+ * identified by the vmlinux, whose build ID was already compared with the ID in each trace.
  */
 #include <stdlib.h>
 #include <string.h>

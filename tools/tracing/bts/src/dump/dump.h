@@ -13,7 +13,7 @@ struct dump;
 
 /**
  * struct dump_format - a format
- * @run:	runs the pipe and writes the output. Returns the result of pipe_run()
+ * @run:	runs the pipe and writes the output. Returns 0, or 1 on failure
  * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces;
  *		then @end writes the sums, if any, and frees them
  * @binary:	the output is a profile of one file, which the options must name
@@ -32,12 +32,10 @@ struct build;
 
 /**
  * struct dump - a run of bts dump
- * @format:	the format
  * @pipe:	the open trace; a format sets the consumer and runs the pipe
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
  * @bills:	collects the summaries of the traces
- * @out:	the open output
  * @sums:	the sums over all traces, in the format's own type
  * @builds:	the files whose branches have been added
  * @by_branches: count branches, not instructions

@@ -5,7 +5,7 @@
  * are sorted by name.
  *
  * The picture contains no script, so it can be part of a document. A tooltip shows the name and
- * the count of a box. Boxes that are too narrow are not drawn; the last line has their number.
+ * the count of a box. The last line has the number of boxes too narrow or too deep to be drawn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void add_box(struct flame *f, const struct stacks_node *n, double x, unsi
 		f->depth = depth + 1;
 }
 
-/* Boxes are placed in the order of the list, and the children of each box are appended to it. */
+/* Place the boxes in the order of the list, and append the children of each box to the list. */
 static void lay_out(struct flame *f, const struct stacks_node *root)
 {
 	add_box(f, root, MARGIN, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write folded stacks: a line "task;main;fib;fib 1234" for each stack in which instructions were
- * executed. flamegraph.pl, speedscope and inferno draw flame graphs from these lines. Names of
+ * Write folded stacks: a line "task;main;fib;fib 1234" for each stack with its instructions or
+ * branches. flamegraph.pl, speedscope and inferno draw flame graphs from these lines. Names of
  * kernel functions end with _[k], so that flamegraph.pl colours them.
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lib/mem.h"
 #include "stacks.h"
 
-/* A name must not contain the separators of names and lines. */
+/* Append a name, after replacing the separators of names and lines in the name. */
 static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;

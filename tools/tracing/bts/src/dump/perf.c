@@ -23,7 +23,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The type of the PMU, which perf only looks for in the attributes. */
+/* The type of the PMU. perf only searches the attributes for this type: any number will do. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -104,8 +104,7 @@ struct bts_record {
 };
 
 /**
- * struct perf_dump - the state of writing a perf.data
- * @out:	the output
+ * struct perf_dump - the state while a perf.data is written
  * @head:	the maximum number of branches; 0: no maximum
  * @nr:		the number of branches so far
  * @task:	the task of the branches in @chunk
@@ -126,7 +125,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* For each task: the number of its queue in perf, and the names that were written. */
+/* For each task: the number of its queue in perf, and the process and name last written. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -269,7 +268,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	if (!s->priv) {
 		describe(p, t, ts, s->from, &s->at_from);
 		describe(p, t, ts, s->to, &s->at_to);
-		/* Once is enough, because a step belongs to one process or to the kernel. */
+		/* A step is described once, because it belongs to one process or to the kernel. */
 		s->priv = p;
 	}
 	if (p->task != t || p->nr_chunk == CHUNK_BRANCHES)
@@ -337,7 +336,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* The header contains the size, so it is written again at the end. */
+	/* The header contains the size, so write the header again at the end. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

@@ -97,7 +97,7 @@ static void put_message(struct message *m, unsigned int field, const struct mess
 	put_bytes(m, field, part->bytes, part->used);
 }
 
-/* Perfetto expects UTF-8. Names are cut so that they fit into a message. */
+/* Replace all but ASCII, because Perfetto expects UTF-8, and cut the name to fit a message. */
 static void put_string(struct message *m, unsigned int field, const char *string)
 {
 	char plain[512];

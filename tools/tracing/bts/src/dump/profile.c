@@ -265,7 +265,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The section for single addresses, between runs and branches, is empty: runs include them. */
+/* The section of single addresses, between runs and branches, is empty, because runs suffice. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -11,7 +11,7 @@
 
 /**
  * struct stacks_node - a function, called along the path of its parents
- * @comm:	an outermost node: the name of its task, and @sym is NULL; otherwise NULL
+ * @comm:	a child of the root: the name of its tasks, and @sym is NULL; otherwise NULL
  * @insns:	instructions of the function, without its callees
  * @branches:	branches of the function, without its callees
  * @total:	instructions or branches, with all callees; set by stacks_read()
@@ -27,7 +27,7 @@ struct stacks_node {
 	uint64_t		total;
 };
 
-/* Runs the pipe, and makes the tasks the children of @root. Returns the result of pipe_run(). */
+/* Run the pipe, and add one child per name of a task to @root. Return the result of pipe_run(). */
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 

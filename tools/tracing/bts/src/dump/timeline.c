@@ -4,8 +4,8 @@
  *
  * BTS records contain no time. So a task's clock advances by one nanosecond for each instruction,
  * and is set to the time of the task's branch or row if that time is later. The calls are drawn
- * in order, and the width of a call is its number of instructions. A call and a return take one
- * nanosecond more, because speedscope confuses events at the same time.
+ * in order, and the width of a call is its number of instructions. A call, a return or a mark
+ * takes one nanosecond more, because speedscope confuses events at the same time.
  */
 #include <stdlib.h>
 

@@ -14,10 +14,10 @@
 /**
  * struct timeline - a dump of calls over time
  * @text:	the output; if a write fails, the run ends
- * @begin:	time of the first branch in nanoseconds; the callbacks get times relative to it
+ * @begin:	time of the first branch in nanoseconds; callbacks get times relative to @begin
  * @enter:	called for each call, at f->ts. May be NULL
  * @leave:	called for the end of each call
- * @mark:	called for all other rows: departs, arrives, LOST, GAP, an event, a guess
+ * @mark:	called for a guess, and for each row of a task except mappings
  * @stack:	called when a task continues on a stack that it has not used before
  * @task:	called for each task, at the end
  * @ctx:	data of the format
@@ -45,7 +45,7 @@ static inline uint64_t timeline_track(const struct calls *c)
 	return (uint64_t)c->now.id << 32 | (uint32_t)c->task->pid;
 }
 
-/* Returns the result of pipe_run(). */
+/* Return the result of pipe_run(). */
 int timeline_run(struct timeline *tl);
 
 #endif

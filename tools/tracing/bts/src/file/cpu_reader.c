@@ -152,7 +152,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Neither the entry's number of branches nor the next pack's sequence number is known. */
+/* Report a loss of unknown size. The sequence number of the next pack is unknown, too. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -358,8 +358,8 @@ static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *e
 }
 
 /*
- * A fast path for consecutive bts_branch entries of one task without time extends. Add the
- * branches to the batch, beginning at @at, and return the address after the last entry.
+ * A fast path for consecutive bts_branch entries of one task without time extends. Add these
+ * branches, which begin at @at, to the batch, and return the address after them.
  */
 static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
 {

@@ -66,7 +66,6 @@ void dat_close(struct dat *dat);
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* An iterator over the pages of a CPU. */
 struct dat_pages {
 	struct dat	*dat;
 	struct dat_cpu	*cpu;

@@ -28,7 +28,7 @@ const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size)
 	return at;
 }
 
-/* Numbers in the file are little-endian, like numbers on this machine. */
+/* Numbers in the file are little-endian, as on this machine, so copy their bytes. */
 static uint64_t dat_number(struct dat_bytes *b, size_t size)
 {
 	const uint8_t *at = dat_skip(b, size);

@@ -13,8 +13,8 @@
  *	- allows one thread per handle, but here each CPU has its own thread.
  *
  * This reader follows the sections from the first one, and checks every number before use. It
- * reports the first damage with its offset and uses all data before the damage. It does not map
- * the file, so a file that shrinks during reading looks like a truncated file.
+ * reports the first damage with its offset, and still uses the intact parts of the file. It does
+ * not map the file, so a file that shrinks during reading looks like a truncated file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 			 "compressed with %s; bts reads only zstd", dat->compression);
 }
 
-/* Read the header, which both versions share. Return the offset of the rest, or 0 on failure. */
+/* Read the header of either version. Return the offset of the rest, or 0 on failure. */
 static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);

@@ -34,7 +34,7 @@ size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 /* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */
 bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
 
-/* dat_parts.c: each function parses a part at the cursor and stores it in @dat or @text. */
+/* dat_parts.c: functions with a cursor @b parse the part at the cursor into @dat or @text. */
 void dat_header_info(struct dat *dat, struct dat_bytes *b);
 void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
 void dat_event_formats(struct dat *dat, struct dat_bytes *b);
@@ -43,8 +43,8 @@ void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
 /*
- * dat_v7.c, dat_v6.c: read the file after the header, from @offset on. If the file is damaged,
- * report the damage in @dat and keep all data before the damage.
+ * dat_v7.c, dat_v6.c: read the file after the header, which ends at @offset. If the file is
+ * damaged, report the damage in @dat and keep the intact parts.
  */
 void dat_read_v7(struct dat *dat, uint64_t offset);
 void dat_read_v6(struct dat *dat, uint64_t offset);

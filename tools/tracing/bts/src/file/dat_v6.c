@@ -5,8 +5,8 @@
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages
  *
- * Everything before the pages, usually a few MB, is read at once. Only the branches of the
- * top-level instance are read.
+ * The first 256 MiB are read at once, because they contain everything before the pages, usually a
+ * few MB. Only the branches of the top-level instance are read.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * The format expects a reader to find each section by the options, whose last part is at the end
  * of the file. This reader follows the sections in file order instead, so that it can also read a
  * truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
- * section. If that option is missing, dat_salvage() recognizes the pages by their form.
+ * section. If that option is missing, dat_salvage() searches the data section for the pages.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ struct layout {
 	uint32_t	pid_offset;
 	uint32_t	from_offset;
 	uint32_t	to_offset;
-	/* The minimum size of an entry of these events. */
+	/* The minimum sizes of the entries. */
 	uint32_t	branch_size;
 	uint32_t	pack_size;
 	uint32_t	lost_size;
@@ -41,7 +41,7 @@ struct layout {
 	const struct format_field *pack_code;
 };
 
-/* If the file contains no branches or their format is unknown, set @e and return false. */
+/* If the format of bts_branch is missing or unknown, set @e and return false. */
 bool layout_find(struct layout *layout, const struct formats *formats, struct dat *dat,
 		 struct error *e);
 

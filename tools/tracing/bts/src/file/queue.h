@@ -32,17 +32,12 @@ enum batch_type {
 
 /**
  * struct batch - consecutive branches of one task on one CPU, or one row of another type
- * @type:	the type of the batch
- * @cpu:	the CPU
- * @pid:	the task
+ * @pid:	the task; -1 for BATCH_MISSED
  * @nr:		the number of branches
  * @ts:		the time of the first branch or of the row, in nanoseconds
- * @count:	the number of lost branches
- * @cause:	the cause of the loss
+ * @count:	the number of lost branches; 0 if unknown
  * @id:		the ID of the row's event
  * @size:	the size of @entry
- * @branch:	the branches
- * @times:	the time of each branch
  * @entry:	the bytes of the row
  */
 struct batch {

@@ -14,7 +14,7 @@
 /* The version follows as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
-/* Each section begins with a header: ID, flags, ID of the name, and size of the section. */
+/* Each section begins with a header: ID, flags, ID of the name, and size after the header. */
 enum {
 	DAT_SECTION_HEADER	= 16,	/* bytes */
 	DAT_SECTION_COMPRESSED	= 1,	/* a flag */

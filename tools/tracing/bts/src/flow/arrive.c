@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the frame in which a task continues after a jump or ret that matches no call:
+ * Find the frame in which a task continues after an indirect jump, after a ret that matches no
+ * call, or after a switch of stacks:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
  *			setjmp(). If several live frames called setjmp() at this place, guess
  *			the innermost frame to which no longjmp() has led yet, because error
- *			handlers are nested. The frame may be on another stack. If frames on
- *			both stacks match, and the frame on the current stack calls longjmp()
- *			itself, guess the other stack, because coroutines switch that way
- *	exception	leads to a landing pad. Choose the innermost frame whose call site leads
- *			to this pad by the table of call sites (lsda.c), because that frame is
- *			the first to catch the exception
+ *			handlers are nested. The frame may be on another stack. If the current
+ *			and another stack match, and the frame on the current stack calls
+ *			longjmp() itself, guess the other, because coroutines switch that way
+ *	exception	leads to a landing pad. Choose the innermost frame whose current call
+ *			leads to this pad by the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
  *			stacks contain this address, guess the stack with the fewest frames
  *			inside the frame that returns there; among equals, guess the stack that
@@ -132,7 +132,7 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* Count the frames inside the innermost frame that returns to @to. Return -1 if none does. */
+/* Count the frames inside the innermost frame that returns to @to. Return -1 if none is found. */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
 	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {
@@ -145,9 +145,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The task had left several stacks at the same place, and the wrong stack was guessed: the task
- * is on stack @index. The frames that ended since the guess belonged to that stack, so replace
- * them on the current stack by their copies from stack @index.
+ * The task left several stacks at the same place, and the guess was wrong: the task is on stack
+ * @index. So since the guess, frames ended on stack @index and not on the current stack. Correct
+ * this: move the same frames from stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

@@ -12,7 +12,7 @@
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the return
  *			leads to the start of a function instead of the interrupted place, that
  *			function is a signal handler and gets a frame. If a program was mapped
- *			during the system call, it is exec(), and all stacks end
+ *			during the system call, the call is exec(), and all stacks end
  *	rt_sigreturn	ends the innermost handler, wherever rt_sigreturn leads, because the
  *			handler may have changed where the program continues
  *
@@ -161,7 +161,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* The branch into the handler may be lost. */
+	/* A signal handler returns, and the branch into the handler may be lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -396,7 +396,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Report whether the run enters another function or inlined code. If not, set inlined frames. */
+/* Report whether the run leaves its function or inlined call, or enters one. If not, set frames. */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -447,7 +447,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Without code, treat the branch as a ret if a frame returns to its target. */
+		/* Assume a ret if a frame returns to the target, which is in another function. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -473,7 +473,7 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 	return calls_real(c);
 }
 
-/* With --kernel, each entry into the kernel begins a new stack. Return true if the step is done. */
+/* With --kernel, each entry into the kernel begins a new stack. Return true if @s is handled. */
 static bool kernel_only(struct calls *c, const struct step *s)
 {
 	if (!c->pipe->options->kernel || (is_kernel(s->from) && is_kernel(s->to)))
@@ -530,7 +530,7 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
-/* The trace has no branches into the kernel, so only the row shows the handler. */
+/* If the trace has no branches into the kernel, only the row SIGNAL shows the handler. */
 static void enter_handler(struct calls *c, const struct row *row)
 {
 	struct place site = place_find(c->pipe, c->task, row->from);

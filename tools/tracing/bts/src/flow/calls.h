@@ -24,10 +24,9 @@ enum frame_kind {
 
 /**
  * struct frame - a function that is being executed
- * @sym:	the function
  * @part:	a part split from @sym by the compiler, to which @sym has jumped; or NULL
  * @inlined:	the inlined call; NULL if the function is not inlined
- * @site:	the call site
+ * @site:	place of the call; the start of @sym if unknown
  * @ret:	the return address; 0 if unknown
  * @kind:	how the function was entered
  * @approx:	@ret is the address of the call; the return address is up to 15 bytes higher
@@ -100,7 +99,6 @@ struct stack {
 
 /**
  * struct calls - the stacks of a task
- * @task:	the task
  * @ops:	callbacks of the command
  * @ctx:	data of the command
  * @now:	the current stack
@@ -111,7 +109,7 @@ struct stack {
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it entered the kernel
  * @lost:	branches are missing, so the next branch may not fit the stack
- * @guessed:	the stacks are a guess, or were once
+ * @guessed:	the stacks are a guess, or were since the last exec()
  * @closing:	the frames end because the trace or the task ends
  * @node:	data of the command, for this task
  */
@@ -146,9 +144,8 @@ struct frame *calls_real(struct calls *c);
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);
 void calls_step(struct calls *c, const struct step *s, uint64_t ts);
-/* Apply a row to the stacks: a loss, the end of the task, a new program. */
+/* Apply a row to the stacks: a loss, a signal, a new program, the end of the task. */
 void calls_row(struct calls *c, const struct row *row);
-/* End all frames. */
 void calls_end(struct calls *c);
 /* End all frames and free the stacks. */
 void calls_free(struct task *task);

@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* The maximum number of a task's other stacks. Branches do not show that a stack has ended. */
+/* Limit a task's other stacks, because branches do not show that a stack has ended. */
 #define STACKS_MAX	4096
 
 static struct frame *new_frame(struct calls *c)
@@ -165,7 +165,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Leave out the instructions and branches that the task has executed on other stacks. */
+/* Exclude from the frames' counts what the task executed on other stacks. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {

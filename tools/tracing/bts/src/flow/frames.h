@@ -43,9 +43,9 @@ uint32_t chain_begin(const struct calls *c);
  * signal handler does not begin a side, because siglongjmp() may lead out of the handler.
  */
 uint32_t side_begin(const struct calls *c);
-/* Search from index @begin on. Return the index of the function's innermost frame, or -1. */
+/* Return the index of the function's innermost frame, at least @begin, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Return the start of the innermost chain of tail calls that returns to @to, or -1. */
+/* Find the innermost chain of tail calls that returns to @to. Return its first frame, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess from here on, and count the guess. */
 void guess(struct calls *c);
@@ -58,8 +58,8 @@ void end_stacks(struct calls *c);
 /* arrive.c: note that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * If a user-space jump is not a tail call, or a ret in user space fits no frame, find the frame to
- * which the branch leads. If no rule applies, change nothing and return false.
+ * For an indirect jump, a ret that fits no frame, or a switch of stacks, all in user space, find
+ * the frame to which the branch leads. If no rule applies, change nothing and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

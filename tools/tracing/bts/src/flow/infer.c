@@ -14,9 +14,9 @@
  *	exec()		A bts_arrives row may name the start address of the program. If not, the
  *			address is unknown
  *
- * A signal or rt_sigreturn is reported in a row, which also tells whether it is inferred. All
- * other branches to which the code does not lead are gaps. No branch ends the run to exec(), to
- * rt_sigreturn() or to the end of the task, so a step with STEP_END counts its instructions.
+ * A row reports a signal or rt_sigreturn, and whether it is inferred. All other branches to which
+ * the code does not lead are gaps. No branch ends the run to exec(), to rt_sigreturn() or to the
+ * end of the task, so a step with STEP_END counts its instructions.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* Count the run to @addr, where the task enters the kernel without returning. */
+/* Count the run to @addr if it is known and not a gap. The kernel does not return to the run. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };

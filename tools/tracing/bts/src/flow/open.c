@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open and close a pipeline, and print a summary of the trace.
+ * Open and close a pipeline, and summarize the trace.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int64_t began(const char *info)
 	return timegm(&tm) - east;
 }
 
-/* Report whether a tracer option was set. Return false if the trace does not contain it. */
+/* Report whether the trace states that a tracer option was set. */
 static bool was_set(const char *info, const char *option)
 {
 	char *line = mem_format("\n%s: 1\n", option);
@@ -105,7 +105,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Add the bytes per branch, as in 1.25. The program's locale must not change the decimal point. */
+/* Add the bytes per branch, as in 1.25, without %f: the locale may change the decimal point. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;
@@ -145,7 +145,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add the files that have changed since the recording, or may have changed. */
+/* Add the files that have or may have changed since the recording, or cannot be read. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the filters of a trace, and match CPUs, tasks and places against them. cmd/arguments.c
+ * Parse the filters of a trace, and apply them to CPUs, tasks and places. cmd/arguments.c
  * reads the filters from the command line.
  */
 #include <stdlib.h>

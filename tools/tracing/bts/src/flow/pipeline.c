@@ -7,15 +7,15 @@
  *	stream of CPU 2 --'
  *
  * A task runs on one CPU at a time, and its branches are written before it moves to another
- * CPU. So if the streams are merged by time, the branches of each task are in order. A batch
- * is delivered until the head of another stream is older than the next branch.
+ * CPU. So if the streams are merged by time, the branches of each task are in order. The branches
+ * of a batch are delivered until the head of another stream is older than the next branch.
  *
  * Each step remembers the step that followed it last time. Most branches match that guess;
  * next_step() handles the others.
  *
- * After a loss the position of the task is unknown, so the start of its next run is unknown
- * too. If the ring buffer of a CPU lost entries, their tasks are unknown. Such a loss is treated
- * as a loss of each task that last ran on that CPU, or runs there after the loss.
+ * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
+ * The lost branches may be of several tasks, so a loss is treated as a loss of each task that last
+ * ran on the same CPU, or runs there after the loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -396,7 +396,7 @@ int pipe_run(struct pipe *p)
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* The thread of the stream ran out of memory, so the stream ended too early. */
+	/* A stream's thread ran out of memory, so the stream ended too early. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

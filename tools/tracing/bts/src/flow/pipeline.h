@@ -80,7 +80,6 @@ enum {
  * @priv:	data of the command; the consumer's fold() is the last call that may use it
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if all addresses are in the kernel
- * @kind:	kind of the branch
  * @flags:	STEP_*
  * @length:	length of the branch instruction; 0 if unknown
  */
@@ -105,11 +104,9 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @pid:	PID of the task
- * @tgid:	PID of its process; the same as @pid until a row names the process
+ * @tgid:	PID of its process; a guess, or the same as @pid, until a row names the process
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
- * @branches:	number of its branches
  * @switches:	number of times that the task was switched to
  * @priv:	data of the command
  * Only the pipeline uses the other members.
@@ -152,8 +149,6 @@ enum row_type {
 
 /**
  * struct row - a row that is not a branch
- * @type:	type of the row
- * @cpu:	CPU of the row
  * @ts:		time in nanoseconds
  * @count:	loss: number of lost branches, 0 if unknown
  * @cause:	loss: its cause
@@ -278,8 +273,8 @@ struct pipe {
 };
 
 /*
- * If pipe_begin() fails, it sets p->error and returns false, and the caller must not call
- * pipe_end(). The caller may change the options until pipe_run().
+ * If pipe_begin() fails, it sets p->error and returns false, and pipe_end() is not needed. The
+ * caller may change the options except @vmlinux until pipe_run().
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
@@ -287,7 +282,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
  * belongs to another kernel.
  */
 bool pipe_vmlinux(struct pipe *p, const char *path);
-/* Return 0, or 1 if the consumer or a thread failed. */
+/* Return 0, or 1 if the consumer failed or a thread could not be started. */
 int pipe_run(struct pipe *p);
 /* Report whether the kernel side is recorded. Call this after pipe_run(). */
 bool pipe_has_kernel(const struct pipe *p);
@@ -295,7 +290,7 @@ bool pipe_has_kernel(const struct pipe *p);
 int pipe_check(struct pipe *p);
 /* Free everything but p->error. */
 void pipe_end(struct pipe *p);
-/* Print the files that have changed, then the summary: as a line of text, or as JSON. */
+/* Add the summary, and the files that have or may have changed, as text or as JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
 /* Return a warning if the filters match nothing, or NULL. The caller frees the text. */

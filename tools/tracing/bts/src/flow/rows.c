@@ -2,9 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * After a loss the position of the task is unknown. If the ring buffer overwrote entries, the
- * task is unknown too. Such a loss is reported twice: as a row without a task, and as a gap
- * before the next branch of each task that last ran on that CPU, or runs there after the loss.
+ * A loss may concern each task that last ran on its CPU, or runs there after the loss. So the loss
+ * is reported as a row, with its task if known, and as a gap before the next branch of each other
+ * such task.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -198,7 +198,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 		     b->ts <= v->time_to;
 	struct task *t;
 
-	/* The names of addresses depend on the mappings, even if the mappings are not shown. */
+	/* Apply even mappings that are not shown, because the names of addresses depend on them. */
 	if (b->type == BATCH_MAP)
 		return map(v, task_get(v, b->pid), b, shown);
 	if (!shown)

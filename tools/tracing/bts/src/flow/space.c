@@ -2,7 +2,7 @@
 /*
  * Build the address spaces from the bts_map rows.
  *
- * A new mapping replaces the mappings that it overlaps. No row reports munmap(), because no
+ * A new mapping replaces what it overlaps of older mappings. No row reports munmap(), because no
  * code runs at unmapped addresses. The number of the space is part of a step's key. If an
  * address gets a new meaning, because another library or program is mapped there, the space
  * gets a new number, and old steps keep their meaning.

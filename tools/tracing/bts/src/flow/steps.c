@@ -163,7 +163,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The kernel has patched the code since: when the branch was taken, it was a jump or a call. */
+/* The kernel has patched the code since the branch was taken: a jump or a call was there. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
@@ -214,7 +214,7 @@ static bool is_static_call(const struct step *s, const struct run *run)
 /*
  * Report whether the branch contradicts its instruction, because other code ran or because the
  * record is wrong. If the kernel may have patched the instruction, there is no contradiction: a
- * nop was a jump or a call when the branch was taken.
+ * nop may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {
@@ -229,7 +229,7 @@ static bool contradicts(const struct step *s, const struct run *run)
 	       !object_changed(o, s->at_from.addr, run->length);
 }
 
-/* Find the run from s->start to s->from. If it is impossible, find only the branch at s->from. */
+/* Find the run from s->start to s->from. If no such run exists, find only the branch at s->from. */
 static enum run_verdict find_run(struct step *s, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;

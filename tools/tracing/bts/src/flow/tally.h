@@ -20,8 +20,6 @@ struct tally_key {
 
 /**
  * struct tally_entry - the sums of a key
- * @insns:	instructions
- * @branches:	branches
  * @calls:	calls or entries
  * @kind:	kind of the branch or frame
  * @self:	data of the command

@@ -65,7 +65,7 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
-/* A loss with cause LOSS_ROWS lost rows of switches and mappings, not branches. */
+/* With cause LOSS_ROWS, rows of switches and mappings were lost, not branches. */
 static void lost_text(const struct row *row, char *buffer, size_t size)
 {
 	bool rows = row->cause == LOSS_ROWS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make the blocks that gdb reads from the branches of a thread.
+ * Make blocks for gdb from the branches of a thread.
  *
  * An interrupt or a fault is a branch from an instruction that has not run. The block ends with
  * the last instruction that has run, whose address is not in the trace:
@@ -47,7 +47,7 @@ static uint64_t insn_before(const struct place *at, uint64_t begin, uint64_t end
 	return last;
 }
 
-/* The thread did not continue at the interrupted instruction. */
+/* End the open block, because the thread did not continue at the interrupted instruction. */
 static void end_cut(struct gdb_thread *t, size_t window)
 {
 	if (t->cut_begin && t->cut_begin < t->cut_end)

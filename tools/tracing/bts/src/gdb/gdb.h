@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The data of bts gdb: a recorded run, through which gdb steps as if it ran the program.
+ * The data of bts gdb: a recorded run. gdb steps through the run as if gdb ran the program.
  *
  *	trace --position.c--> the place at which the shown run ends, and the process
  *	      --run.c-------> threads, each with its last blocks (blocks.c); files (images.c)
@@ -147,7 +147,7 @@ const struct gdb_image *gdb_program(const struct gdb_session *g);
 /* Return the program's dynamic linker; NULL if there is none. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
-/* Read code and constants. Returns the number of bytes that were read from @addr on. */
+/* Read code and constants. Returns the number of bytes that were read. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
 /* kernel_file.c: make an ELF file of the kernel's symbols and code. -1 after a message. */

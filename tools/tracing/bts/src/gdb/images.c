@@ -185,7 +185,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 
 	if (is_kernel(addr))
 		return read_kernel(g, addr, bytes, size);
-	/* If files overlap, the latest mapping is valid. */
+	/* If files overlap, the latest mapping applies. */
 	for (size_t n = g->nr_images; n-- && !done;)
 		done = read_constants(&g->images[n], addr - g->images[n].bias, bytes, size);
 	return done;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Make an ELF file for gdb from the kernel's symbols in the trace and the kernel's code in the
- * archive. gdb shows code only if a section of a file contains its address:
+ * archive. gdb shows code only at addresses in a section of some file. This file contains:
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read and send packets of gdb's remote protocol: $DATA#SUM. SUM is the sum of the bytes of DATA,
- * as two hexadecimal digits. Each packet is acknowledged with + or, if the sum is wrong, with -,
- * until gdb switches this off.
+ * as two hexadecimal digits. Until gdb switches acknowledgements off, each packet is acknowledged
+ * with + or, if the sum is wrong, with -.
  *
  * The trace is read before the first reply. If gdb waits too long for a reply, gdb sends the
  * packet again, or sends a -. So only the last of equal packets in the buffer is answered, and

@@ -18,8 +18,8 @@
  * struct packets - a connection
  * @in:		descriptor for gdb's packets
  * @out:	descriptor for replies
- * @acks:	acknowledge each packet, until gdb switches this off
- * @input:	a buffer of @input_size bytes; the bytes from @input_at on are still to be read
+ * @acks:	acknowledge each packet, until gdb switches acknowledgements off
+ * @input:	a buffer of @input_size bytes; the bytes from @input_at to the end are unread
  * @input_old:	the bytes before this index arrived before the last reply was sent
  * @packet:	the packet, with a 0 after its last byte
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes

@@ -78,7 +78,6 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* Sort by thread ID. */
 static int compare(const void *left, const void *right)
 {
 	const struct gdb_thread *a = left, *b = right;
@@ -103,7 +102,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* bts report prints microseconds, so include all rows that it prints with this time. */
+/* bts report prints microseconds, so include all rows with this printed time. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;

@@ -3,7 +3,7 @@
  * Read the trace a second time, up to the place that position.c has found. Make the blocks of
  * each thread, and find the files that the process has mapped at this place.
  *
- * A row for [vdso] tells that exec() has replaced all mappings, so the mappings from before the
+ * A row for [vdso] shows that exec() has replaced all mappings, so the mappings from before the
  * system call are forgotten. If the program has changed, earlier blocks are dropped, because gdb
  * knows one program at a time. (The kernel also reports all mappings when recording continues
  * after a pause. Then the program has not changed.)

@@ -45,7 +45,7 @@ static void reply(struct server *s, const char *text)
 		s->gone = true;
 }
 
-/* Parse a number, or -1. */
+/* Parse a hexadecimal number, or -1. */
 static bool parse_id(const char **text, int64_t *id)
 {
 	uint64_t number;

@@ -11,7 +11,7 @@
 
 #include "bytes.h"
 
-/* The numbers of the kernel's enum bts_lost_cause. */
+/* The numbers of the kernel's enum bts_lost_cause, and LOSS_UNWRITTEN. */
 enum {
 	LOSS_MISSED	= 7,	/* found by the reader, like LOSS_DAMAGED */
 	LOSS_DAMAGED	= 8,

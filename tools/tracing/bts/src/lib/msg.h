@@ -42,8 +42,8 @@ int msg_number(const char *command, const char *option, const char *text, unsign
 int msg_usage(const char *text);
 
 /*
- * Flush standard output. Return @status. If the output could not be written, print a message
- * and return STATUS_FAILURE.
+ * Flush standard output. Return @status. If the output could not be written, and not because a
+ * pipe was closed, print a message and return STATUS_FAILURE.
  */
 int msg_flush(int status);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read and write whole files. The size of a tracefs or /proc file is unknown before it is read.
+ * Read and write whole files. A tracefs or /proc file has no known size, so read until its end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ int path_open(const char *path, int flags, struct stat *st)
 
 int path_create_at(int dir, const char *path)
 {
-	/* No check is needed: if the file still exists after this, openat() fails. */
+	/* unlinkat() needs no check: if the old file still exists, openat() fails. */
 	unlinkat(dir, path, 0);
 	return openat(dir, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }

@@ -22,13 +22,13 @@ long long path_read_number(const char *path);
  * failure, return -1 with errno, which is EINVAL for a file that is not regular.
  */
 int path_open(const char *path, int flags, struct stat *st);
-/* Create a file below the directory @dir, replacing any old file. Return -1 with errno. */
+/* Create a file below @dir, replacing any old file. On failure, return -1 with errno. */
 int path_create_at(int dir, const char *path);
 /* Return 0, or -1 with errno. */
 int path_write_all(int fd, const void *data, size_t size);
-/* Write text into an existing file. Return 0, or -1 with errno. */
+/* Replace the contents of an existing file. Return 0, or -1 with errno. */
 int path_write(const char *path, const char *text);
-/* Append text. set_ftrace_pid and trigger files add the text as an entry. */
+/* Append text. Files such as set_ftrace_pid and trigger add the text as an entry. */
 int path_append(const char *path, const char *text);
 
 #endif

@@ -195,7 +195,7 @@ static int read_page(struct collector_cpu *c)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	if (!n)
 		return 0;
-	/* After a short read, the rest of the page is empty. */
+	/* After a short read, clear the rest of the page. */
 	memset(page + n, 0, size - n);
 	look_at_page(c, page);
 	c->used += size;
@@ -232,7 +232,7 @@ static void *run_cpu(void *arg)
 	return NULL;
 }
 
-/* --- All of them -------------------------------------------------------------------- */
+/* --- All threads -------------------------------------------------------------------- */
 
 static int add_cpu(struct collector *all, const struct instance *inst, struct writer *writer,
 		   int cpu)

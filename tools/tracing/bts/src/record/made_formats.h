@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the entries that the tool itself writes, like those of the tracer: event numbers, fields,
- * and the formats that describe the entries in the file.
+ * Define the entries that the tool itself writes, as the tracer does: event numbers, fields, and
+ * the formats that describe the entries in the file.
  *
  * Included by: record/, cmd/.
  */
@@ -74,7 +74,7 @@ struct made_map {
 	uint32_t	path;		/* lower half: offset, upper half: length */
 } __attribute__((packed));
 
-/* Write these formats and, if @symbols is true, the running kernel's symbols. */
+/* Write the formats of these entries and, if @symbols is true, the running kernel's symbols. */
 int made_formats_write(struct writer *w, bool symbols);
 
 #endif

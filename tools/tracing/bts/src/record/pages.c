@@ -39,6 +39,7 @@ enum {
  * @seq:	the number of branches before @pack
  * @packing:	@pack is being filled
  * @pack_ts:	the time of @pack
+ * @branches:	the number of branches in @chunk
  */
 struct pages {
 	struct writer_cpu	*out;
@@ -96,7 +97,7 @@ static void end_page(struct pages *p)
 		end_chunk(p);
 }
 
-/* Return the size of the largest entry that fits into this page. */
+/* Return the size of the largest entry that fits into the current page. */
 static size_t room(const struct pages *p)
 {
 	size_t taken = p->used + ENTRY_HEADER + TIME_EXTEND;
@@ -110,7 +111,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time to put in an entry's header. If it does not fit there, write a time extend. */
+/* Return the time for an entry's header. If it does not fit, write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -213,7 +213,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* A task that waits for a disk may not stop in time. It is detached when bts ends. */
+	/* A task that waits for a disk may not stop in time. The end of bts detaches the task. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* A sample of the tool's own events. As most records are such samples, a fast path reads them. */
+/* A sample of the tool's own events. Most records are such samples, so a fast path reads them. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;
@@ -304,7 +304,7 @@ static void map(struct perf_rows *rows, struct perf_out *out, struct made_map *r
 {
 	const char *end = (const char *)h + h->size;
 
-	/* Skip the kernel's mappings and data. */
+	/* Skip mappings of the kernel, and mappings of data. */
 	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
 	    (h->misc & PERF_RECORD_MISC_MMAP_DATA) || path >= end)
 		return;

@@ -45,7 +45,6 @@ struct perf_out {
 /**
  * struct perf_rows - the state of all tasks
  * @names:	the names of the tasks that have rows
- * @losses:	the number of losses
  * @last:	the task of the last branch, or NULL
  * @user_only:	leave out branches from or to the kernel
  */
@@ -65,7 +64,7 @@ void perf_id_read(const struct perf_event_header *h, const struct perf_format *f
 /* Add the rows for a record. Call this for the records of a CPU in their order. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
-/* Add a branch from an AUX area. */
+/* Add a branch of the task, from a sample or an AUX area. */
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to);
 /* Add a loss of branches of the task. */

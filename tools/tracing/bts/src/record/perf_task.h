@@ -22,7 +22,6 @@ struct perf_map {
 
 /**
  * struct perf_task - a task
- * @pid:	the process ID
  * @goes_on:	the user address at which the task will continue; 0: unknown
  * @ends_at:	the user address at which an ending task would have continued; 0: unknown
  * @told:	whether a row in the trace names the task's process

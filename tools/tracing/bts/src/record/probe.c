@@ -108,7 +108,7 @@ static void child_cost(void)
 	asm volatile("1: dec %0; jnz 1b" : "+r" (n));
 }
 
-/* Start a child on a CPU. It waits until a byte is written to *@go, and then calls @work. */
+/* Start a child on a CPU. The child waits for a byte, written to *@go, and then calls @work. */
 static pid_t start_child(int cpu, int *go, void (*work)(void))
 {
 	int ends[2];

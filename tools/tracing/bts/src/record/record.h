@@ -65,7 +65,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 /* Write the PIDs into the instance. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start the command, and start tracing at its exec(). */
+/* Start tracing: at the command's exec(), with --fork before it, without a command at once. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that is readable after the task ended, or -1 after targets_note_end(). */

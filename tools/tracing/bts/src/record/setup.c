@@ -28,11 +28,11 @@
 #include "record.h"
 
 enum {
-	/* The default size of a CPU's buffer. */
+	/* By default, the CPUs' buffers get 1/PART of the free memory, each within these limits. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
+	/* The default size of a flight recorder, for each CPU. */
 	FLIGHT_KB	= 4096,
-	/* All buffers together get 1/PART of the free memory, but each gets at least LEAST_KB. */
 	PART		= 8,
 };
 

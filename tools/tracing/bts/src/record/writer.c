@@ -11,7 +11,7 @@
  * libtracecmd does not write such files, and trace-cmd compresses only after the recording. Here
  * each CPU's thread compresses during the recording, so a trace needs no more disk space than its
  * final file. Each CPU's data must be contiguous in that file, so the data is first stored in an
- * unnamed file, whose blocks are freed as they are copied. 4 MiB are reserved until the end, so
+ * unnamed file, whose blocks are freed as they are copied. Some space is reserved until the end, so
  * that the file can be completed even if the disk is full.
  */
 #include <dirent.h>
@@ -403,7 +403,7 @@ static int pad(struct writer *w)
 	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
 }
 
-/* Free each block after copying it, because the disk may have no room for two copies. */
+/* Free each block before writing its copy, because the disk may have no room for two copies. */
 static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	char *buffer = mem_alloc(COPY_STEP);
@@ -443,6 +443,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
+/* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
 static bool was_used(const struct writer_cpu *cpu)
 {
 	return cpu->nr_chunks;

@@ -241,7 +241,7 @@ static uid_t task_user(int pid, uid_t user)
 
 /*
  * Save a map from /tmp, where anybody can create such a file. Check the descriptor, because the
- * name may refer to another file a moment later. Return false if there is no such file.
+ * name may refer to another file a moment later. Return false if the file cannot be opened.
  */
 static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
 {

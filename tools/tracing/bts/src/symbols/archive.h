@@ -7,8 +7,8 @@
  *	vdso.so			the vDSO of 64-bit tasks
  *	vdso32.so		the vDSO of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended: an
- *				ELF core file, with a PT_LOAD for each piece, at its address
- *	kcore.before		the pages of kcore that had other contents when tracing began
+ *				ELF core file, with a PT_LOAD for each piece of code
+ *	kcore.before		code when tracing began: the pages changed or removed since then
  *	kcore.later		instead of kcore and kcore.before: the code when bts archive ran
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler

@@ -77,7 +77,7 @@ static enum insn_kind kind_ff(const struct insn *insn)
 
 static enum insn_kind kind_of(struct insn *insn)
 {
-	/* No branch has a VEX or EVEX prefix, or an XOP prefix if the decoder knows XOP. */
+	/* No branch has a VEX, EVEX or XOP prefix. */
 	if (insn->vex_prefix.nbytes)
 		return INSN_OTHER;
 	switch (insn->opcode.bytes[0]) {
@@ -291,10 +291,7 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 	return false;
 }
 
-/*
- * The tracer does not record its own branches. If the kernel calls the tracer, the run seems to
- * continue after the call.
- */
+/* After a call of the tracer, a run seems to continue, because own branches are not recorded. */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {
 	static const char *const callers[] = {
@@ -387,8 +384,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Check that the instruction before @addr loads the number of rt_sigreturn(). Signal handlers
- * return to such code in the C library or the vDSO.
+ * Check that the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). Signal
+ * handlers return to such code in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {

@@ -9,7 +9,6 @@
 
 #include "object.h"
 
-/* The kind of an instruction. */
 enum insn_kind {
 	INSN_NONE,		/* the bytes are missing or cannot be decoded */
 	INSN_OTHER,		/* not a branch */
@@ -59,12 +58,12 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
  */
 bool code_patchable(struct object *o, uint64_t addr);
 
-/* Find the first system call that the code at @addr reaches without a taken jump. 0 if none. */
+/* Return the address of the first system call that @addr reaches without a taken jump, or 0. */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether the code at the address ends a signal handler by rt_sigreturn(). */
+/* Report whether the code at the address ends a signal handler by such a system call. */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */

@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* Report whether the debug files are regular. Another user may have put a FIFO there. */
+/* Report whether the debug files beside @file are regular. Another user may put a FIFO there. */
 static bool only_files(const char *file, const char *link)
 {
 	static const char * const dirs[] = { "", ".debug/" };
@@ -37,7 +37,7 @@ static bool only_files(const char *file, const char *link)
 	return fine;
 }
 
-/* Without a link, libdwfl would use FILE.debug, which may belong to another build. */
+/* Without a link, pass no file: libdwfl would use FILE.debug, which may be of another build. */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -74,8 +74,8 @@ static bool has_lines(Elf *elf)
 }
 
 /*
- * Find the path of the debug information, but do not read it, because a library may have
- * gigabytes. Call this after read_module(), which finds the build ID of the module.
+ * Find the path of the debug information, but do not read it, because it may be gigabytes large.
+ * Call this after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {

@@ -101,7 +101,7 @@ static struct sym *function_get(struct inline_table *t, const struct function *w
 	return &f->sym;
 }
 
-/* Find or create the function of a DIE, by its linked name or name, and its declaration. */
+/* Find or create the function of a DIE, by the linked name or the name, and the declaration. */
 static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t addr)
 {
 	struct function f = { .sym = { .object = t->object, .addr = addr, .local = true } };

@@ -8,7 +8,7 @@
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd.
  * The files are read at the first look-up of such an address. If a compiler reused an address, the
- * last name and code are used. The files are not trusted.
+ * last function in the dump is used. The files are not trusted.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* Read a record of @size bytes at offset @at, without its common header. */
+/* Read a record of @size bytes at offset @at, after its common header. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);

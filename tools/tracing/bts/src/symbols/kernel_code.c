@@ -7,7 +7,7 @@
  *
  *	tracing on	kernel_code_take()
  *	tracing off	kernel_code_save() reads the code again, writes it to kcore, and writes
- *			the pages that had other contents at the start to kcore.before
+ *			the first copies of pages that have changed or gone to kcore.before
  *
  * If both copies of an instruction are equal, this instruction ran, so a run that contradicts
  * it is a gap. bts archive can read the code only later, so its file is called kcore.later. The
@@ -244,7 +244,7 @@ static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
 	return NULL;
 }
 
-/* Return the pages of @before that differ in @now. */
+/* Return the pages of @before that differ in @now or are missing there. */
 static struct kernel_code *changed(const struct kernel_code *before,
 				   const struct kernel_code *now)
 {

@@ -130,7 +130,7 @@ void units_begin(struct units *u, const struct object *o)
 		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
 	if (u->fd >= 0)
 		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
-	/* libdw's default handler would end the program. */
+	/* If memory runs out, libdw's default handler would end the program. */
 	if (u->dwarf)
 		dwarf_new_oom_handler(u->dwarf, mem_fail);
 }

@@ -219,7 +219,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The start is known in seconds, so a ctime in the same second may be later. */
+	/* The start is known in seconds, so reject a ctime in the same second: it may be later. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }

@@ -99,7 +99,7 @@ enum object_proof {
  * @proof:	whether the file is the file that was recorded
  * @user_only:	the trace has no branch between user space and the kernel
  * @as_run:	kernel: @file was saved when the recording ended, not later
- * @before:	kernel: the pages that had other contents when the recording began, or NULL
+ * @before:	kernel: pages as the recording began, if changed or removed since; or NULL
  * @blocks:	code.c: decoded blocks
  * @lines:	lines.c: sorted by address
  * @read_path:	the path from which @file was read; NULL if that path is no longer valid
@@ -186,7 +186,7 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * Find source lines of the kernel in @path. If NULL, try the usual places of vmlinux.
+ * Find source lines of the kernel in @path or, if @path is NULL, in the usual places of vmlinux.
  * Return false, with @e set, if @path cannot be used.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,

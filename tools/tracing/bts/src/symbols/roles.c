@@ -30,7 +30,7 @@ static const struct role_name names[] = {
 	{ "gogo",			ROLE_SWITCH },
 };
 
-/* The names of thunks from -mretpoline and -mindirect-branch. */
+/* Prefixes of the thunks with which compilers replace indirect branches and returns. */
 static const char *const thunks[] = {
 	"__x86_indirect_", "__x86_return_", "__llvm_retpoline_", "__llvm_lvi_thunk_",
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find the role of a function by its name. The role tells how the function is entered and left.
+ * Find the role of a function by its name: how the function is entered and left.
  *
  * Included by: symbols/, flow/.
  */
@@ -17,7 +17,7 @@ enum sym_role {
 	ROLE_THUNK,		/* ends in a ret that replaces an indirect call or jump */
 };
 
-/* Find, store and return the role of a function. */
+/* Find the role and store it in sym->role. */
 enum sym_role sym_find_role(struct sym *sym);
 
 static inline enum sym_role sym_role(struct sym *sym)

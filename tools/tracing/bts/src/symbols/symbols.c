@@ -4,8 +4,8 @@
  *
  * A table is sorted once. If an address has several names, the function gets the name with the
  * highest rank: global before weak before local, then a name with a size, then the shortest
- * name. The other names are aliases, which the user may type too. A symbol ends where its size
- * says, or at the next symbol if the size is larger or unknown.
+ * name. The other names of functions are aliases, which the user may type, too. A symbol ends where
+ * its size says, or at the next symbol if the size is larger or unknown.
  */
 #include <fnmatch.h>
 #include <stdlib.h>

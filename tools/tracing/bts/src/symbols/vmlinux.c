@@ -4,7 +4,7 @@
  *
  * The kernel's code comes from the archive, and its symbols come from the trace. Only source
  * lines come from vmlinux, which must have the build ID of the recorded kernel. bts record saves
- * that ID from /sys/kernel/notes. The kernel may run at another address than its link address;
+ * that ID from /sys/kernel/notes. The kernel may not run at the address for which it was linked:
  * the symbol _stext shows the difference.
  */
 #include <errno.h>

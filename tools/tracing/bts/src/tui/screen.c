@@ -2,8 +2,8 @@
 /*
  * Show a list of functions, and the calls of each task as a tree, on the terminal.
  *
- * The tree is drawn by steps from node to node, from the first visible node on. So the cost
- * depends on the size of the screen, not of the tree.
+ * Drawing steps from node to node, beginning with the first visible node. So the cost depends on
+ * the size of the screen, not of the tree.
  */
 #include <limits.h>
 #include <locale.h>

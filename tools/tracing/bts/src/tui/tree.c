@@ -28,7 +28,7 @@ static struct tree *tree_of(struct tui *t, const struct calls *c)
 	return &t->trees[t->nr_trees++];
 }
 
-/* Add a node inside @parent. NULL if there are too many nodes. */
+/* Add a node inside @parent. Return NULL if there are too many nodes. */
 static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t parent)
 {
 	struct tree_node *n;
@@ -212,7 +212,7 @@ uint32_t tree_before(const struct tree *tree, uint32_t node)
 
 	if (!node)
 		return NODE_NONE;
-	/* If the node is inside folded calls, the outermost of these calls is visible. */
+	/* If the preceding node is inside folded calls, return the outermost of these calls. */
 	for (uint32_t n = tree->nodes[before].parent; n != NODE_NONE; n = tree->nodes[n].parent)
 		if (tree->nodes[n].folded)
 			before = n;

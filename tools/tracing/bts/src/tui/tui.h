@@ -78,7 +78,7 @@ void tui_free(struct tui *t);
 /* Return the next or the previous visible node, or NODE_NONE if there is none. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
-/* Unfold all calls that enclose the node. */
+/* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
 /* Find the next call, cyclically, whose name contains @text or, if @text is NULL, the next loss. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);

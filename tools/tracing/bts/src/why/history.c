@@ -12,7 +12,7 @@
 #include "lib/msg.h"
 #include "history.h"
 
-/* The kernel's internal errors 512 to 516 restart a system call. */
+/* The kernel's internal errors 512 to 516 restart a system call, so they are not failures. */
 #define RESTART_MIN	512
 #define RESTART_MAX	516
 #define ERROR_MAX	4095

@@ -7,7 +7,7 @@
  * most of the failed call's branches. A condition next to an instruction that loads the error
  * number is the most likely reason. Of equally likely conditions, list the latest first.
  *
- * Without a successful call, rank all conditions of the failed call in the same way.
+ * Without a successful call, rank the conditions of the failed call in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* Find the condition of a difference. Search from *@from on, because differences are in order. */
+/* Find the condition of a difference. Begin at *@from, because differences are in order. */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {
@@ -102,7 +102,6 @@ static const struct condition *condition_of(const struct trail *t, const struct 
 	return NULL;
 }
 
-/* Sort by the jump, then by its target. */
 static int by_way(const void *left, const void *right)
 {
 	const struct condition *a = left, *b = right;
@@ -185,7 +184,6 @@ static void rank_conditions(struct ranking *r)
 	}
 }
 
-/* Sort by weight, and reasons of equal weight by time, the latest first. */
 static int by_weight(const void *left, const void *right)
 {
 	const struct reason *a = left, *b = right;

@@ -9,7 +9,6 @@
 #include "lib/text.h"
 #include "rank.h"
 
-/* The maximum number of callers to show. */
 #define CALLERS_MAX	12
 
 void errno_text(char *buffer, size_t size, int error)
@@ -82,7 +81,7 @@ static void show_calls(const struct history *h, const struct ranking *r,
 	fputc('\n', out);
 }
 
-/* Write the outcome of the branch at the reason's place. */
+/* Write what the failed call (@side 0) or the good call (@side 1) did at the reason's place. */
 static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
 		unsigned int side)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collect the conditions that a failed system call executed.
+ * Collect the conditions that a system call executed.
  *
  * The code of a check in the kernel loads a constant:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collect the conditions that a failed system call executed.
+ * Collect the conditions that a system call executed.
  *
  * Included by: why/.
  */
@@ -58,7 +58,7 @@ struct trail {
 
 /* Collect the conditions of the call, and the loads of the error number @error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* Return the likelihood that the condition is the failing check, from this call alone: 0 to 100. */
+/* Return the likelihood that the condition is the failing check, by this call alone: 0 to 100. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
