@@ -7,7 +7,7 @@
 # backports).
 base=${BASE:-6.12}
 # build is the work directory. Each base has its own; $BTS_BUILD overrides the path. Files that
-# do not depend on the base are in $common, and $build has links to these. All clones share
+# do not depend on the base are in $common, and $build has links to them. All clones share
 # the cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
@@ -93,14 +93,14 @@ step_failed() {
 	esac
 }
 
-# The kernel image does not depend on the time, the user or the machine.
+# Make the kernel image independent of the time, the user and the machine.
 reproducible_kernel() {
 	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
 	export KBUILD_BUILD_USER=bts
 	export KBUILD_BUILD_HOST=bts
 }
 
-# same_text FILE TEXT: does FILE contain TEXT?
+# same_text FILE TEXT: does FILE contain TEXT and nothing else?
 same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
 }

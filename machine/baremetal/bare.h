@@ -105,7 +105,7 @@ typedef void (*ap_function)(void);
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PAGE_ALIGNED	__attribute__((aligned(4096)))
 
-/* A taken branch of a body. BR emits this structure beside the body. */
+/* A taken branch of a body. BR emits this structure into the section .expect. */
 struct branch {
 	u64 from;	/* 0 = the interrupted RIP */
 	u64 to;
@@ -137,7 +137,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The stack after the slow path of an interrupt stub has pushed the registers. */
+/* The stack after pmi_entry, or the slow path of an interrupt stub, has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -305,7 +305,7 @@ extern u32 ap_runs;
 /* C handlers by vector. They are called if no `fixup` is set. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* Called at each PMI. `debugctl` is DEBUGCTL at the PMI; the result is restored there. */
+/* Called at each PMI. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: the functions of a C library that GCC and the tests call */
@@ -331,8 +331,8 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * A test function returns NULL, or the reason why it is skipped. If `count` is set, it
- * returns the number of tests; `fn` runs test `i`, and `title` prints the name of test `i`.
+ * `fn` returns NULL, or the reason to skip the test. If `count` is set, the entry describes
+ * count() tests; `fn` runs test `i`, and `title` prints the name of test `i`.
  */
 struct test {
 	const char *name;
@@ -372,7 +372,7 @@ bool model_stores(u64 debugctl, const struct branch *branch);
 void compare(const struct branch *expect, u64 n_expect, const struct record *got,
 	     u64 n_got);
 
-/* A copy of the state of boot.S's walk(), which predicts its branches. */
+/* The state of walk() in boot.S, from which ds.c predicts its branches. */
 struct walk {
 	u64 left;
 	u64 state;

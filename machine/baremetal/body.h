@@ -2,7 +2,7 @@
 /*
  * Macros for the labelled branch tests: each branch has its expected record beside it.
  *
- * A body is a macro that is expanded twice, for CPL 0 and for CPL 3 (CUR is the
+ * A body is a macro that is expanded for CPL 0, for CPL 3, or for both (CUR is the
  * CPL). BR FROM, TO names a taken branch by its labels, in the order in which the
  * branches are taken; a branch without a BR must not be recorded. FIX LABEL sets
  * the address to which the next exception or interrupt returns. EXC FROM, VECTOR,
@@ -11,8 +11,8 @@
  * instructions that switch BTS on and off. A CPL 3 body is entered by an iretq
  * and left by an int; test-branch.c adds both to the expected records.
  *
- * Bodies do not use their own absolute addresses, because they also run through a
- * second mapping of the image (ALIAS).
+ * Bodies without BT_NO_ALIAS do not use their own absolute addresses, because they
+ * also run through a second mapping of the image (ALIAS).
  */
 #ifndef BODY_H
 #define BODY_H

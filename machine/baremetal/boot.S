@@ -7,8 +7,8 @@
  * interrupt stub takes no branch: if `fixup` is set, stub_N writes the interrupted
  * RIP to `frame_rip` and returns to `fixup` at stub_iret_N. So an exception makes
  * exactly two records, `interrupted -> stub_N` and `stub_iret_N -> fixup`. If no
- * fixup is set, the exception is not expected: the slow path calls C, which fails
- * the test and leaves the body by abandon_run().
+ * fixup is set, the slow path calls the C handler of the vector; without a handler,
+ * the test fails and leaves the body by abandon_run().
  *
  * `fixup`, `frame_rip` and the like exist only once, because only one CPU runs bodies. The
  * second CPU runs walk() and receives PMIs, whose entry code uses only the stack.
@@ -313,10 +313,6 @@ fib:
 	ret
 1:	ret
 
-	/*
-	 * The entry of a PMI, as an NMI or by VEC_PMI: switch BTS off before the
-	 * handler takes a branch, as an operating system would.
-	 */
 	.macro	PUSH_REGS
 	push	%rax
 	push	%rcx
@@ -353,6 +349,10 @@ fib:
 	pop	%rax
 	.endm
 
+	/*
+	 * The entry of a PMI, as an NMI or by VEC_PMI: switch BTS off before the
+	 * handler takes a branch, as an operating system would.
+	 */
 	.globl	pmi_entry, pmi_iret
 pmi_entry:
 	push	$0
@@ -390,7 +390,7 @@ slow:
 	addq	$16, %rsp
 	iretq
 
-	/* Clear TF in the frame, or single steps would never end. */
+	/* The fast path clears TF in the frame; otherwise single steps would never end. */
 	.macro	STUB n err
 	.globl	stub_\n, stub_iret_\n
 stub_\n:

@@ -110,7 +110,6 @@
 	.endm
 	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the prefix"
 
-	/* QEMU translates the last two instructions without a branch. */
 	.macro	body_no_branch
 	xorl	%ebx, %ebx
 	cmovel	%ebx, %ecx

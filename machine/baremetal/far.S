@@ -39,7 +39,7 @@
 	.endm
 	TEST_BOTH far_ret, "far ret, far ret imm16"
 
-	/* At CPL 3 this instruction crashes the guest of an unpatched QEMU 7.2. */
+	/* Run this at CPL 0 only: at CPL 3 a far call crashes a guest of QEMU 7.2. */
 	.macro	body_far_call
 	movl	%cs, %eax
 	push	%rax

@@ -24,7 +24,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* The state of CPU 1; CPU 0 waits for it. */
+/* The function for CPU 1, and how often CPU 1 has started. CPU 0 waits for changes. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -57,7 +57,7 @@ static void put_number(u64 value, u32 base)
 		put_char(digits[--n]);
 }
 
-/* %s, %c, %u (u32), %lu and %lx (u64), %x */
+/* Print %s, %c, %%, %u and %x (u32), %lu and %lx (u64). */
 static void vprint(const char *fmt, va_list ap)
 {
 	bool wide;
@@ -108,7 +108,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC generates calls of these functions even in a freestanding program. */
+/* GCC generates calls to these functions even in a freestanding program. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -473,11 +473,11 @@ static u32 test_count(const struct test *test)
 
 /*
  * This structure survives a reset: QEMU keeps RAM, and loads the image again below
- * this address. The last test resets the machine, and is judged after the reset.
+ * this address. The test "reset" resets the machine, and is judged after the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* The options name the machine's devices; the tests check that these devices exist. */
+/* The options describe the machine; the tests check that the description is right. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");
@@ -512,7 +512,7 @@ static u32 plan(void)
 	return number;
 }
 
-/* The first start begins the plan. The start after the last test's reset continues it. */
+/* Begin the plan at the first start; continue it at the start after the test "reset". */
 static void begin(void)
 {
 	if (survivor->magic == SURVIVOR_RUNNING) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The bodies of test-property.c and test-pmi.c. Each body writes its first argument to
- * IA32_DEBUGCTL, performs the action in its name, writes 0 to IA32_DEBUGCTL, and takes
- * TAIL_JUMPS branches. No tail (x-bts-tail) is longer, so each tail ends in its body.
+ * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. The bodies of
+ * test-property.c then take TAIL_JUMPS branches or more, so each tail (x-bts-tail) ends in a body.
  */
 #include "bare.h"
 
@@ -91,7 +91,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* Nothing interrupts the pause, so the next branch is not an interrupt. */
+	/* This MWAIT does not sleep, and nothing interrupts it: the next branch is a JUMP. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Run the bodies of branches.S, far.S and interrupts.S with every setting of the
- * filters, at both CPLs, at their own addresses and through the alias. Each body runs
- * twice: the second time the translated blocks exist and are chained.
+ * filters, at both CPLs, at their own addresses and through the alias. At its own address
+ * each body runs twice: the second time the translated blocks exist and are chained.
  */
 #include "bare.h"
 

@@ -23,7 +23,7 @@ static void check_canary(u64 first, u64 n)
 		CHECK(records[i].from == CANARY, "record %lu was overwritten", i);
 }
 
-/* Check the first records of walk(count, seed), wherever the buffer starts. */
+/* Check that @got has the first @n branches of walk(count, seed). */
 static void check_walk(u64 count, u64 seed, const struct record *got, u64 n)
 {
 	struct walk w;
@@ -205,8 +205,8 @@ TEST(stored_count, "info bts counts the stored records and shows the DS area")
 
 /*
  * Two pages have consecutive virtual addresses, but their frames are in the opposite
- * order. In turn, the second of three records begins 24, 16, 8 and 0 bytes before the second
- * page. The test reads the records word by word from the frames, not through the window.
+ * order. In turn, the second record begins 0, 8, 16 and 24 bytes before the second page.
+ * The test reads the records word by word from the frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
 {
@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Check that each store of walk(4) fails at this base, and that the walk continues. */
+/* Check how many stores of a walk of 4 branches fail with the buffer at @base. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs the Nth lost record only if N is a power of two. */
+/* QEMU logs the Nth lost record only if N is a power of two, so lose many records. */
 static void check_logged_loss(void)
 {
 	u32 i;
@@ -434,7 +434,7 @@ TEST(guest_errors, "the emulator logs the guest's errors, and nothing else")
 	return NULL;
 }
 
-/* Runs with x-bts-fault-stop=on. The host checks that the machine has ended. */
+/* This test runs with x-bts-fault-stop=on. The host checks that the machine has ended. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);

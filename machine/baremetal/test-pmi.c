@@ -579,7 +579,7 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-/* The trace continues while the host answers the request. */
+/* Trace while the host answers the request. */
 static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;

@@ -19,7 +19,6 @@
 #define CYCLES_PER_MS	1000000
 #define GLOBAL_AT_RESET	0xf
 
-/* The handler writes these variables. Each test reads them after its last PMI. */
 static u32 pmis;
 static u64 status_seen;
 static u32 lvt_seen;
@@ -56,7 +55,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Save the registers, stop the counters, and leave the LVT entry unchanged. */
+/* Save the registers, stop the counters, and leave the LVT entry masked. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;
@@ -378,7 +377,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 	return NULL;
 }
 
-/* BTS is on, because the host stops the machine in the middle of a trace. */
+/* Turn BTS on, so that the host stops the machine in the middle of a trace. */
 TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, and the PMI comes")
 {
 	u64 before, after;

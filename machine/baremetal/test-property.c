@@ -2,8 +2,8 @@
 /*
  * Tests of the CPU's properties. Where Intel's manual leaves the behaviour open, the
  * default Debug Store does what is easiest for software, and a property selects another
- * behaviour. Words of the command line name the properties of this CPU. Each test
- * expects different results with its property and without it, so a CPU without
+ * behaviour. Words of the command line name the properties of this CPU. The test of a
+ * property expects different results with and without the property, so a CPU without
  * properties is the control.
  *
  * A tail (x-bts-tail=N) adds N records after each switch-off.
@@ -32,7 +32,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Return true if this CPU stores no records, without which most tests are skipped. */
+/* Report whether CPU 0 stores no records, which makes most tests impossible. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -272,7 +272,7 @@ TEST_ALONE(dead_ap, "only-property",
 
 #define CR4_MCE		BIT(6)
 #define VEC_MC		18
-/* Valid, enabled, with ADDR and MISC: a page of memory has failed. */
+/* The status of a failed page of memory: valid, enabled, with ADDR and MISC. */
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 

@@ -119,7 +119,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # At the same address again, an instruction repeats itself, or restarts after I/O.
+        # If the address stays the same, the instruction repeats itself, or restarts after I/O.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is no branch")
 
@@ -157,8 +157,8 @@ def follow(monitor, fifo, log, enough, begun=None):
     """
     stopper = None
     monitor.human("singlestep on")
-    # The emulator's open() returns only when the fifo has a reader. The emulator closes the
-    # fifo, which ends the log, only when it opens another file.
+    # The emulator's open() returns only when the fifo has a reader. To end the log, make the
+    # emulator open another log file: until then, it keeps the fifo open.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kinds: take each kind of branch that a program can take, some kinds often, with
- * system calls, page faults and string instructions in between.
+ * kinds: take each kind of near branch, some kinds often, with system calls, page faults
+ * and string instructions in between.
  *
  * The judge knows two labels: after_syscall, to which SYSCALLS calls of getppid()
  * return, and je_0, a taken conditional branch to the next instruction.
@@ -23,7 +23,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* Each store has a page fault, which interrupts the store; a store is not a branch. */
+	/* Each store causes a page fault. The store itself is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

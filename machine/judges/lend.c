@@ -2,16 +2,15 @@
 /*
  * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
  *
- * This program runs in the guest, with pti=off nokaslr and one CPU. It locks a large part of
- * memory, finds the longest run of neighbouring page frames among its pages, and points
- * IA32_DS_AREA to the kernel's direct mapping of that run. The first page is the management area,
- * and the buffer of MIB MiB follows. Then it switches BTS on for both privilege levels, circular,
- * prints
+ * lend runs in the guest, with pti=off nokaslr and one CPU. It locks four times the memory that it
+ * needs, finds a long enough run of neighbouring page frames there, and points IA32_DS_AREA to the
+ * kernel's direct mapping of that run. The first page is the management area; a circular buffer of
+ * MIB MiB follows. Then lend switches BTS on for both privilege levels, prints
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *
- * and repeats COMMAND until it is killed. The judge reads the buffer through the
- * emulator's monitor; nothing in the guest reads it.
+ * and repeats COMMAND until lend is killed. The judge reads the buffer through the
+ * emulator's monitor; nothing in the guest reads the buffer.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -57,7 +56,7 @@ static struct page *lock_pages(size_t n)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (!pages || memory == MAP_FAILED || mlock(memory, n * PAGE))
 		err(1, "cannot allocate %zu pages", n);
-	/* Without this, a fork would spend its time copying page tables. */
+	/* Otherwise each fork would copy the page tables of this memory. */
 	if (madvise(memory, n * PAGE, MADV_DONTFORK))
 		err(1, "madvise");
 	fd = open("/proc/self/pagemap", O_RDONLY);
@@ -75,7 +74,7 @@ static struct page *lock_pages(size_t n)
 	return pages;
 }
 
-/* Return the first of `want` pages with consecutive frames. */
+/* Return the first page of a run of `want` pages with consecutive frames. */
 static const struct page *find_run(const struct page *pages, size_t n, size_t want)
 {
 	size_t start = 0;

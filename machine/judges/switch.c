@@ -66,7 +66,7 @@ static double measure(int rounds)
 	double start;
 	int i;
 
-	/* Afterwards both processes run, and have executed all their code once. */
+	/* Let the other process start, and let both execute all their code once. */
 	for (i = 0; i < 100; i++)
 		sched_yield();
 	start = now();

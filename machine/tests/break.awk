@@ -26,7 +26,7 @@ function read_source(   line) {
 	}
 }
 
-# Return the only place of the old lines in the file.
+# Return the number of the line where the old lines begin; they must occur exactly once.
 function find(   from, places, at, i) {
 	for (from = 1; from + nr_old - 1 <= size[file]; from++) {
 		for (i = 0; i < nr_old && code[file, from + i] == old[i]; i++)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: checks that events are recorded from the first initcalls on, and are correct
+# guest/boot-events.sh: checks that events are recorded from the first initcalls, and are correct
 # with preempt=full. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/startup.sh: checks that the kernel has tested the tracer at boot. The exit status tells
-# which step failed.
+# guest/startup.sh: checks that the kernel has tested the tracer at boot. The exit status
+# identifies the failed step.
 
 dmesg | grep -A 2 "Testing tracer"
 # PASSED is on the same line, unless another message came between.

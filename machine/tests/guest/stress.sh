@@ -438,7 +438,7 @@ memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# The limit is the smallest buffer, leaked once in each round.
+			# The limit is the smallest buffer, leaked once in each round; at least 16 MiB.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
