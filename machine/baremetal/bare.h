@@ -75,13 +75,13 @@
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
-#define LATE_BEFORE	34	/* jumps of late_body() before it changes the index, and after */
-#define LATE_AFTER	64
+#define LATE_BEFORE	34	/* jumps of late_body() before it changes the index */
+#define LATE_AFTER	64	/* jumps of late_body() after that change */
 
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
-#define BT_NO_ALIAS	1	/* the addresses must fit 32 bits */
+#define BT_NO_ALIAS	1	/* the addresses must fit in 32 bits */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
 #define BT_USER_IF	4	/* CPL 3 starts with interrupts on */
 #define BT_SMI		8	/* the test raises an SMI */
@@ -339,7 +339,7 @@ struct test {
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* runs only with this word on the command line, and then alone */
+	const char *alone;	/* with this word on the command line, only tests with it run */
 };
 
 #define TEST_ENTRY(id, ...)						\

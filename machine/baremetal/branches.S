@@ -126,7 +126,7 @@
 	shll	%cl, %eax
 	btl	%ecx, %eax
 	.endm
-	TEST_BOTH no_branch, "instructions that are no branches"
+	TEST_BOTH no_branch, "instructions that are not branches"
 
 	.macro	body_no_branch_k
 	movq	%cr3, %rax
@@ -152,7 +152,7 @@
 	.macro	body_fall_through
 	.skip	9000, 0x90
 	.endm
-	TEST_BOTH fall_through, "running from page to page is no branch"
+	TEST_BOTH fall_through, "running from page to page is not a branch"
 
 /* ---- jumps ---- */
 

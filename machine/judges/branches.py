@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Decide which instructions of x86-64 are branches.
 
-A judge knows the addresses of two instructions that the CPU executed one after the other. The
-bytes of the first decide whether it branched. This file shares no code with the emulator.
+A judge knows the addresses of two instructions that the CPU executed in sequence. The bytes of the
+first and the second address tell whether the CPU branched. No code is shared with the emulator.
 """
 
 NONE = 0  # goes to the next instruction, or faults
 STRING = 1  # may repeat itself, which does not count as a branch
-CONDITIONAL = 2  # a branch if the next instruction does not follow
+CONDITIONAL = 2  # a branch unless the CPU continues after it in memory
 ALWAYS = 3  # a branch to any target
 MAYBE = 4  # conditional, with the next instruction as the target
 
@@ -22,7 +22,7 @@ ALWAYS_0F = {0x05, 0x07, 0x34, 0x35}
 
 
 def classify(code):
-    """Return the kind of the first instruction in these bytes of 64-bit code."""
+    """Return the kind of the first instruction of `code`, which is 64-bit code."""
     i = 0
     rep = False
     while code[i] in PREFIXES:
@@ -50,7 +50,7 @@ def classify_0f(code, i):
 
 
 def conditional_length(code):
-    """Return the target of a CONDITIONAL instruction."""
+    """Return the length of a CONDITIONAL instruction."""
     i = 0
     while code[i] in PREFIXES:
         i += 1

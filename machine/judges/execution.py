@@ -81,7 +81,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """Note that the block that was just translated runs now."""
+        """Note that `block` runs the code that was just translated."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
@@ -121,7 +121,7 @@ class Log:
             self.take(here, pc)
         # If the address stays the same, the instruction repeats itself, or restarts after I/O.
         elif pc != here:
-            self.unexplained.append(f"{here:#x} to {pc:#x} is no branch")
+            self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 
     def take(self, source, target):
         self.taken.append(source)
@@ -129,7 +129,7 @@ class Log:
 
 
 def boot(options, directory, ready, *words):
-    """Run machine/vm/run with `words` until a line of the guest begins with `ready`.
+    """Start machine/vm/run with `words`, and wait until a line of the guest begins with `ready`.
 
     Return the process, the monitor, and the match of `ready`.
     """
@@ -151,7 +151,7 @@ def boot(options, directory, ready, *words):
 
 
 def follow(monitor, fifo, log, enough, begun=None):
-    """Feed the emulator's log to `log`: until `enough(log)` is true, then the rest of the file.
+    """Feed the emulator's log to `log`, and stop the machine when `enough(log)` is true.
 
     `begun` is called when the machine continues with its log switched on.
     """

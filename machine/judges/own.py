@@ -27,7 +27,7 @@ class OwnLog(Log):
 
     `inside` has an entry for each unfinished visit to the tracer: the address at which the
     traced code continues, and whether the visit is an NMI. `own` has a byte for each branch
-    taken; `windows` has the places where the function calls began and ended.
+    taken; `windows` has the branch numbers at the first call of CALLS, its end, and the second.
     """
 
     def __init__(self, symbols):
