@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 		printf("%s\n", ready ? "ready" : "nothing");
 		return 0;
 	}
-	fprintf(stderr, "usage: bts_look poll|read|splice|epoll|wait MILLISECONDS FILE\n");
+	fprintf(stderr, "usage: bts_look poll|read|splice|epoll|wait|splice-wait "
+		"MILLISECONDS FILE\n");
 	return 2;
 }
