@@ -52,7 +52,7 @@ enum bts_target {
 	BTS_TO_ALIGNED	= 0xb0,	/* from + 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + 20 bits, in units of 16 bytes */
 	BTS_TO_CALL	= 0xd0,	/* 5 bytes after the start of the node n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* 2 to 7 bytes after the start of the node in the next byte */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after a node's start; next byte: nodes back */
 	BTS_TO_BYTES	= 0xf6,	/* from + 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };

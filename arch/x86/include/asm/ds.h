@@ -64,9 +64,9 @@ struct ds_bts_record {
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
-	DS_DRAIN_FLUSH,		/* a reader, or a change of targets or options */
+	DS_DRAIN_FLUSH,		/* others, for example a reader or a change of options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or the system suspends */
+	DS_DRAIN_OFFLINE,	/* the CPU leaves: offline, suspend, reboot, release */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
