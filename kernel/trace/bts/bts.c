@@ -121,7 +121,7 @@ static struct tracer_opt bts_opts[] = {
 };
 
 static struct tracer_flags bts_flags = {
-	.val	= BTS_OPT_USER | BTS_OPT_KERNEL | BTS_OPT_MAP,
+	.val	= BTS_OPT_USER | BTS_OPT_KERNEL | (BTS_HAS_MAPS ? BTS_OPT_MAP : 0),
 	.opts	= bts_opts,
 };
 
@@ -346,12 +346,28 @@ static bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
+/* Messages in error_log: the tracer or an option cannot be chosen, or a CPU cannot record. */
+VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
+	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
+	[BTS_ERR_BUSY]		= "BTS, LBR or Intel PT is in use by perf",
+	[BTS_ERR_NO_MEMORY]	= "No memory",
+	[BTS_ERR_NO_DS_AREA]	= "The CPU has no DS area",
+	[BTS_ERR_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
+	[BTS_ERR_NO_RECORD]	= "The CPU does not store a branch",
+	[BTS_ERR_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
+	[BTS_ERR_NO_MAPS]	= "bts-map does not work with PREEMPT_RT",
+};
+
 /* Set or clear an option. Earlier records are delivered with the old options. */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
 	int ret;
 
+	if (set && bit == BTS_OPT_MAP && !BTS_HAS_MAPS) {
+		tracing_log_err(tr, "bts", "bts-map", bts_errs, BTS_ERR_NO_MAPS, 0);
+		return -EOPNOTSUPP;
+	}
 	if (set && bit == BTS_OPT_PACK) {
 		ret = bts_prepare_dump();
 		if (!ret && chosen)
@@ -381,17 +397,6 @@ static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 		return -EINVAL;
 	return 0;
 }
-
-/* The messages in error_log when the tracer cannot be chosen, or a CPU cannot record. */
-VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
-	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
-	[BTS_ERR_BUSY]		= "BTS or LBR is in use by perf",
-	[BTS_ERR_NO_MEMORY]	= "No memory",
-	[BTS_ERR_NO_DS_AREA]	= "The CPU has no DS area",
-	[BTS_ERR_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
-	[BTS_ERR_NO_RECORD]	= "The CPU does not store a branch",
-	[BTS_ERR_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
-};
 
 VISIBLE_IF_KUNIT enum bts_err bts_err_of(int ret)
 {

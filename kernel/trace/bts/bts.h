@@ -372,7 +372,12 @@ void bts_sched_leave(bool preempt, unsigned int prev_state);
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
-/* map.c */
+/*
+ * map.c. The rows are made with interrupts off, and d_path() may take locks that sleep with
+ * PREEMPT_RT.
+ */
+#define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
+
 int bts_map_attach(void);
 void bts_map_detach(void);
 void bts_map_turn(void);
@@ -415,6 +420,7 @@ enum bts_err {
 	BTS_ERR_REFUSED,
 	BTS_ERR_NO_RECORD,
 	BTS_ERR_NO_INTERRUPT,
+	BTS_ERR_NO_MAPS,
 	BTS_ERRS
 };
 

@@ -585,8 +585,11 @@ static void bts_map_put(void)
  */
 int bts_map_attach(void)
 {
-	int ret = bts_map_get();
+	int ret;
 
+	if (!BTS_HAS_MAPS)
+		return 0;
+	ret = bts_map_get();
 	if (!ret)
 		static_branch_inc(&bts_resume_key);
 	return ret;
@@ -599,6 +602,8 @@ int bts_map_attach(void)
  */
 void bts_map_detach(void)
 {
+	if (!BTS_HAS_MAPS)
+		return;
 	static_branch_dec(&bts_resume_key);
 	bts_map_put();
 }
@@ -634,6 +639,8 @@ static int __init bts_map_init(void)
 {
 	guard(mutex)(&event_mutex);
 
+	if (!BTS_HAS_MAPS)
+		return trace_remove_event_call(&event_bts_map);
 	event_class_bts_map.reg = bts_map_event_reg;
 	return bts_map_update_probe();
 }
