@@ -6,13 +6,12 @@
     with libbts.open("trace.dat", user=True) as trace:
         trace.run(call=lambda task, frame: print(task.pid, frame.depth * " ", frame.sym.name))
 
-A trace is read once, by run() or counts(). run() calls functions as the
-library does: for each branch, for each row between branches, for each beginning and
-end of a call. What they are given is valid until they return, except for tasks and
-functions (Task, Sym), which are valid until the trace is closed. libbts(3) and libbts.h
-have the meaning of each field.
+A trace is read only once, by run() or counts(). run() calls the program's functions for each
+branch, each row between branches, and each beginning and end of a call. Their arguments are
+valid until they return, but a Task or Sym is valid until the trace is closed. libbts(3) and
+libbts.h explain each field.
 
-libbts.so.0 is looked for where the system has its libraries, or is what LIBBTS names.
+The environment variable LIBBTS names another library file than the system's libbts.so.0.
 """
 
 import ctypes
@@ -23,7 +22,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint, c_
 
 
 class Error(Exception):
-    """libbts has failed: errno has the number, and the text says what, on what, and why."""
+    """A failure of libbts. errno is the error number; the text is "what: file: reason"."""
 
     def __init__(self, text, errno):
         super().__init__(text)
@@ -38,7 +37,7 @@ class Kind(enum.IntEnum):
 
 
 class RowType(enum.IntEnum):
-    """What lies between branches: enum bts_row_type."""
+    """Types of rows between branches: enum bts_row_type."""
 
     LOST, GAP, DEPARTS, ARRIVES, MAP, EVENT, SIGNAL, SIGRETURN = range(8)
 
@@ -54,7 +53,7 @@ GAP, NO_CODE, HEAD, END = 1, 2, 4, 8
 
 
 class _Handle:
-    """What the library knows by a pointer: two with the same pointer are equal."""
+    """An object of the library. Handles with the same pointer are equal."""
 
     def __init__(self, pointer):
         self._as_parameter_ = c_void_p(pointer)
@@ -68,7 +67,7 @@ class _Handle:
 
 
 class Sym(_Handle):
-    """A function. Two of the same function are equal."""
+    """A function, equal to any other Sym of the same function."""
 
     def __repr__(self):
         return f"<{self.name} of {self.object}>"
@@ -94,12 +93,12 @@ class Sym(_Handle):
         return _lib.bts_sym_addr(self)
 
     def matches(self, name):
-        """Is this one of its names, or a pattern with * or ? for one?"""
+        """Report whether name is a name of the function, or a pattern that matches one."""
         return _lib.bts_sym_is(self, os.fsencode(name))
 
 
 class Place(ctypes.Structure):
-    """An address, and what is there."""
+    """An address and its function."""
 
     _fields_ = [("addr", c_uint64), ("object_addr", c_uint64), ("_sym", c_void_p)]
 
@@ -131,7 +130,7 @@ class Branch(ctypes.Structure):
 
 
 class Row(ctypes.Structure):
-    """What is not a branch."""
+    """A row that is not a branch."""
 
     _fields_ = [("_type", c_int), ("cpu", c_int), ("time", c_uint64), ("count", c_uint64),
                 ("ended", c_bool), ("_text", c_char_p)]
@@ -161,7 +160,7 @@ class Frame(ctypes.Structure):
 
 
 class Totals(ctypes.Structure):
-    """What was in the trace, and what was not."""
+    """What the trace contained, and what was missing from it."""
 
     _fields_ = [(name, c_uint64) for name in (
         "branches", "tasks", "switches", "lost", "losses", "gaps", "no_code", "guessed")]
@@ -198,13 +197,13 @@ class Task(_Handle):
         return _lib.bts_task_branches(self)
 
     def find(self, addr):
-        """What is at this address now, as a Place."""
+        """Return the Place at an address, by the task's current mappings."""
         place = Place()
         _lib.bts_find(self.trace, self, addr, byref(place))
         return place
 
     def stack(self):
-        """The functions on its stack, the outermost first. Only while calls are followed."""
+        """Return the functions on the stack, outermost first; [] if calls are not followed."""
         return [_lib.bts_frame(self.trace, self, depth).contents.sym
                 for depth in range(_lib.bts_depth(self))]
 
@@ -218,7 +217,7 @@ _STOP = 1
 
 
 class Trace:
-    """A trace that is open. Made by open()."""
+    """An open trace, created by open()."""
 
     def __init__(self, path):
         trace = c_void_p()
@@ -237,7 +236,7 @@ class Trace:
         self.close()
 
     def close(self):
-        """All that the trace has handed out is invalid after this."""
+        """Close the trace. Its tasks and functions become invalid."""
         _lib.bts_close(self)
         self._as_parameter_ = c_void_p()
 
@@ -249,12 +248,12 @@ class Trace:
             raise self._error(status)
 
     def set(self, name, value=None):
-        """Set a filter: one of bts_set()."""
+        """Set a filter of bts_set()."""
         self._check(_lib.bts_set(self, name.encode(),
                                  None if value is None else os.fsencode(str(value))))
 
     def _call(self, function, *args):
-        """Whatever function raises must not reach C: it ends the run."""
+        """Call function. An exception must not reach C: store the exception and end the run."""
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
@@ -268,8 +267,8 @@ class Trace:
             function, Task(self, task) if task else None, what.contents))
 
     def run(self, branch=None, row=None, call=None, ret=None):
-        """Read the trace. Each function gets a Task, and a Branch, Row or Frame. The task
-        of a row is None if the row is a CPU's. The run ends where one returns False."""
+        """Read the trace. Each function gets a Task, and a Branch, Row or Frame. The task is
+        None if a row concerns only a CPU. The run ends when a function returns False."""
         functions = [self._task_fn(_BRANCH_FN, branch), self._task_fn(_ROW_FN, row),
                      self._task_fn(_FRAME_FN, call), self._task_fn(_FRAME_FN, ret)]
         for setter, function in zip((_lib.bts_on_branch, _lib.bts_on_row, _lib.bts_on_call,
@@ -278,8 +277,8 @@ class Trace:
         self._run()
 
     def counts(self, function):
-        """Read the trace, and have function called with each different Branch and its
-        count: much faster than run()."""
+        """Read the trace, and call function with each different Branch and its count. This is
+        much faster than run(). An exception is raised only after the trace has been read."""
         total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
         _lib.bts_on_total(self, total)
         self._run()
@@ -292,7 +291,7 @@ class Trace:
         self._check(status)
 
     def tasks(self):
-        """The tasks met so far, as a list."""
+        """Return a list of the tasks up to the current position in the trace."""
         tasks = []
         pointer = _lib.bts_next_task(self, None)
         while pointer:
@@ -301,7 +300,7 @@ class Trace:
         return tasks
 
     def line(self, place):
-        """The source file and the line of a place; None if they are not known."""
+        """Return the source file and the line of a place, or None if they are unknown."""
         path, line = c_char_p(), c_uint()
         if _lib.bts_line(self, byref(place), byref(path), byref(line)):
             return None
@@ -313,17 +312,17 @@ class Trace:
 
     @property
     def bill(self):
-        """The totals, as the last lines of bts report(1)."""
+        """The totals as text, like the last lines of bts report(1)."""
         return os.fsdecode(_lib.bts_bill(self, False) or b"")
 
 
 def open(path, **filters):
-    """Open a trace. The filters are those of bts_set(): open(path, pid=42, user=True)."""
+    """Open a trace with filters of bts_set(): open(path, pid=42, user=True)."""
     trace = Trace(path)
     try:
         for name, value in filters.items():
-            name = name.rstrip("_")     # from is a word of Python's
-            if name in ("user", "kernel"):
+            name = name.rstrip("_")     # from_: "from" is a keyword
+            if name in ("user", "kernel", "inline"):
                 if value:
                     trace.set(name)
             else:

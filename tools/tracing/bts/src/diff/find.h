@@ -10,7 +10,7 @@
 #include "tree.h"
 
 enum difference_kind {
-	DIFF_BRANCH,		/* a branch had different targets */
+	DIFF_BRANCH,		/* a branch had different outcomes */
 	DIFF_LOOP,		/* a loop ran more often in one run */
 	DIFF_RECURSION,		/* a function called itself more often in one run */
 };

@@ -64,7 +64,7 @@ enum {
 	STEP_BLIND	= 2,	/* the code is not available: @insns is 0 */
 	STEP_SHOWN	= 4,	/* the step passes the filters */
 	STEP_HEAD	= 8,	/* the trace does not show the run: the step is only the branch */
-	STEP_END	= 16,	/* the run ends in the kernel, so no branch ends it */
+	STEP_END	= 16,	/* no branch ends the run: the kernel does not return to it */
 };
 
 /**

@@ -111,6 +111,7 @@ static int sched(struct pipe_private *v, struct task *t, const struct batch *b)
 	const struct format *f = format_numbered(&v->formats, b->id);
 	struct row row = { .cpu = b->cpu, .ts = b->ts };
 	char comm[16];
+	int ret;
 
 	row.type = b->type == BATCH_DEPARTS ? ROW_DEPARTS : ROW_ARRIVES;
 	row.user_ip = number(f, b, "user_ip");
@@ -123,8 +124,9 @@ static int sched(struct pipe_private *v, struct task *t, const struct batch *b)
 	task_of(v, t, number(f, b, "tgid"));
 	v->departs |= row.type == ROW_DEPARTS;
 	v->departures += row.type == ROW_DEPARTS && t->chosen;
-	if (t->chosen && pipe_row(v, t, &row))
-		return 1;
+	ret = t->chosen ? pipe_row(v, t, &row) : 0;
+	if (ret)
+		return ret;
 	if (v->pipe->user_only && row.user_ip && !row.dead)
 		return infer_start(v, t, &row);
 	if (row.dead && v->pipe->user_only && row.user_ip)

@@ -151,9 +151,9 @@ static uint64_t pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t at = c->addr, value = pointer_value(c, encoding);
 
-	if ((encoding & PE_BASE) == PE_PCREL && value)
+	if (value && (encoding & PE_BASE) == PE_PCREL)
 		value += at;
-	else if (encoding & PE_BASE)
+	else if (value && (encoding & PE_BASE))
 		c->spoilt = true;
 	c->spoilt |= !!(encoding & PE_INDIRECT);
 	return c->bits32 ? (uint32_t)value : value;

@@ -76,7 +76,7 @@ struct line;
 
 /* Whether the file at the path is still the file that was recorded. */
 enum object_proof {
-	OBJECT_PROVEN,		/* yes, by its build ID, or by device, inode and ctime */
+	OBJECT_PROVEN,		/* yes, by the archive, the build ID, or device, inode and ctime */
 	OBJECT_UNPROVEN,	/* unknown, so its names are marked */
 	OBJECT_CHANGED,		/* no, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */

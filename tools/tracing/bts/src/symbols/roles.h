@@ -14,7 +14,7 @@ enum sym_role {
 	ROLE_ORDINARY,
 	ROLE_SETJMP,		/* returns again at each longjmp() */
 	ROLE_SWITCH,		/* is called on one stack and returns on another stack */
-	ROLE_THUNK,		/* ends in a ret that replaces an indirect call or jump */
+	ROLE_THUNK,		/* ends in a ret that replaces a branch of its caller */
 };
 
 /* Find the role and store it in sym->role. */

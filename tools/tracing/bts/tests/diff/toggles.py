@@ -133,7 +133,7 @@ class Steps:
 
     @staticmethod
     def hunks(a, b):
-        """Yield each hunk's first and last line in both files; an insertion has none in one."""
+        """Yield each hunk's first and last line in both files. One file may have no lines."""
         done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
                               text=True, check=False)
         for line in done.stdout.splitlines():

@@ -18,7 +18,6 @@ FAILED = []
 
 
 def result(good, name):
-    """Print a line of KTAP."""
     global NUMBER
     NUMBER += 1
     print(f'{"" if good else "not "}ok {NUMBER} {name}')
@@ -80,7 +79,6 @@ def harmless(data):
 
 
 def main():
-    """Run all tests."""
     print('1..15')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
-THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. Prints how many calls within
-the object have the same count in both files, and how many there are; then the differences.
+THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. Prints the number of pairs of
+caller and callee in the object with equal counts, and of all pairs; then the differences.
 
 If the object has no local symbols, callgrind counts code that is reached by a jump as a part of the
 function that jumps. bts treats such code as a function.
@@ -84,4 +84,5 @@ def main():
         print("#", *arc, "callgrind", a, "bts", b)
 
 
-main()
+if __name__ == "__main__":
+    main()

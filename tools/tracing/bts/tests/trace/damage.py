@@ -138,7 +138,7 @@ def command(traces, number):
 
 
 def damage(servers, traces, contents, number):
-    """Run each command on each of the damaged traces."""
+    """Run one command on one damaged trace. The number selects both, and the damage."""
     path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
         f.write(damaged(contents[number // len(COMMANDS) % len(contents)], number))
