@@ -37,12 +37,13 @@ static char *info_text(struct perf_data *data, const struct perf_rows *rows,
 		       const struct writer *w)
 {
 	char *about = perf_data_describe(data), *text;
-	bool kernel_ends = perf_data_has_kernel_ends(data);
+	bool kernel_ends = perf_data_has_kernel_side(data);
 
 	text = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbranches: %llu\ntasks: %zu\n"
 			  "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n", about,
-			  kernel_ends ? "intel_bts" : CANNOT, kernel_ends ? "present" : "absent",
-			  (unsigned long long)rows->branches, rows->names.nr,
+			  perf_data_is_intel_bts(data) ? "intel_bts" : CANNOT,
+			  kernel_ends ? "present" : "absent",
+			  writer_branches(w), rows->names.nr,
 			  (unsigned long long)rows->switches, writer_data_size(w),
 			  (unsigned long long)rows->losses);
 	free(about);
@@ -55,13 +56,13 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 	static char *no_stats[] = { NULL };
 	char *names = recording_cmdlines(&rows->names), *info = info_text(data, rows, w);
 	struct bill bill = {
-		.branches = rows->branches, .tasks = rows->names.nr,
-		.switches = rows->switches, .stats = info,
+		.branches = writer_branches(w), .unwritten = writer_unwritten(w),
+		.tasks = rows->names.nr, .switches = rows->switches, .stats = info,
 		.data_bytes = writer_data_size(w),
 	};
 	int ret = writer_finish(w, names, "[local]", no_stats, sysconf(_SC_NPROCESSORS_CONF), info);
 
-	if (!perf_data_has_kernel_ends(data) && rows->names.nr > 1)
+	if (!perf_data_is_intel_bts(data) && rows->names.nr > 1)
 		msg_warn("perf record does not separate tasks that share a CPU, but bts record "
 			 "does: branches of the %zu tasks may be in the wrong task",
 			 rows->names.nr);
@@ -83,6 +84,8 @@ static int import(const char *input, const char *output)
 	int ret = STATUS_FAILURE;
 
 	perf_rows_init(&rows);
+	/* Entries into the kernel without the returns would look like gaps. */
+	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
 		/* Finish the file after a failure, too: it contains all data up to the failure. */

@@ -112,6 +112,9 @@ static void print_options(const char *info)
 		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
 	};
 
+	/* An imported trace has none of bts record's options. */
+	if (!stats_number(info, "buffer_size_kb"))
+		return;
 	printf("%-11s", "options");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (stats_number(info, names[i]))
@@ -172,6 +175,7 @@ static struct bill bill_of(const struct dat *dat)
 		.tasks		= stats_number(info, "tasks"),
 		.switches	= stats_number(info, "switches"),
 		.overwritten	= stats_number(info, "overwritten"),
+		.unwritten	= stats_number(info, "unwritten"),
 		.blocked_ns	= stats_number(info, "blocked_ns"),
 		.data_bytes	= stats_number(info, "data_bytes"),
 		.file_bytes	= dat->size,

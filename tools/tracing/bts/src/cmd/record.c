@@ -321,7 +321,7 @@ static char *info_text(const struct record *rec, const struct collector_counts *
 	bytes_add(&text, rec->about, strlen(rec->about));
 	line = mem_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
 			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
-			  counts->branches, counts->names.nr, counts->switches,
+			  writer_branches(rec->writer), counts->names.nr, counts->switches,
 			  counts->overwritten, rec->options.flight, writer_data_size(rec->writer));
 	bytes_add(&text, line, strlen(line));
 	free(line);
@@ -339,7 +339,8 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 		       const char *stats)
 {
 	struct bill bill = {
-		.branches	= counts->branches,
+		.branches	= writer_branches(rec->writer),
+		.unwritten	= writer_unwritten(rec->writer),
 		.tasks		= counts->names.nr,
 		.switches	= counts->switches,
 		.overwritten	= counts->overwritten,

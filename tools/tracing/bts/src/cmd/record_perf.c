@@ -50,7 +50,7 @@ struct perf_recording {
 	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
 	int				signals;
-	bool				begun;		/* the command's exec() is over */
+	bool				begun;		/* the command's exec() has ended */
 };
 
 /* --- Options -------------------------------------------------------------------------- */
@@ -278,6 +278,8 @@ static int run(struct perf_recording *rec)
 			ret = msg_errno("wait for", "perf");
 		done = take_signals(rec);
 		perf_events_read(&rec->events, &rec->rows);
+		if (writer_failed(rec->writer))
+			ret = -1;
 		timeout = leave_ended(fds + 1, rings);
 		ret |= note_begin(rec);
 		done |= note_ends(rec, fds + 1 + rings);
@@ -303,7 +305,7 @@ static char *info_text(const struct perf_recording *rec)
 			   (rec->events.aux_size ?: rec->events.size) / 1024,
 			   now.tv_sec - rec->start.tv_sec +
 			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,
-			   (unsigned long long)rows->branches, rows->names.nr,
+			   writer_branches(rec->writer), rows->names.nr,
 			   (unsigned long long)rows->switches, writer_data_size(rec->writer),
 			   (unsigned long long)rows->losses);
 	bytes_add(&text, lines, strlen(lines));
@@ -322,19 +324,20 @@ static int write_file(struct perf_recording *rec)
 	static char *no_stats[] = { NULL };
 	char *names = recording_cmdlines(&rec->rows.names), *info;
 	struct bill bill = {
-		.branches = rec->rows.branches, .tasks = rec->rows.names.nr,
-		.switches = rec->rows.switches,
+		.tasks = rec->rows.names.nr, .switches = rec->rows.switches,
 	};
-	int ret = perf_events_end(&rec->events, &rec->rows);
+	int failed = perf_events_end(&rec->events, &rec->rows), ret;
 
 	info = info_text(rec);
-	ret |= writer_finish(rec->writer, names, "[mono]", no_stats,
-			     sysconf(_SC_NPROCESSORS_CONF), info);
+	ret = writer_finish(rec->writer, names, "[mono]", no_stats,
+			    sysconf(_SC_NPROCESSORS_CONF), info);
 	if (!ret) {
 		recording_leave_archive(rec->writer, rec->options->output);
 		if (rec->code)
 			kernel_code_save(rec->options->output, rec->code);
 		archive_tasks(rec->options->output, &rec->rows.names, rec->options->uid);
+		bill.branches = writer_branches(rec->writer);
+		bill.unwritten = writer_unwritten(rec->writer);
 		bill.data_bytes = writer_data_size(rec->writer);
 		bill.file_bytes = writer_size(rec->writer);
 		bill.stats = info;
@@ -343,7 +346,7 @@ static int write_file(struct perf_recording *rec)
 	}
 	free(info);
 	free(names);
-	return ret;
+	return failed | ret;
 }
 
 static void clean_up(struct perf_recording *rec)
@@ -365,7 +368,8 @@ struct record_result record_with_perf(const struct record_options *options)
 	};
 	struct record_result result = {};
 
-	if (prepare(&rec) || start(&rec) || run(&rec)) {
+	/* After a failed write, finish the file: it contains all data up to the failure. */
+	if (prepare(&rec) || start(&rec) || (run(&rec) && !writer_failed(rec.writer))) {
 		result.status = recording_failure(&rec.targets);
 	} else {
 		follow_end(&rec.follow);

@@ -23,6 +23,7 @@
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "cpu_reader.h"
+#include "trace_dat.h"
 #include "bts/unpack.h"
 
 #define PAGE_HEADER	16
@@ -423,6 +424,18 @@ static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
 	}
 }
 
+/* Report the branches that the recorder could not write after this CPU's last page. */
+static void tell_unwritten(struct decode *d)
+{
+	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
+	uint64_t count;
+
+	snprintf(key, sizeof(key), DAT_UNWRITTEN_CPU, d->r->cpu->cpu);
+	count = stats_number(d->r->dat->info.text, key);
+	if (count)
+		missed(d, count, LOSS_UNWRITTEN);
+}
+
 static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
@@ -437,6 +450,8 @@ static void decode_pages(void *arg)
 		page(&d, p, r->cpu->page_size);
 	}
 	tell_missing(&d);
+	if (!d.stopped)
+		tell_unwritten(&d);
 	end_batch(&d);
 	free(d.decoder);
 }

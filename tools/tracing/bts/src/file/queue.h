@@ -21,7 +21,7 @@ struct branch {
 enum batch_type {
 	BATCH_BRANCHES,		/* branches of one task */
 	BATCH_LOST,		/* a loss that the tracer reported */
-	BATCH_MISSED,		/* a loss that the reader found; its count is 0 if unknown */
+	BATCH_MISSED,		/* a loss that the reader found */
 	BATCH_DEPARTS,
 	BATCH_ARRIVES,
 	BATCH_MAP,

@@ -37,7 +37,10 @@ enum {
 	DAT_SECTION_BTS		= 0x4254,
 };
 
-/* From DAT_SECTION_HEADERS on, a section's offset is in the option with the section's ID. */
+/* The key of a line in section BTS: branches of a CPU that could not be written to the file. */
+#define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
+
+/* For sections HEADERS to CMDLINES, the option with the section's ID has the section's offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,

@@ -14,7 +14,7 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
 	"BTS switched off", "recording stops", "BTS does not work", "ring buffer overwritten",
 	"entry cannot be read", "found when switched on", "rows of switches and mappings",
-	"task cannot wait",
+	"task cannot wait", "not written to the file",
 };
 
 /* Counters with @times count losses of unknown size. perf_lost counts losses of perf's buffer. */

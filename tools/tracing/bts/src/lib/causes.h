@@ -16,7 +16,8 @@ enum {
 	LOSS_MISSED	= 7,	/* found by the reader, like LOSS_DAMAGED */
 	LOSS_DAMAGED	= 8,
 	LOSS_ROWS	= 10,
-	LOSS_CAUSES	= 12,
+	LOSS_UNWRITTEN	= 12,	/* the recorder could not write, for example to a full disk */
+	LOSS_CAUSES	= 13,
 };
 
 /**

@@ -21,6 +21,7 @@ static struct losses losses_of(const struct bill *bill)
 	/* A flight recorder overwrites old entries on purpose. */
 	if (!bill->flight)
 		losses.known[LOSS_MISSED] += bill->overwritten;
+	losses.known[LOSS_UNWRITTEN] += bill->unwritten;
 	return losses;
 }
 

@@ -14,6 +14,7 @@
 struct bill {
 	uint64_t	branches, tasks, switches;
 	uint64_t	overwritten;	/* entries that newer entries replaced */
+	uint64_t	unwritten;	/* branches that could not be written to the file */
 	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
 	uint64_t	data_bytes;	/* size of all rows in the file */
 	uint64_t	file_bytes;	/* size of the whole file; 0: do not print the size */

@@ -55,6 +55,7 @@ struct collector_cpu {
 	char			*pages;
 	size_t			used;
 	struct collector_counts	counts;
+	unsigned long long	branches;	/* in @pages */
 	struct name		*last;		/* name of the last entry's task */
 	pthread_t		thread;
 	int			cpu;
@@ -120,7 +121,7 @@ static void look_at_pack(struct collector_cpu *c, const char *entry, int size)
 	if (at < 0 || at + (int)sizeof(nr) > size)
 		return;
 	memcpy(&nr, entry + at, sizeof(nr));
-	c->counts.branches += nr;
+	c->branches += nr;
 }
 
 static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
@@ -140,7 +141,7 @@ static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
 	if (!c->last || c->last->pid != pid)
 		c->last = names_get(&c->counts.names, pid);
 	if (type == offsets->branch) {
-		c->counts.branches++;
+		c->branches++;
 	} else if (type == offsets->pack) {
 		look_at_pack(c, entry, size);
 	} else if (type == offsets->departs) {
@@ -175,13 +176,15 @@ static void flush_pages(struct collector_cpu *c)
 {
 	uint64_t one = 1;
 
-	if (c->used && !c->failed &&
-	    writer_write_pages(c->out, c->pages, c->used)) {
+	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->branches);
+
+	if (failed && !c->failed) {
 		c->failed = true;
 		if (write(c->all->trouble, &one, sizeof(one)) < 0)
 			msg_errno("report a failed write", NULL);
 	}
 	c->used = 0;
+	c->branches = 0;
 }
 
 /* Return 1 if a page was read, 0 if the buffer is empty now, or -1 on an error. */
@@ -349,7 +352,6 @@ int collector_finish(struct collector *collector, struct collector_counts *count
 		msg_errno("stop the threads", NULL);
 	for (struct collector_cpu *c = collector->list; c; c = c->next) {
 		pthread_join(c->thread, NULL);
-		counts->branches += c->counts.branches;
 		counts->switches += c->counts.switches;
 		counts->overwritten += c->counts.overwritten;
 		names_add_all(&counts->names, &c->counts.names);

@@ -18,7 +18,6 @@ struct collector;
 
 /* The totals of all threads. */
 struct collector_counts {
-	unsigned long long	branches;	/* in single entries and in packs */
 	unsigned long long	switches;	/* bts_departs rows */
 	unsigned long long	overwritten;	/* entries that the ring buffer overwrote */
 	struct names		names;		/* the tasks in the trace */

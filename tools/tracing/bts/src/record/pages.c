@@ -52,6 +52,7 @@ struct pages {
 	uint8_t			*page;
 	size_t			chunk_used;
 	uint8_t			*chunk;
+	unsigned long long	branches;
 	union {
 		struct made_pack	pack;
 		uint8_t			bytes[MADE_PAGE];
@@ -76,9 +77,10 @@ struct pages *pages_open(struct writer *w, int cpu)
 
 static void end_chunk(struct pages *p)
 {
-	if (p->chunk_used && !p->failed && writer_write_pages(p->out, p->chunk, p->chunk_used))
+	if (p->chunk_used && writer_write_pages(p->out, p->chunk, p->chunk_used, p->branches))
 		p->failed = true;
 	p->chunk_used = 0;
+	p->branches = 0;
 	p->page = p->chunk;
 }
 
@@ -162,6 +164,7 @@ static void end_pack(struct pages *p)
 	p->seq += p->coder.nr;
 	p->packing = false;
 	put_entry(p, p->pack_ts, p->bytes, size);
+	p->branches += p->pack.nr;
 }
 
 static void begin_pack(struct pages *p, int pid, uint64_t ts)

@@ -69,6 +69,7 @@ struct attr {
 	struct perf_format	format;
 	uint64_t		*ids;
 	size_t			nr_ids;
+	bool			kernel;
 };
 
 /* A record that waits for older records. Its bytes are at @at in struct perf_data.bytes. */
@@ -138,6 +139,7 @@ static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
 		.sample_type = attr.sample_type, .sample_id_all = attr.sample_id_all,
 		.branches = is_branches(&attr),
 	};
+	to->kernel = attr.type != PERF_TYPE_SOFTWARE && !attr.exclude_kernel;
 	if (ids.size > d->size || ids.offset > d->size - ids.size)
 		return damaged(d, "the IDs of the events are outside the file");
 	to->nr_ids = ids.size / sizeof(uint64_t);
@@ -235,9 +237,17 @@ void perf_data_close(struct perf_data *d)
 	free(d);
 }
 
-bool perf_data_has_kernel_ends(const struct perf_data *d)
+bool perf_data_is_intel_bts(const struct perf_data *d)
 {
 	return d->intel_bts;
+}
+
+bool perf_data_has_kernel_side(const struct perf_data *d)
+{
+	for (size_t i = 0; i < d->nr_attrs; i++)
+		if (d->intel_bts && d->attrs[i].kernel)
+			return true;
+	return false;
 }
 
 /* --- Features ------------------------------------------------------------------------- */

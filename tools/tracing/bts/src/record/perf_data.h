@@ -18,8 +18,9 @@ struct writer;
 /* If the file cannot be read or has no branches, print a message and return NULL. */
 struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
-/* Report whether the file may contain branches from or to the kernel. */
-bool perf_data_has_kernel_ends(const struct perf_data *data);
+bool perf_data_is_intel_bts(const struct perf_data *data);
+/* Report whether the kernel's side was recorded. Without it, intel_bts still records entries. */
+bool perf_data_has_kernel_side(const struct perf_data *data);
 /* Report whether such branches were recorded on the running kernel. Compare only the releases. */
 bool perf_data_of_this_kernel(struct perf_data *data);
 /* Return "key: value" lines about the recording, to be freed. */

@@ -192,7 +192,6 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);
-	rows->branches++;
 }
 
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id)

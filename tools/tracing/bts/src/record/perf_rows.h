@@ -50,7 +50,7 @@ struct perf_out {
  */
 struct perf_rows {
 	struct names	names;
-	uint64_t	branches, switches, losses;
+	uint64_t	switches, losses;
 	struct perf_task **buckets, *last;
 	bool		user_only;
 };

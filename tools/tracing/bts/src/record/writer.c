@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ enum {
 	LAST_SECTION	= DAT_SECTION_CMDLINES,	/* the last section that has an option */
 	LEVEL		= 3,			/* compression level */
 	COPY_STEP	= 1 << 20,
-	RESERVE		= 4 << 20,
+	MAX_RESERVE	= 4 << 20,
 };
 
 struct writer {
@@ -64,6 +65,9 @@ struct writer_cpu {
 	void			*room;
 	size_t			room_size;
 	uint32_t		nr_chunks;
+	bool			failed;
+	unsigned long long	branches;	/* in the chunks */
+	unsigned long long	unwritten;	/* branches after a write failed */
 	off_t			size;		/* of the unnamed file */
 	off_t			offset;		/* of the data in the final file */
 	int			cpu;
@@ -88,6 +92,24 @@ static int nameless(const char *path)
 	if (fd >= 0)
 		unlink(name);
 	free(name);
+	return fd;
+}
+
+/*
+ * Reserve space for the end of the file, at most a quarter of what is free. If the file system
+ * cannot reserve blocks, a full disk may cost the trace.
+ */
+static int reserve_space(const char *path)
+{
+	int fd = nameless(path);
+	struct statvfs fs;
+	uint64_t quarter;
+
+	if (fd < 0 || fstatvfs(fd, &fs))
+		return fd;
+	quarter = (uint64_t)fs.f_bavail * fs.f_frsize / 4;
+	if (fallocate(fd, 0, 0, quarter < MAX_RESERVE ? quarter : MAX_RESERVE))
+		errno = 0;
 	return fd;
 }
 
@@ -209,10 +231,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 		writer_free(w);
 		return NULL;
 	}
-	w->reserve = nameless(path);
-	/* If the file system cannot reserve blocks, a full disk may truncate the trace. */
-	if (w->reserve >= 0 && fallocate(w->reserve, 0, 0, RESERVE))
-		errno = 0;
+	w->reserve = reserve_space(path);
 	bytes_add(&head, magic, sizeof(magic));
 	bytes_add8(&head, 0);			/* little endian */
 	bytes_add8(&head, sizeof(long));
@@ -361,7 +380,7 @@ struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 	return new;
 }
 
-int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
+static int write_chunk(struct writer_cpu *cpu, const void *data, size_t size)
 {
 	const size_t head = 2 * sizeof(uint32_t);
 	size_t need = ZSTD_compressBound(size) + head;
@@ -391,6 +410,19 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size)
 	cpu->size += packed + head;
 	cpu->nr_chunks++;
 	return 0;
+}
+
+int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
+		       unsigned long long branches)
+{
+	/* Write nothing after a failure, so that the loss is at the end of this CPU's data. */
+	if (!cpu->failed && !write_chunk(cpu, data, size)) {
+		cpu->branches += branches;
+		return 0;
+	}
+	cpu->failed = true;
+	cpu->unwritten += branches;
+	return -1;
 }
 
 /* --- The end ------------------------------------------------------------------------ */
@@ -446,7 +478,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 /* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
 static bool was_used(const struct writer_cpu *cpu)
 {
-	return cpu->nr_chunks;
+	return cpu->nr_chunks || cpu->unwritten;
 }
 
 static void add_buffer_option(struct writer *w, struct bytes *options, off_t section,
@@ -547,16 +579,32 @@ static int put_options(struct writer *w, const char *clock, char *const *stats, 
 	return ret ? -1 : 0;
 }
 
-static int put_text(struct writer *w, int id, const char *name, const char *text, bool sized)
+static int put_cmdlines(struct writer *w, const char *text)
 {
 	struct bytes content = {};
 	int ret;
 
-	if (sized)
-		bytes_add64(&content, strlen(text));
+	bytes_add64(&content, strlen(text));
 	bytes_add(&content, text, strlen(text));
-	ret = writer_put_section(w, id, name, &content);
+	ret = writer_put_section(w, DAT_SECTION_CMDLINES, "command lines", &content);
 	bytes_free(&content);
+	return ret;
+}
+
+/* Add a line for each CPU whose branches were not all written. The reader shows the loss. */
+static int put_info(struct writer *w, const char *info)
+{
+	struct bytes text = {};
+	int ret;
+
+	bytes_add(&text, info, strlen(info));
+	if (writer_unwritten(w))
+		bytes_format(&text, "unwritten: %llu\n", writer_unwritten(w));
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
+		if (cpu->unwritten)
+			bytes_format(&text, DAT_UNWRITTEN_CPU ": %llu\n", cpu->cpu, cpu->unwritten);
+	ret = writer_put_section(w, DAT_SECTION_BTS, "bts", &text);
+	bytes_free(&text);
 	return ret;
 }
 
@@ -592,9 +640,8 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	if (w->reserve >= 0)
 		close(w->reserve);
 	w->reserve = -1;
-	ret = put_text(w, DAT_SECTION_CMDLINES, "command lines", cmdlines, true) ||
-	      put_text(w, DAT_SECTION_BTS, "bts", info, false) ||
-	      put_data(w, &data) || put_options(w, clock, stats, nr_cpus, data);
+	ret = put_cmdlines(w, cmdlines) || put_info(w, info) || put_data(w, &data) ||
+	      put_options(w, clock, stats, nr_cpus, data);
 	if (ret)
 		return -1;
 	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
@@ -621,6 +668,32 @@ unsigned long long writer_data_size(const struct writer *w)
 	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
 		size += cpu->size;
 	return size;
+}
+
+bool writer_failed(const struct writer *w)
+{
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
+		if (cpu->failed)
+			return true;
+	return false;
+}
+
+unsigned long long writer_branches(const struct writer *w)
+{
+	unsigned long long branches = 0;
+
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
+		branches += cpu->branches;
+	return branches;
+}
+
+unsigned long long writer_unwritten(const struct writer *w)
+{
+	unsigned long long unwritten = 0;
+
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
+		unwritten += cpu->unwritten;
+	return unwritten;
 }
 
 void writer_free(struct writer *w)

@@ -30,8 +30,12 @@ int writer_put_section(struct writer *w, int id, const char *name, const struct 
 
 /* Add a CPU's part. Different threads may write the parts of different CPUs. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
-/* Write about 1 MiB of ring-buffer pages. Return 0, or print a message and return -1. */
-int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size);
+/*
+ * Write about 1 MiB of ring-buffer pages, which contain @branches. Return 0, or -1 after a failure.
+ * The first failure prints a message. From then on, the CPU's pages are only counted.
+ */
+int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
+		       unsigned long long branches);
 
 /*
  * Complete the file. @cmdlines are "PID NAME" lines, @clock is the text of trace_clock, @stats are
@@ -45,6 +49,11 @@ bool writer_kept_old(const struct writer *w);
 /* Return the size of the file, and the size of the CPUs' data in it. */
 unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);
+/* Report whether writer_write_pages() failed. */
+bool writer_failed(const struct writer *w);
+/* Return the number of branches in the file, and of branches that could not be written. */
+unsigned long long writer_branches(const struct writer *w);
+unsigned long long writer_unwritten(const struct writer *w);
 /* Free the writer. Remove the file if it is incomplete. */
 void writer_free(struct writer *w);
 

@@ -59,7 +59,7 @@ check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.ex
 
 # Without the guards of perf_follow.c, a task would get branches of other tasks, and they would be gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
-check "a signal handler is at its place" says 'SIGNAL to .*+0x401086, at ' \
+check "a signal handler is a row where the signal came" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
 
 # --- intel_bts, which also has the kernel's side -------------------------------------
@@ -70,7 +70,9 @@ intel_both() { # PROGRAM
 }
 intel_user() { # PROGRAM
 	bts import -o import.dat "$1-intelu.data" && rows import.dat >branches &&
-		"$progs/bts_compare" -u "$progs/$1.expect" branches
+		"$progs/bts_compare" -u "$progs/$1.expect" branches || return
+	# Without symbols, the entry into a signal handler cannot be inferred.
+	[ "$1" = bts_signal ] || no_gap import.dat
 }
 for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
@@ -141,7 +143,7 @@ done
 
 # --- Losses and rows ------------------------------------------------------------------
 
-check "a loss is a row at its place" says 'LOST branches (ring buffer full)' \
+check "a loss is a row of the trace" says 'LOST branches (ring buffer full)' \
 	bts report --no-lines lost.dat
 check "the mappings of a PID, from /proc" says 'bts_map: .*bts_spin_a' \
 	bts report --no-lines --head 20 spin.dat
