@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host's end of machine/vm/run: start the emulator, send the job to the guest's init.c,
- * move the bytes of the command's streams, and exit with the command's status.
+ * The host's end of machine/vm/run: add the job to the initramfs, start the emulator, move the
+ * bytes of the command's streams, and exit with the command's status.
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
@@ -12,10 +12,11 @@
  * signalfd. The emulator always ends before this program. These are the ends, with the status:
  *
  *	the command ended and its output is written	the command's own status
- *	the machine shut down, reset or panicked	125 and the console's tail
- *	the emulator died				125 and the console's tail
+ *	the machine ended or panicked, QEMU died	125 and the console's tail
+ *	Ctrl-] three times, with --tty			125
  *	the timeout has passed				124 and the console's tail
- *	SIGINT, SIGTERM, SIGHUP				this program dies of the same signal
+ *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, or
+ *							with FORWARD, of the second signal
  *	SIGKILL						the kernel kills the emulator
  *
  * With TROUBLE, a console line that matches makes the status 123, unless a signal ended the run.
@@ -32,8 +33,11 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stream.h"
@@ -45,9 +49,12 @@
 
 enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
+	FORWARD		= 'f',	/* send the first signal to the command */
+	INITRAMFS	= 'I',	/* the file to which the job is added */
 	INFO		= 'i',	/* file for the output of `info bts` at the end */
 	WORD		= 'j',	/* a word of the job, see wire.h */
 	TEMPORARY	= 'l',	/* remove the console's file if all is well */
+	NAME		= 'n',	/* the name of this program in messages */
 	TROUBLE		= 'S',	/* regular expression of trouble on the console */
 	TIMEOUT		= 'T',	/* seconds */
 	TTY		= 't',	/* standard input is a terminal, and so is the command's */
@@ -55,7 +62,7 @@ enum option {
 
 enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
 
-enum { JOB, IN, OUT, ERR, STREAMS };
+enum { IN, OUT, ERR, STREAMS };
 
 static const char *opt[128];
 static struct stream streams[STREAMS];
@@ -65,6 +72,7 @@ static bool tty_is_raw;
 static bool tty_resized;
 static int signal_fd;
 static int last_signal;
+static bool stdin_is_null;
 
 static void restore_tty(void)
 {
@@ -138,12 +146,32 @@ static void watch_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signal_fd < 0)
 		err(STATUS_LOST, "signalfd");
+}
+
+/*
+ * Let the command decide how to end. Return false if the signal has to end the machine. Signals
+ * soon after the first count as one with it: a signal may come from the terminal and from a parent.
+ */
+static bool forward(int signal)
+{
+	struct winsize message = { .ws_col = signal };
+	static time_t first;
+
+	if (!opt[FORWARD])
+		return false;
+	if (last_signal)
+		return time(NULL) <= first + 1;
+	first = time(NULL);
+	last_signal = signal;
+	return send(sockets[WIRE_CONTROL], &message, sizeof(message),
+		    MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(message);
 }
 
 static enum end take_signal(void)
@@ -158,6 +186,8 @@ static enum end take_signal(void)
 		tty_resized = opt[TTY];
 		return RUNNING;
 	}
+	if (forward(info.ssi_signo))
+		return RUNNING;
 	last_signal = info.ssi_signo;
 	return SIGNALLED;
 }
@@ -181,13 +211,13 @@ static enum end serve_once(void)
 	};
 
 	/* Check before waiting, because after SIGWINCH there may be no other event for long. */
-	if (tty_resized && stream_done(&streams[JOB]))
+	if (tty_resized)
 		send_size();
 	streams[IN].paused = in_background();
 	streams_move(streams, STREAMS, fds, 3, streams[IN].paused ? 500 : -1);
 	if (escape_seen(&streams[IN]))
 		return LEFT;
-	if (streams[IN].dst < 0)
+	if (streams[IN].dst < 0 && !stdin_is_null)
 		shutdown(sockets[WIRE_STDIN], SHUT_WR);
 	if (fds[1].revents && !take_report())
 		return MACHINE_LOST;
@@ -278,7 +308,7 @@ static char **parse(int argc, char **argv, FILE *job)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+c:i:j:lS:T:t")) != -1) {
+	while ((c = getopt(argc, argv, "+c:fI:i:j:ln:S:T:t")) != -1) {
 		if (c == '?')
 			exit(STATUS_LOST);
 		else if (c == WORD)
@@ -294,8 +324,16 @@ static char **parse(int argc, char **argv, FILE *job)
 	return argv + 1;
 }
 
+static bool is_null(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
 static void complete_job(FILE *job, char **command)
 {
+	struct winsize tty = tty_size();
 	char **word;
 
 	for (word = command; *word; word++)
@@ -303,22 +341,47 @@ static void complete_job(FILE *job, char **command)
 	for (word = environ; *word; word++)
 		job_word(job, WIRE_ENV, *word);
 	if (opt[TTY])
-		job_word(job, WIRE_TTY, "");
+		fprintf(job, "%c%d %d%c", WIRE_TTY, tty.ws_row, tty.ws_col, '\0');
+	if (stdin_is_null)
+		job_word(job, WIRE_NULL, "");
 }
 
-/* Send the job as a stream, too, because the guest reads the job only after its boot. */
-static void open_streams(FILE *job)
+/* Add a file in the format of cpio, whose names and contents end at multiples of 4. */
+static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 {
-	struct winsize tty = tty_size();
-	uint32_t size = ftell(job);
+	static const char zeroes[4];
+
+	fprintf(out, "070701%08x%08x%08x%08x%08x%08x%08zx%08x%08x%08x%08x%08zx%08x%s%c", 0,
+		S_IFREG | 0400, 0, 0, 1, 0, size, 0, 0, 0, 0, strlen(name) + 1, 0, name, '\0');
+	fwrite(zeroes, 1, -ftell(out) & 3, out);
+	fwrite(data, 1, size, out);
+	fwrite(zeroes, 1, -ftell(out) & 3, out);
+}
+
+/* Return a file with the initramfs and the job. The kernel unpacks one archive after the other. */
+static int initramfs_with(const char *job, size_t size)
+{
+	FILE *out = fdopen(memfd_create("initramfs", MFD_CLOEXEC), "w");
+	FILE *in = fopen(opt[INITRAMFS], "re");
+	char buffer[4096];
+	size_t n;
+
+	if (!in || !out)
+		err(STATUS_LOST, "%s", opt[INITRAMFS]);
+	while ((n = fread(buffer, 1, sizeof(buffer), in)))
+		fwrite(buffer, 1, n, out);
+	cpio_add(out, "job", job, size);
+	cpio_add(out, "TRAILER!!!", NULL, 0);
+	if (fflush(out) || ferror(out) || ferror(in))
+		err(STATUS_LOST, "%s", opt[INITRAMFS]);
+	fclose(in);
+	return fileno(out);
+}
+
+static void open_streams(void)
+{
 	int null = open("/dev/null", O_WRONLY);
 
-	if (opt[TTY])
-		fwrite(&tty, sizeof(tty), 1, job);
-	rewind(job);
-	if (send(sockets[WIRE_CONTROL], &size, sizeof(size), MSG_NOSIGNAL) < 0)
-		warn("the job");
-	stream_open(&streams[JOB], "job", dup(fileno(job)), dup(sockets[WIRE_CONTROL]));
 	stream_open(&streams[IN], "standard input", dup(STDIN_FILENO), dup(sockets[WIRE_STDIN]));
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
@@ -340,22 +403,28 @@ static void fill_standard_files(void)
 
 int main(int argc, char **argv)
 {
-	char **command;
+	char **command, *text;
+	size_t size;
 	FILE *job;
 
 	program_invocation_short_name = "machine/vm/run";
 	fill_standard_files();
-	job = fdopen(memfd_create("job", MFD_CLOEXEC), "w");
+	stdin_is_null = is_null(STDIN_FILENO);
+	job = open_memstream(&text, &size);
 	if (!job)
-		err(STATUS_LOST, "memfd");
+		err(STATUS_LOST, "job");
 	command = parse(argc, argv, job);
+	if (opt[NAME])
+		program_invocation_short_name = (char *)opt[NAME];
 	complete_job(job, command);
+	if (fclose(job))
+		err(STATUS_LOST, "job");
 
 	watch_signals();
-	emulator_start(argv + optind, opt[CONSOLE]);
+	emulator_start(argv + optind, opt[CONSOLE], initramfs_with(text, size));
 	if (opt[TTY])
 		raw_tty();
-	open_streams(job);
+	open_streams();
 	alarm(opt[TIMEOUT] ? atol(opt[TIMEOUT]) : 0);
 	return finish(serve());
 }

@@ -15,7 +15,8 @@
 enum { MONITOR, SOCKETS = WIRE_PORTS };
 extern int sockets[SOCKETS];
 
-void emulator_start(char **argv, const char *console);
+/* @initramfs is a descriptor, which this function closes. */
+void emulator_start(char **argv, const char *console, int initramfs);
 bool emulator_lost(void);
 void emulator_info(const char *path);
 void emulator_stop(void);

@@ -26,7 +26,10 @@
 #include "wire.h"
 #include "host.h"
 
-/* sockets[N] is descriptor FIRST_FD + N in the emulator: machine/vm/run uses these numbers. */
+/*
+ * sockets[N] is descriptor FIRST_FD + N in the emulator, and the initramfs is the next descriptor:
+ * machine/vm/run uses these numbers.
+ */
 #define FIRST_FD	100
 #define TAIL_SIZE	4096
 
@@ -76,7 +79,7 @@ static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent,
 	_exit(STATUS_LOST);
 }
 
-void emulator_start(char **argv, const char *console)
+void emulator_start(char **argv, const char *console, int initramfs)
 {
 	int log = open(console, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
 	int theirs[SOCKETS], pair[2], i;
@@ -89,7 +92,7 @@ void emulator_start(char **argv, const char *console)
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
 		/* Use a number above the emulator's descriptors: dup2() must close no socket. */
-		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS);
+		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
 		close(pair[1]);
@@ -100,10 +103,12 @@ void emulator_start(char **argv, const char *console)
 	if (!emulator) {
 		for (i = 0; i < SOCKETS; i++)
 			dup2(theirs[i], FIRST_FD + i);
+		dup2(initramfs, FIRST_FD + SOCKETS);
 		become_emulator(argv, self, log);
 	}
 	for (i = 0; i < SOCKETS; i++)
 		close(theirs[i]);
+	close(initramfs);
 	close(log);
 	/* The monitor reports no events before this command. */
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");

@@ -2,9 +2,9 @@
 /*
  * Process 1 of the emulated machine: run one command of the host, then report its end.
  *
- * The initramfs contains only this program. It opens the four virtio-serial ports, reads
- * the job (see wire.h), mounts the file systems (init_root.c), starts the command, and moves
- * the command's bytes until the command ends:
+ * The initramfs contains only this program and the job (see wire.h). This program reads the job,
+ * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command,
+ * and moves the command's bytes until the command ends:
  *
  *	port -> pipe -> stdin       stdout -> pipe -> port       stderr -> pipe -> port
  *
@@ -79,14 +79,14 @@ static int open_port(enum wire_port port)
 
 static void open_ports(void)
 {
-	struct pollfd fd = { .events = POLLIN };
+	struct pollfd fd = {};
 	int port;
 
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
 	/* Wait for the control port, which is connected after all other ports. */
 	fd.fd = ports[WIRE_CONTROL];
-	while (poll(&fd, 1, -1) > 0 && (fd.revents & POLLHUP))
+	while (poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
 	/* This port may block: its messages are few and short, and the host never closes it. */
 	fcntl(fd.fd, F_SETFL, O_RDWR);
@@ -122,15 +122,17 @@ static void add_word(struct words *words, char *word)
 /* The words are never freed. */
 static void read_job(void)
 {
+	int fd = open("/job", O_RDONLY | O_CLOEXEC);
 	char *word, *end;
-	uint32_t size;
+	struct stat st;
 
-	control_read(&size, sizeof(size));
-	word = malloc(size);
-	if (!word)
-		err(1, "job");
-	control_read(word, size);
-	for (end = word + size; word < end; word += strlen(word) + 1)
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "/job");
+	word = malloc(st.st_size);
+	if (!word || read(fd, word, st.st_size) != st.st_size)
+		err(1, "/job");
+	close(fd);
+	for (end = word + st.st_size; word < end; word += strlen(word) + 1)
 		add_word(&job[*word & 127], word + 1);
 	if (!job[WIRE_ARG].nr || !job[WIRE_CWD].nr || !job[WIRE_SEED].nr)
 		errx(1, "the job is incomplete");
@@ -187,11 +189,12 @@ static void __attribute__((noreturn)) run_command(void)
 
 static pid_t start_on_terminal(void)
 {
-	struct winsize size;
+	struct winsize size = {};
 	int terminal;
 	pid_t pid;
 
-	control_read(&size, sizeof(size));
+	if (sscanf(job[WIRE_TTY].word[0], "%hu %hu", &size.ws_row, &size.ws_col) != 2)
+		errx(1, "the job is incomplete");
 	pid = forkpty(&terminal, NULL, NULL, &size);
 	if (pid < 0)
 		err(1, "pty");
@@ -207,18 +210,20 @@ static pid_t start_on_terminal(void)
 
 static pid_t start_on_pipes(void)
 {
-	int pipes[STREAMS][2], i;
+	int pipes[STREAMS][2], i, null = -1;
 	pid_t pid;
 
 	for (i = 0; i < STREAMS; i++)
 		if (pipe2(pipes[i], O_CLOEXEC))
 			err(1, "pipe");
+	if (job[WIRE_NULL].nr)
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid = fork();
 	if (pid < 0)
 		err(1, "fork");
 	if (!pid) {
 		setsid();
-		dup2(pipes[IN][0], STDIN_FILENO);
+		dup2(null < 0 ? pipes[IN][0] : null, STDIN_FILENO);
 		dup2(pipes[OUT][1], STDOUT_FILENO);
 		dup2(pipes[job[WIRE_MERGE].nr ? OUT : ERR][1], STDERR_FILENO);
 		run_command();
@@ -226,7 +231,7 @@ static pid_t start_on_pipes(void)
 	close(pipes[IN][0]);
 	close(pipes[OUT][1]);
 	close(pipes[ERR][1]);
-	stream_open(&streams[IN], "stdin", ports[WIRE_STDIN], pipes[IN][1]);
+	stream_open(&streams[IN], "stdin", null < 0 ? ports[WIRE_STDIN] : -1, pipes[IN][1]);
 	stream_open(&streams[OUT], "stdout", pipes[OUT][0], ports[WIRE_STDOUT]);
 	stream_open(&streams[ERR], "stderr", pipes[ERR][0], ports[WIRE_STDERR]);
 	return pid;
@@ -264,12 +269,15 @@ static bool reap(int sigfd, pid_t command, int *status)
 	return ended;
 }
 
-static void take_size(void)
+static void take_message(pid_t command)
 {
 	struct winsize size;
 
 	control_read(&size, sizeof(size));
-	ioctl(streams[OUT].src, TIOCSWINSZ, &size);
+	if (size.ws_row)
+		ioctl(streams[OUT].src, TIOCSWINSZ, &size);
+	else
+		kill(command, size.ws_col);
 }
 
 static void serve(int sigfd, pid_t command, struct wire_report *report)
@@ -282,7 +290,7 @@ static void serve(int sigfd, pid_t command, struct wire_report *report)
 	for (;;) {
 		streams_move(streams, STREAMS, fds, 2, -1);
 		if (fds[0].revents)
-			take_size();
+			take_message(command);
 		if (fds[1].revents && reap(sigfd, command, &report->status))
 			return;
 		if (streams[OUT].src >= 0 || report->out_end != UINT64_MAX)
@@ -311,10 +319,10 @@ int main(void)
 	atexit(reset_machine);
 	mkdir("/dev", 0755);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	read_job();
 	open_ports();
 	signal(SIGPIPE, SIG_IGN);
 
-	read_job();
 	seed_random(job[WIRE_SEED].word[0]);
 	root_mount(job);
 	loopback_up();

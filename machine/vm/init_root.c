@@ -7,6 +7,9 @@
  *	/tmp /run ..	tmpfs; if the working directory is below, it is bind-mounted there
  *	--share		9p, writable, at the same path as on the host
  *
+ * With --overlay, / is an overlay: a tmpfs, which gets all that is written, above the host's root.
+ * Then no other tmpfs hides a directory of the host.
+ *
  * The file system is mounted on /new of the initramfs, which becomes the root at the end.
  */
 #define _GNU_SOURCE
@@ -94,21 +97,41 @@ static void mount_share(int nr, const char *path)
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 
-static void mount_host_fs(const struct words *job)
+static void mount_overlay(void)
+{
+	mkdir("/over", 0755);
+	mount_or_die("tmpfs", "/over", "tmpfs", 0, "mode=0755");
+	mkdir("/over/upper", 0755);
+	mkdir("/over/work", 0755);
+	mount_or_die("overlay", "/new", "overlay", 0,
+		     "lowerdir=/host,upperdir=/over/upper,workdir=/over/work");
+}
+
+static void mount_read_only(const struct words *job)
 {
 	const char * const *dir;
 	int i;
 
-	mkdir("/host", 0755);
-	mkdir("/new", 0755);
-	/* cache=loose hides later changes of the host's files, but the guest is short-lived. */
-	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
 	mount_or_die("/host", "/new", NULL, MS_BIND, NULL);
 	for (dir = tmpfs_dirs; *dir; dir++)
 		if (!access(in_new(*dir), F_OK))
 			mount_or_die("tmpfs", in_new(*dir), "tmpfs", 0, "mode=1777");
 	for (i = 0; i < job[WIRE_KEEP].nr; i++)
 		keep_dir(job[WIRE_KEEP].word[i]);
+}
+
+static void mount_host_fs(const struct words *job)
+{
+	int i;
+
+	mkdir("/host", 0755);
+	mkdir("/new", 0755);
+	/* cache=loose hides later changes of the host's files, but the guest is short-lived. */
+	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
+	if (job[WIRE_OVERLAY].nr)
+		mount_overlay();
+	else
+		mount_read_only(job);
 	for (i = 0; i < job[WIRE_SHARE].nr; i++)
 		mount_share(i, job[WIRE_SHARE].word[i]);
 }

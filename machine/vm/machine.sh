@@ -11,6 +11,8 @@ machine_type=pc-q35-7.1
 # One thread: QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
+# The properties alone, for other models.
+machine_ds=${machine_cpu#*,}
 # On a Skylake perf acknowledges its interrupt late. -smap, because QEMU 7.2 treats a far return
 # in user mode as a read by the kernel, which SMAP forbids.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
@@ -41,7 +43,7 @@ machine_options() {
 	skylake) set -- "--smp 2 --cpu $machine_skylake" ;;
 	skylake_nopti) set -- "--smp 2 --cpu $machine_skylake --append pti=off" ;;
 	pebs) set -- "--smp 2 --cpu $machine_pebs" ;;
-	# CPUs without ticks make a kernel with checkers fast enough: see config/debug.config.
+	# A kernel with checkers is fast enough only on CPUs without ticks: see config/debug.config.
 	debug)
 		set -- '--smp 3 --mem 3072 --append nohz_full=1,2 --append tsc=reliable'
 		set -- "$1 --append kmemleak=off --append no_debug_objects"

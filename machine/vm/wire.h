@@ -6,8 +6,8 @@
  *
  *	stdin		bytes of the command's standard input
  *	stdout, stderr	bytes of the command's standard output and standard error
- *	control		to the guest: a uint32_t, the size of the job; the job; then a
- *			struct winsize whenever the terminal changes its size
+ *	control		to the guest: a struct winsize whenever the terminal changes its size,
+ *			or with ws_row 0 and ws_col N to send signal N to the command
  *			to the host: struct wire_report
  *
  * The three streams carry only the command's bytes, so nothing has to be escaped, and a slow
@@ -23,8 +23,9 @@
  * of their numbers: if the control port is connected and another port is not, the host has
  * closed the other port.
  *
- * A job is a sequence of words. Each begins with its type and ends with a NUL. Both ends are
- * x86-64.
+ * The job is the file /job of the initramfs, so with --icount the guest reads the job at the same
+ * instruction in each run. A job is a sequence of words. Each begins with its type and ends with a
+ * NUL. Both ends are x86-64.
  */
 #ifndef BTS_WIRE_H
 #define BTS_WIRE_H
@@ -45,9 +46,11 @@ enum wire_type {
 	WIRE_ENV	= 'e',	/* next NAME=VALUE of the command's environment */
 	WIRE_KEEP	= 'k',	/* a directory that no tmpfs of the guest may hide */
 	WIRE_MERGE	= 'm',	/* standard output and error are one file on the host */
+	WIRE_NULL	= 'n',	/* standard input is /dev/null; its port is not used */
+	WIRE_OVERLAY	= 'o',	/* the root is writable; what is written stays in memory */
 	WIRE_SEED	= 'r',	/* 64 hexadecimal digits for the random pool */
 	WIRE_SHARE	= 's',	/* a directory to mount writable; its 9p tag is shareN */
-	WIRE_TTY	= 't',	/* the command has a terminal; a struct winsize follows the job */
+	WIRE_TTY	= 't',	/* the command has a terminal with these rows and columns */
 };
 
 struct wire_report {
