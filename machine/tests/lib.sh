@@ -40,6 +40,16 @@ result() {
 	fi
 }
 
+# check NAME COMMAND...: COMMAND must succeed; its output becomes comments.
+check() {
+	check_name=$1
+	shift
+	"$@" > "$out/check" 2>&1
+	check_status=$?
+	sed 's/^/# /' "$out/check"
+	result $check_status "$check_name"
+}
+
 # guest TIMEOUT "OPTIONS" COMMAND...: run a guest, which fails if its console shows trouble. The
 # console and the output of `info bts` are in $guest_dir.
 #
