@@ -112,7 +112,18 @@ for argument in '' 1 2 3; do
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
+# judge.sh treats this program as a kernel. The code of the real kernel is not there, so the return
+# from an interrupt looks like a jump. After an interrupt in calls.c, record again.
+interrupted() {
+	[ -e "$dir/calls-static.dat" ] &&
+		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \
+			' (fib|sum|add|mul|apply|choose|odd|even|main)\+0x[0-9a-f]+ -> asm_sysvec'
+}
+tries=5
 record calls-static ./calls-static 8
+while interrupted && [ $((tries -= 1)) -gt 0 ]; do
+	record calls-static ./calls-static 8
+done
 record throws ./throws
 record names ./names
 record inlines ./inlines
