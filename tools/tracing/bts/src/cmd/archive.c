@@ -107,7 +107,7 @@ static void put_dump(struct archived *all, const struct object *object)
 static void put_object(struct archived *all, const struct object *object)
 {
 	static const char * const why[] = {
-		[OBJECT_PROVEN]		= "cannot be read",
+		[OBJECT_PROVEN]		= "has no usable path",
 		[OBJECT_UNPROVEN]	= "may have changed since the recording",
 		[OBJECT_CHANGED]	= "has changed since the recording",
 		[OBJECT_MISSING]	= "cannot be read",

@@ -25,6 +25,7 @@
 #include "record/instance.h"
 #include "record/perf_events.h"
 #include "record/probe.h"
+#include "record/vm.h"
 #include "cmd.h"
 
 static const char usage[] =
@@ -40,9 +41,10 @@ static const char usage[] =
 struct check {
 	bool	json;
 	char	*cpuinfo;
-	bool	failed;		/* a check has failed */
-	bool	tracer;		/* the kernel has the tracer, and this user may use it */
+	bool	failed;
+	bool	tracer;		/* tracefs offers the tracer to this user */
 	bool	perf;		/* perf can record branches */
+	bool	vm;		/* the emulated machine is installed */
 };
 
 static void answer(const struct check *check, const char *mark, const char *what,
@@ -134,7 +136,7 @@ static void check_cpu(struct check *check)
 
 	if (strcmp(vendor, "GenuineIntel"))
 		bad(check, "cpu", "%s: %s CPUs have no Branch Trace Store; use an Intel CPU, or "
-		    "the project's emulated CPU", name, vendor);
+		    "bts record --backend vm", name, vendor);
 	else
 		good(check, "cpu", "%s, family %d, model %d, stepping %d, microcode %s", name,
 		     cpu_number(check, "cpu family"), cpu_number(check, "model"),
@@ -264,6 +266,7 @@ static void check_options(const struct check *check, const char *root)
 		{ "bts-map",	"user addresses cannot be named later" },
 		{ "bts-pack",	"a branch takes 28 bytes of the ring buffer instead of 2" },
 	};
+	struct utsname uts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		char *path = mem_format("%s/options/%s", root, wanted[i].option);
@@ -274,6 +277,10 @@ static void check_options(const struct check *check, const char *root)
 			     wanted[i].option, wanted[i].words);
 		free(path);
 	}
+	uname(&uts);
+	if (strstr(uts.version, "PREEMPT_RT"))
+		note(check, "kernel", "it has PREEMPT_RT, so bts-map is refused: user addresses "
+		     "cannot be named later");
 	if (access("/proc/kcore", F_OK))
 		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a "
 		     "trace; build the kernel with CONFIG_PROC_KCORE=y");
@@ -307,7 +314,21 @@ static void check_perf(struct check *check)
 		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
 }
 
-/* List the instances that are tracing now. They do not disturb a new recording. */
+/* bts record uses the emulated machine if perf cannot record either. */
+static void check_vm(struct check *check)
+{
+	char *run = vm_find();
+
+	check->vm = run;
+	if (run)
+		good(check, "vm", "%s runs commands in the emulated machine, and records both "
+		     "sides (--backend vm)", run);
+	else
+		note(check, "vm", "the emulated machine is not installed; " VM_ADVICE);
+	free(run);
+}
+
+/* List the instances that use the tracer. They do not disturb a new recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);
@@ -366,6 +387,7 @@ static void check_software(struct check *check)
 	const char *root;
 
 	check_perf(check);
+	check_vm(check);
 	check_lockdown(check);
 	if (geteuid())
 		note(check, "rights", "not root: the tracer needs root, or access to tracefs");
@@ -400,20 +422,25 @@ static void ask_all(struct check *check)
 
 static void conclude(struct check *check, bool with_probe)
 {
-	bool perf_only = check->failed && check->perf && !check->tracer;
-	const char *with = perf_only ? "\"perf\"" : check->failed ? "null" : "\"tracer\"";
+	bool no_tracer = check->failed && !check->tracer;
+	bool perf_only = no_tracer && check->perf;
+	bool vm_only = no_tracer && !check->perf && check->vm;
+	const char *with = perf_only ? "\"perf\"" : vm_only ? "\"vm\"" :
+			   check->failed ? "null" : "\"tracer\"";
 
 	if (check->json)
 		printf("{\"records_with\":%s}\n", with);
 	else if (perf_only)
 		puts("\nUser-space branches can be recorded here, with perf. Some may be lost.");
+	else if (vm_only)
+		puts("\nBranches can be recorded here, in the emulated machine.");
 	else if (check->failed)
 		puts("\nBranches cannot be recorded here; the lines with NO say why.");
 	else if (with_probe)
 		check->failed = !probe_machine();
 	else
 		puts("\nBranches can be recorded here. To test this, run bts check --probe.");
-	if (perf_only)
+	if (perf_only || vm_only)
 		check->failed = with_probe;
 }
 

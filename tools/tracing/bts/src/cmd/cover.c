@@ -26,8 +26,8 @@ static const char usage[] =
 	"  -o, --output FILE  the output; - is standard output (the default)\n"
 	"  --tests            each trace is a test, whose name lcov's pages show (lcov)\n"
 	"  -h, --help         this text\n\n"
-	"Covers all files that have debug information, with --dso NAME only that file, with -k\n"
-	"only the kernel.\n";
+	"Covers all files (with lcov, those with debug information), with --dso NAME only that\n"
+	"file, with -k only the kernel.\n";
 
 struct cover_step {
 	struct cover	*cover;

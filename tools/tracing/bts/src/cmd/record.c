@@ -38,6 +38,7 @@
 #include "record/instance.h"
 #include "record/perf_events.h"
 #include "record/record.h"
+#include "record/vm.h"
 #include "record/writer.h"
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
@@ -58,6 +59,7 @@ struct record {
 	struct collector	*collector;
 	struct writer		*writer;
 	char			*path;
+	char			*name;		/* of the trace in messages */
 	char			*about;		/* command, user, date, machine */
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
@@ -92,6 +94,11 @@ int recording_signals(bool children)
 	return fd;
 }
 
+static char *numbered(const struct record *rec, const char *file)
+{
+	return rec->nr_written ? mem_format("%s.%u", file, rec->nr_written) : mem_strdup(file);
+}
+
 /* Create the next file (FILE, FILE.1, FILE.2 ...), and write the event formats. */
 static int open_file(struct record *rec)
 {
@@ -101,9 +108,9 @@ static int open_file(struct record *rec)
 	int ret = -1;
 
 	free(rec->path);
-	rec->path = rec->nr_written ?
-		    mem_format("%s.%u", rec->options.output, rec->nr_written) :
-		    mem_strdup(rec->options.output);
+	free(rec->name);
+	rec->path = numbered(rec, rec->options.output);
+	rec->name = numbered(rec, rec->options.job ? rec->options.job->name : rec->options.output);
 	rec->writer = writer_create(rec->path, page);
 	if (rec->writer)
 		ret = writer_write_formats(rec->writer, instance_tracefs(), systems);
@@ -259,11 +266,11 @@ static int stop_tracing(const struct record *rec)
 	return instance_write(rec->inst, "tracing_on", "0");
 }
 
-void recording_leave_archive(const struct writer *w, const char *path)
+void recording_leave_archive(bool kept_old, const char *path)
 {
 	char *old = mem_format("%s.old", path);
 
-	if (writer_kept_old(w))
+	if (kept_old)
 		archive_keep(path, old);
 	/* A directory with a vDSO is an archive. Do not remove other directories. */
 	else if (archive_has(path, "vdso.so"))
@@ -352,7 +359,7 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 	};
 
 	fflush(stdout);
-	bill_print(stderr, rec->path, &bill);
+	bill_print(stderr, rec->name, &bill);
 }
 
 /* Write the rest of the file after the threads have ended. */
@@ -366,7 +373,7 @@ static int finish_file(struct record *rec, const struct collector_counts *counts
 
 	ret = writer_finish(rec->writer, names, clock ? clock : "", cpus, nr_cpus, info);
 	if (!ret)
-		recording_leave_archive(rec->writer, rec->path);
+		recording_leave_archive(writer_kept_old(rec->writer), rec->path);
 	if (!ret && rec->code)
 		kernel_code_save(rec->path, rec->code);
 	if (!ret)
@@ -454,6 +461,10 @@ void recording_report_end(const struct record_options *options, const struct tar
 	else if (WEXITSTATUS(status))
 		fprintf(stderr, "bts: %s returned %d\n", options->command[0],
 			WEXITSTATUS(status));
+	/* A shell returns 128 plus the signal of its command. */
+	if (options->job && (WIFSIGNALED(status) ? WTERMSIG(status) :
+			     WEXITSTATUS(status) - 128) == SIGILL)
+		vm_advise_model();
 }
 
 static void clean_up(struct record *rec)
@@ -472,6 +483,7 @@ static void clean_up(struct record *rec)
 		instance_remove(rec->inst);
 	kernel_code_free(rec->code);
 	free(rec->about);
+	free(rec->name);
 	free(rec->path);
 }
 
@@ -503,10 +515,22 @@ static struct record_result record_once(const struct record_options *options)
 {
 	if (options->backend == BACKEND_TRACER)
 		return record_with_tracer(options);
+	if (options->backend == BACKEND_VM)
+		return record_with_vm(options);
 	return record_with_perf(options);
 }
 
-/* Choose the tracer, if this user can use it, or else perf. */
+/* The emulated machine cannot record tasks of this machine. */
+static bool vm_can(const struct record_options *options)
+{
+	char *run = options->all || !options->command ? NULL : vm_find();
+	bool can = run;
+
+	free(run);
+	return can;
+}
+
+/* Choose the first that this user can use: the tracer, perf, the emulated machine. */
 static int choose_backend(struct record_options *options)
 {
 	int error;
@@ -519,6 +543,10 @@ static int choose_backend(struct record_options *options)
 	error = options->backend == BACKEND_TRACER ? 0 : perf_events_try(options->backend);
 	if (!error)
 		return 0;
+	if (vm_can(options)) {
+		options->backend = BACKEND_VM;
+		return 0;
+	}
 	why = perf_events_why(error);
 	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf cannot "
 		  "record: %s; see bts check", why);
@@ -544,5 +572,6 @@ int cmd_record(int argc, char **argv)
 	}
 	free(options.pids);
 	free(options.events);
+	free(options.vm.writable);
 	return ret;
 }

@@ -332,7 +332,7 @@ static int write_file(struct perf_recording *rec)
 	ret = writer_finish(rec->writer, names, "[mono]", no_stats,
 			    sysconf(_SC_NPROCESSORS_CONF), info);
 	if (!ret) {
-		recording_leave_archive(rec->writer, rec->options->output);
+		recording_leave_archive(writer_kept_old(rec->writer), rec->options->output);
 		if (rec->code)
 			kernel_code_save(rec->options->output, rec->code);
 		archive_tasks(rec->options->output, &rec->rows.names, rec->options->uid);

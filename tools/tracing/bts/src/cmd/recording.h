@@ -16,14 +16,19 @@
 
 /* record_perf.c: bts record --backend perf or intel_bts. */
 struct record_result record_with_perf(const struct record_options *options);
+/* record_vm.c: bts record --backend vm. */
+struct record_result record_with_vm(const struct record_options *options);
 
 /*
  * Return a descriptor for the signals that end the recording and, with @children, for SIGCHLD.
  * Return -1 after a message.
  */
 int recording_signals(bool children);
-/* Rename or remove the archive beside @path, because it belongs to an older trace. */
-void recording_leave_archive(const struct writer *w, const char *path);
+/*
+ * The archive beside @path belongs to an older trace. Rename the archive if that trace is kept as
+ * PATH.old, or else remove the archive.
+ */
+void recording_leave_archive(bool kept_old, const char *path);
 /* Return lines "PID NAME". The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
 /* Return the exit status of a recording that failed. */

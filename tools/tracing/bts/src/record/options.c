@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file/trace_dat.h"
@@ -36,10 +37,19 @@ static const char usage[] =
 "      --repeat N       record N runs of COMMAND: FILE.passed.1, FILE.failed.1, ...\n"
 "      --until-fail K   with --repeat: stop after K failed runs\n"
 "      --no-block       let no task wait for room in the buffer: lose branches, and count them\n"
-"      --backend NAME   tracer, perf or intel_bts; default: the tracer, if the kernel has it.\n"
-"                       perf records the user side of a command or of PIDs, and may lose\n"
-"                       branches. intel_bts uses perf and records both sides; it needs root,\n"
-"                       and a kernel without page table isolation\n"
+"      --backend NAME   tracer, perf, intel_bts or vm; default: the first of tracer, perf and\n"
+"                       vm that works here. perf records the user side of a command or of\n"
+"                       PIDs, and may lose branches. intel_bts uses perf and records both\n"
+"                       sides; it needs root, and a kernel without page table isolation.\n"
+"                       vm runs COMMAND in the emulated machine, on any x86-64 machine\n"
+"\n"
+"The emulated machine (--backend vm):\n"
+"      --vm-write DIR   keep what COMMAND writes below DIR; all else is dropped. May be\n"
+"                       repeated\n"
+"      --vm-smp N       the number of CPUs (1)\n"
+"      --vm-mem MIB     the memory (1024)\n"
+"      --vm-cpu MODEL   the CPU, a name that QEMU knows (SandyBridge)\n"
+"      --icount         the clock counts instructions: the same run gives the same branches\n"
 "\n"
 "Flight recorder:\n"
 "      --flight[=SIZE]  keep only the latest branches: those in the hardware's buffer, or SIZE\n"
@@ -62,6 +72,12 @@ enum {
 	OPTION_REPEAT,
 	OPTION_UNTIL_FAIL,
 	OPTION_AS,
+	OPTION_ICOUNT,
+	OPTION_VM_CPU,
+	OPTION_VM_JOB,
+	OPTION_VM_MEM,
+	OPTION_VM_SMP,
+	OPTION_VM_WRITE,
 };
 
 static const struct option long_options[] = {
@@ -82,6 +98,13 @@ static const struct option long_options[] = {
 	{ "backend",	required_argument,	NULL, OPTION_BACKEND },
 	{ "repeat",	required_argument,	NULL, OPTION_REPEAT },
 	{ "until-fail",	required_argument,	NULL, OPTION_UNTIL_FAIL },
+	{ "icount",	no_argument,		NULL, OPTION_ICOUNT },
+	{ "vm-cpu",	required_argument,	NULL, OPTION_VM_CPU },
+	{ "vm-mem",	required_argument,	NULL, OPTION_VM_MEM },
+	{ "vm-smp",	required_argument,	NULL, OPTION_VM_SMP },
+	{ "vm-write",	required_argument,	NULL, OPTION_VM_WRITE },
+	/* For the bts that --backend vm starts in the machine, so the help does not name it. */
+	{ "vm-job",	required_argument,	NULL, OPTION_VM_JOB },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
 };
@@ -138,15 +161,16 @@ static int parse_cpus(struct record_options *options, const char *text)
 	return STATUS_OK;
 }
 
-static void add_event(struct record_options *options, const char *event)
+/* Add a word to a list that ends with a NULL. */
+static void add_word(const char ***list, const char *word)
 {
 	size_t nr = 0;
 
-	while (options->events && options->events[nr])
+	while (*list && (*list)[nr])
 		nr++;
-	options->events = mem_realloc(options->events, nr + 2, sizeof(char *));
-	options->events[nr] = event;
-	options->events[nr + 1] = NULL;
+	*list = mem_realloc(*list, nr + 2, sizeof(char *));
+	(*list)[nr] = word;
+	(*list)[nr + 1] = NULL;
 }
 
 static int parse_buffer(struct record_options *options, const char *name, const char *text)
@@ -172,8 +196,11 @@ static int parse_backend(struct record_options *options, const char *text)
 		options->backend = BACKEND_PERF;
 	else if (!strcmp(text, "intel_bts"))
 		options->backend = BACKEND_INTEL_BTS;
+	else if (!strcmp(text, "vm"))
+		options->backend = BACKEND_VM;
 	else
-		return msg_misuse("record", "--backend %s: not tracer, perf or intel_bts", text);
+		return msg_misuse("record", "--backend %s: not tracer, perf, intel_bts or vm",
+				  text);
 	return STATUS_OK;
 }
 
@@ -186,6 +213,49 @@ static int parse_user(struct record_options *options, const char *name)
 	options->as = name;
 	options->uid = user->pw_uid;
 	options->gid = user->pw_gid;
+	return STATUS_OK;
+}
+
+/* The machine has its own /dev, /proc and /sys. */
+static bool is_of_machine(const char *path)
+{
+	static const char * const own[] = { "/dev", "/proc", "/sys" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		size_t length = strlen(own[i]);
+
+		if (!strncmp(path, own[i], length) && (!path[length] || path[length] == '/'))
+			return true;
+	}
+	return !strcmp(path, "/");
+}
+
+static int parse_writable(struct record_options *options, const char *dir)
+{
+	char *path = realpath(dir, NULL);
+	struct stat st;
+	int ret = STATUS_OK;
+
+	if (!path || stat(path, &st))
+		ret = msg_misuse("record", "--vm-write %s: %s", dir, strerror(errno));
+	else if (!S_ISDIR(st.st_mode))
+		ret = msg_misuse("record", "--vm-write %s: not a directory", dir);
+	else if (is_of_machine(path))
+		ret = msg_misuse("record", "--vm-write %s: /, /dev, /proc and /sys cannot be kept",
+				 dir);
+	else
+		add_word(&options->vm.writable, dir);
+	free(path);
+	return ret;
+}
+
+static int parse_job(struct record_options *options, const char *path)
+{
+	options->job = vm_job_read(path);
+	if (!options->job)
+		return STATUS_FAILURE;
+	options->uid = options->job->uid;
+	options->gid = options->job->gid;
 	return STATUS_OK;
 }
 
@@ -206,13 +276,19 @@ static bool set_option(struct record_options *options, int option)
 		options->all = true;
 		return true;
 	case 'e':
-		add_event(options, optarg);
+		add_word(&options->events, optarg);
 		return true;
 	case OPTION_FORK:
 		options->fork = true;
 		return true;
 	case OPTION_NO_BLOCK:
 		options->no_block = true;
+		return true;
+	case OPTION_ICOUNT:
+		options->vm.icount = true;
+		return true;
+	case OPTION_VM_CPU:
+		options->vm.cpu = optarg;
 		return true;
 	default:
 		return false;
@@ -243,12 +319,36 @@ static int parse_option(struct record_options *options, int option)
 		return msg_number("record", "--repeat", optarg, 1, &options->repeat);
 	case OPTION_UNTIL_FAIL:
 		return msg_number("record", "--until-fail", optarg, 1, &options->until_fail);
+	case OPTION_VM_JOB:
+		return parse_job(options, optarg);
+	case OPTION_VM_MEM:
+		return msg_number("record", "--vm-mem", optarg, 128, &options->vm.mem);
+	case OPTION_VM_SMP:
+		return msg_number("record", "--vm-smp", optarg, 1, &options->vm.smp);
+	case OPTION_VM_WRITE:
+		return parse_writable(options, optarg);
 	case 'h':
 		msg_usage(usage);
 		return -1;
 	default:
 		return STATUS_MISUSE;
 	}
+}
+
+static int judge_vm(const struct record_options *options)
+{
+	const struct vm_options *vm = &options->vm;
+
+	if (options->backend != BACKEND_VM)
+		return vm->icount || vm->smp || vm->mem || vm->cpu || vm->writable ?
+		       msg_misuse("record", "--icount and --vm-* need --backend vm") : STATUS_OK;
+	if (options->nr_pids || options->all)
+		return msg_misuse("record", "%s: the emulated machine cannot see the tasks of this "
+				  "machine", options->all ? "-a" : "-p");
+	if (vm->smp > VM_CPUS)
+		return msg_misuse("record", "--vm-smp %lu: the machine has at most %d CPUs",
+				  vm->smp, VM_CPUS);
+	return STATUS_OK;
 }
 
 /* Check combinations of options. */
@@ -272,7 +372,7 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "--until-fail needs --repeat");
 	if (!*options->output)
 		return msg_misuse("record", "-o: the file name is empty");
-	return STATUS_OK;
+	return judge_vm(options);
 }
 
 int record_parse(struct record_options *options, int argc, char **argv)

@@ -13,9 +13,10 @@
 #include <sys/types.h>
 
 #include "instance.h"
+#include "vm.h"
 
-/* The recorder: the tracer or, if the kernel lacks the tracer, one of two events of perf. */
-enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS };
+/* The recorder: the tracer, one of two events of perf, or the tracer in the emulated machine. */
+enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
 struct record_options {
@@ -32,6 +33,8 @@ struct record_options {
 	uid_t		uid;		/* of @as, or of bts if @as is NULL */
 	gid_t		gid;
 	enum record_backend backend;
+	struct vm_options vm;
+	const struct vm_job *job;	/* in the emulated machine, or else NULL */
 	unsigned long	repeat;		/* number of runs of the command; 0: one run */
 	unsigned long	until_fail;	/* stop after this many failed runs; 0: never */
 	bool		user, kernel;

@@ -139,6 +139,22 @@ static bool one_side(const struct record_options *options)
 	return options->user != options->kernel;
 }
 
+/* A kernel with PREEMPT_RT refuses bts-map. */
+static int set_maps(const struct instance *inst)
+{
+	char *path = instance_file(inst, "options/bts-map");
+	int ret = path_write(path, "1");
+
+	if (ret && errno == EOPNOTSUPP) {
+		msg_warn("this kernel has PREEMPT_RT and records no mappings (bts-map): user addresses will have no names");
+		ret = 0;
+	} else if (ret) {
+		msg_errno("write", path);
+	}
+	free(path);
+	return ret;
+}
+
 static int set_options(const struct instance *inst, const struct record_options *options)
 {
 	bool blocks = !options->all && !options->flight && !options->no_block;
@@ -150,7 +166,6 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-user",		options->user, false },
 		{ "bts-kernel",		options->kernel, false },
 		{ "bts-sched",		true, false },
-		{ "bts-map",		true, false },
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
@@ -171,7 +186,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		if (ret)
 			return -1;
 	}
-	return 0;
+	return set_maps(inst);
 }
 
 /* Enable an event "SYSTEM:NAME" or "SYSTEM:NAME if FILTER". */
@@ -303,10 +318,10 @@ static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *nam
 	}
 }
 
-static void add_machine(struct bytes *text)
+static void add_machine(struct bytes *text, const struct vm_job *job)
 {
 	char *cpuinfo = path_read("/proc/cpuinfo", NULL);
-	struct passwd *user = getpwuid(getuid());
+	struct passwd *user = getpwuid(job ? job->uid : getuid());
 	struct utsname uts;
 	char value[64];
 
@@ -372,8 +387,10 @@ char *record_describe(const struct instance *inst, const struct record_options *
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&now));
 	add_value(&text, "tool", "bts " VERSION);
 	add_value(&text, "date", date);
-	add_machine(&text);
+	add_machine(&text, options->job);
 	add_targets(&text, options);
+	if (options->job)
+		add_value(&text, "backend", "tracer, in the emulated machine");
 	for (size_t i = 0; inst && i < ARRAY_SIZE(files); i++)
 		add_file_line(&text, inst, files[i]);
 	bytes_add8(&text, 0);

@@ -94,7 +94,7 @@ static char *find_program(const char *name)
 static int become_user(const struct record_options *options)
 {
 	if (!options->as)
-		return 0;
+		return options->job ? vm_job_become(options->job) : 0;
 	return initgroups(options->as, options->gid) || setgid(options->gid) ||
 	       setuid(options->uid) ? -1 : 0;
 }

@@ -178,8 +178,7 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 	return ret;
 }
 
-/* Another user may own parts of the tree, so follow no link in the tree. */
-static void remove_tree(int dir, const char *name)
+void archive_remove_tree(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -188,7 +187,7 @@ static void remove_tree(int dir, const char *name)
 	while (stream && (entry = readdir(stream)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
 		    unlinkat(fd, entry->d_name, 0))
-			remove_tree(fd, entry->d_name);
+			archive_remove_tree(fd, entry->d_name);
 	if (stream)
 		closedir(stream);
 	else if (fd >= 0)
@@ -200,7 +199,7 @@ void archive_remove(const char *trace)
 {
 	char *path = archive_path(trace);
 
-	remove_tree(AT_FDCWD, path);
+	archive_remove_tree(AT_FDCWD, path);
 	free(path);
 }
 

@@ -51,6 +51,8 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
 /* Remove the directory and its contents. */
 void archive_remove(const char *trace);
+/* The same for any directory. Another user may own parts of the tree, so follow no link there. */
+void archive_remove_tree(int dir, const char *name);
 /* Rename the archive after the trace was renamed to @old. */
 void archive_keep(const char *trace, const char *old);
 

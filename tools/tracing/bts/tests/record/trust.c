@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	remove_tree(AT_FDCWD, argv[1]);
+	archive_remove_tree(AT_FDCWD, argv[1]);
 	if (mkdir(argv[1], 0700) || chdir(argv[1]) || mkdir("foreign", 0700))
 		return 1;
 	umask(0);

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bts record --backend vm: record a command in the emulated machine.
+ *
+ * This file starts the machine, waits, and puts the trace in its place. In the machine, this same
+ * program records with the tracer:
+ *
+ *	FILE.vm-XXXXXX/		a directory beside the trace, shared with the machine
+ *		job		see record/vm.c
+ *		trace.dat	renamed to FILE; so are trace.dat.1 (--rearm) and the archives
+ *
+ * Root may record into a directory of another user, who could replace FILE.vm-XXXXXX. So the
+ * machine gets a descriptor of the directory, not its name, and this file uses the descriptor too.
+ *
+ * Signals are passed on to the bts in the machine, which ends the recording as on a real machine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "lib/path.h"
+#include "record/vm.h"
+#include "symbols/archive.h"
+#include "cmd.h"
+#include "recording.h"
+
+/* The shared directory in the machine, and the files there. */
+#define SHARED		"/run/bts-vm"
+#define JOB		"job"
+#define TRACE		"trace.dat"
+
+enum {
+	/* Numbers below are for the shell that runs the machine's script. */
+	FIRST_FD	= 20,
+	COPY_STEP	= 1 << 16,
+};
+
+struct vm_recording {
+	const struct record_options	*options;
+	char				*run;		/* the program that starts the machine */
+	char				*dir;		/* FILE.vm-XXXXXX */
+	int				dir_fd;
+	int				device;		/* the output if it is not a file, or -1 */
+	int				signals;
+	pid_t				child;
+	int				status;		/* from waitpid() */
+	bool				interrupted;
+	bool				keep;		/* dir has a trace, not renamed */
+	char				**args;
+	size_t				nr_args;
+};
+
+/* --- Prepare -------------------------------------------------------------------------- */
+
+/* Open an output such as /dev/null. Refuse a link to a file, as writer_create() does. */
+static int open_device(struct vm_recording *rec)
+{
+	const char *path = rec->options->output;
+	struct stat st;
+
+	if (lstat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	/* Unlike O_WRONLY, O_RDWR does not wait for the reader of a FIFO. */
+	rec->device = open(path, O_RDWR | O_CLOEXEC);
+	if (rec->device >= 0 && !fstat(rec->device, &st) && !S_ISREG(st.st_mode))
+		return 0;
+	errno = rec->device < 0 ? errno : ELOOP;
+	msg_errno("create", path);
+	return -1;
+}
+
+static int make_directory(struct vm_recording *rec)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct stat st;
+	int fd = -1;
+
+	if (rec->device < 0)
+		rec->dir = mem_format("%s.vm-XXXXXX", rec->options->output);
+	else
+		rec->dir = mem_format("%s/bts.vm-XXXXXX", tmp ? tmp : "/tmp");
+	if (mkdtemp(rec->dir))
+		fd = open(rec->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == geteuid())
+		rec->dir_fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	if (rec->dir_fd < 0)
+		msg_errno("create", rec->options->output);
+	if (fd >= 0)
+		close(fd);
+	return rec->dir_fd < 0 ? -1 : 0;
+}
+
+static int write_job(struct vm_recording *rec)
+{
+	size_t size;
+	char *job = vm_job_write(rec->options->output, &size);
+	int fd = path_create_at(rec->dir_fd, JOB);
+	int ret = fd < 0 || path_write_all(fd, job, size) ? -1 : 0;
+
+	if (ret)
+		msg_errno("write", rec->dir);
+	if (fd >= 0)
+		close(fd);
+	free(job);
+	return ret;
+}
+
+static int prepare(struct vm_recording *rec)
+{
+	rec->run = vm_find();
+	if (!rec->run) {
+		msg_error("record", NULL, "the emulated machine is not installed; " VM_ADVICE);
+		return -1;
+	}
+	if (rec->options->as && geteuid()) {
+		msg_error("run as", rec->options->as, "bts needs root to change the user");
+		return -1;
+	}
+	rec->signals = recording_signals(true);
+	return rec->signals < 0 || open_device(rec) || make_directory(rec) || write_job(rec) ?
+	       -1 : 0;
+}
+
+/* --- The command line ----------------------------------------------------------------- */
+
+/* @word may be NULL: the end. */
+static void add(struct vm_recording *rec, char *word)
+{
+	rec->args = mem_realloc(rec->args, rec->nr_args + 1, sizeof(char *));
+	rec->args[rec->nr_args++] = word;
+}
+
+static void add_if(struct vm_recording *rec, bool given, const char *word)
+{
+	if (given)
+		add(rec, mem_strdup(word));
+}
+
+static void add_value(struct vm_recording *rec, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	add(rec, mem_strdup(option));
+	add(rec, mem_strdup(value));
+}
+
+static void add_number(struct vm_recording *rec, const char *option, unsigned long number)
+{
+	if (!number)
+		return;
+	add(rec, mem_strdup(option));
+	add(rec, mem_format("%lu", number));
+}
+
+/* A command on a terminal gets a terminal, but a background job must leave the terminal alone. */
+static bool on_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
+	       tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+static void add_machine(struct vm_recording *rec)
+{
+	const struct vm_options *vm = &rec->options->vm;
+
+	add(rec, mem_strdup(rec->run));
+	add_if(rec, true, "--overlay");
+	add_if(rec, true, "--signals");
+	add_if(rec, on_terminal(), "--tty");
+	add_if(rec, vm->icount, "--icount");
+	add_number(rec, "--smp", vm->smp);
+	add_number(rec, "--mem", vm->mem);
+	add_value(rec, "--model", vm->cpu);
+	for (const char **dir = vm->writable; dir && *dir; dir++)
+		add_value(rec, "--share", *dir);
+	add(rec, mem_strdup("--share-fd"));
+	add(rec, mem_format("%d:" SHARED, rec->dir_fd));
+	add_if(rec, true, "--");
+}
+
+static void add_record(struct vm_recording *rec)
+{
+	const struct record_options *o = rec->options;
+
+	add_if(rec, true, "record");
+	add_value(rec, "--vm-job", SHARED "/" JOB);
+	add_value(rec, "--backend", "tracer");
+	add_value(rec, "-o", SHARED "/" TRACE);
+	add_if(rec, o->user, "-u");
+	add_if(rec, o->kernel, "-k");
+	add_if(rec, o->fork, "--fork");
+	add_if(rec, o->no_block, "--no-block");
+	add_value(rec, "-C", o->cpus);
+	add_value(rec, "--as", o->as);
+	for (const char **event = o->events; event && *event; event++)
+		add_value(rec, "-e", *event);
+	if (o->flight)
+		add(rec, o->circular ? mem_strdup("--flight") :
+		    mem_format("--flight=%lluk", (unsigned long long)o->buffer_kb));
+	else if (o->buffer_kb)
+		add(rec, mem_format("-m%lluk", (unsigned long long)o->buffer_kb));
+	add_value(rec, "--on", o->on);
+	add_number(rec, "--rearm", o->rearm);
+	add_if(rec, true, "--");
+}
+
+static int make_args(struct vm_recording *rec)
+{
+	char *exe = realpath("/proc/self/exe", NULL);
+
+	if (!exe) {
+		msg_errno("find", "/proc/self/exe");
+		return -1;
+	}
+	add_machine(rec);
+	add(rec, exe);
+	add_record(rec);
+	for (char **word = rec->options->command; *word; word++)
+		add(rec, mem_strdup(*word));
+	add(rec, NULL);
+	return 0;
+}
+
+/* --- Run ------------------------------------------------------------------------------ */
+
+static void say_start(const struct vm_recording *rec)
+{
+	const char **dir = rec->options->vm.writable;
+
+	fprintf(stderr, "bts: recording in the emulated machine, which has no network and drops "
+		"written files%s", dir ? ", except in" : "");
+	for (; dir && *dir; dir++)
+		fprintf(stderr, " %s", *dir);
+	fputc('\n', stderr);
+}
+
+/* In the child, become the machine. If bts is killed, the machine ends. */
+static void become_machine(const struct vm_recording *rec, pid_t parent)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(RECORD_FAILED);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	fcntl(rec->dir_fd, F_SETFD, 0);
+	execv(rec->args[0], rec->args);
+	msg_errno("execute", rec->args[0]);
+	_exit(RECORD_FAILED);
+}
+
+static int start(struct vm_recording *rec)
+{
+	pid_t self = getpid();
+
+	if (make_args(rec))
+		return -1;
+	say_start(rec);
+	fflush(NULL);
+	rec->child = fork();
+	if (!rec->child)
+		become_machine(rec, self);
+	if (rec->child > 0)
+		return 0;
+	msg_errno("fork", NULL);
+	return -1;
+}
+
+static int wait_for_end(struct vm_recording *rec)
+{
+	struct pollfd fd = { .fd = rec->signals, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (waitpid(rec->child, &rec->status, WNOHANG) == rec->child)
+			return 0;
+		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
+			return msg_errno("wait for", rec->run);
+		if (read(rec->signals, &info, sizeof(info)) != sizeof(info) ||
+		    info.ssi_signo == SIGCHLD)
+			continue;
+		rec->interrupted = true;
+		kill(rec->child, info.ssi_signo);
+	}
+}
+
+/* --- The trace ------------------------------------------------------------------------ */
+
+static int copy_to_device(struct vm_recording *rec, const char *name)
+{
+	int in = openat(rec->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char *buffer = mem_alloc(COPY_STEP);
+	ssize_t n;
+
+	do {
+		n = read(in, buffer, COPY_STEP);
+	} while (n > 0 && !path_write_all(rec->device, buffer, n));
+	if (n)
+		msg_errno("write", rec->options->output);
+	if (in >= 0)
+		close(in);
+	free(buffer);
+	return n ? -1 : 0;
+}
+
+/* Rename the trace and its archive to their final names, and older ones to PATH.old. */
+static int move_trace(struct vm_recording *rec, const char *name, const char *path)
+{
+	char *old = mem_format("%s.old", path);
+	char *from = archive_path(name), *to = archive_path(path);
+	bool kept_old = !rename(path, old);
+	int ret = 0;
+
+	if ((!kept_old && errno != ENOENT) || renameat(rec->dir_fd, name, AT_FDCWD, path)) {
+		ret = msg_errno("rename", path);
+	} else {
+		recording_leave_archive(kept_old, path);
+		if (renameat(rec->dir_fd, from, AT_FDCWD, to) && errno != ENOENT)
+			ret = msg_errno("rename", to);
+	}
+	free(to);
+	free(from);
+	free(old);
+	return ret;
+}
+
+/* Put all traces in their places. Return their number, or -1. */
+static int place_traces(struct vm_recording *rec)
+{
+	const char *output = rec->options->output;
+	unsigned int nr;
+	int ret = 0;
+
+	for (nr = 0; nr <= rec->options->rearm && !ret; nr++) {
+		char *name = nr ? mem_format(TRACE ".%u", nr) : mem_strdup(TRACE);
+		char *path = nr ? mem_format("%s.%u", output, nr) : mem_strdup(output);
+		bool there = !faccessat(rec->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW);
+
+		if (there)
+			ret = rec->device < 0 ? move_trace(rec, name, path) :
+						copy_to_device(rec, name);
+		free(path);
+		free(name);
+		if (!there)
+			break;
+	}
+	return ret ? -1 : (int)nr;
+}
+
+static struct record_result result_of(struct vm_recording *rec)
+{
+	int status = WIFEXITED(rec->status) ? WEXITSTATUS(rec->status) : RECORD_FAILED;
+	int placed = place_traces(rec);
+
+	if (placed < 0) {
+		rec->keep = rec->device < 0;
+		if (rec->keep)
+			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
+		return (struct record_result){ .status = RECORD_FAILED };
+	}
+	/* Otherwise the machine's program prints why there is no trace. */
+	if (!placed && WIFSIGNALED(rec->status))
+		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
+			  WTERMSIG(rec->status));
+	/* After a signal, too, the status is that of bts in the machine. */
+	if (!placed || rec->interrupted || status == RECORD_FAILED)
+		return (struct record_result){ .status = status };
+	return (struct record_result){ .wait_status = rec->status, .ended = true };
+}
+
+static void clean_up(struct vm_recording *rec)
+{
+	if (rec->dir_fd >= 0) {
+		if (!rec->keep) {
+			archive_remove_tree(rec->dir_fd, ".");
+			rmdir(rec->dir);
+		}
+		close(rec->dir_fd);
+	}
+	if (rec->device >= 0)
+		close(rec->device);
+	if (rec->signals >= 0)
+		close(rec->signals);
+	for (size_t i = 0; i < rec->nr_args; i++)
+		free(rec->args[i]);
+	free(rec->args);
+	free(rec->dir);
+	free(rec->run);
+}
+
+struct record_result record_with_vm(const struct record_options *options)
+{
+	struct vm_recording rec = {
+		.options = options, .dir_fd = -1, .device = -1, .signals = -1,
+	};
+	struct record_result result = { .status = RECORD_FAILED };
+
+	if (!prepare(&rec) && !start(&rec) && !wait_for_end(&rec))
+		result = result_of(&rec);
+	clean_up(&rec);
+	return result;
+}
