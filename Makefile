@@ -7,20 +7,21 @@
 #			on the newest kernel; test-debug: under KASAN, lockdep and the like
 #	make mutants	break one line after the other, and check that a test fails
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
-#	make bench	measure the costs of a branch, of task switches, of the patches, and of
-#			the tool
+#	make bench	measure the costs of branches, packs, task switches, interrupts, the
+#			patches to the emulator, and the tool
 #	make fuzz	run AFL++ on each kind of file that the tool reads, FUZZ_SECONDS=600 each
 #	make check	run checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	write the kernel patches to build/series, in the format of git
 #	make deb	build a patched kernel as Debian packages, for real hardware, from the
 #			running kernel's configuration or CONFIG=FILE
+#	make deb-tool	build Debian packages of the user tool and of the emulated machine
 #	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	install the Debian packages for building and testing
 #
 # BASE=mainline: use the newest kernel of Debian's backports, not 6.12, in build/mainline.
 # KSRC=DIR, QEMU_SRC=DIR: use your own source trees (copied, never changed), not Debian's.
 
-export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR
+export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR TOOL_NAME
 ifeq ($(BASE),mainline)
 export BTS_BUILD ?= $(CURDIR)/build/mainline
 endif
@@ -28,7 +29,7 @@ endif
 MACHINE := $(CURDIR)/machine
 
 .PHONY: all demo test test-full test-debug mutants bench fuzz check shell run series deb deps clean \
-	tool tool-install
+	deb-tool tool tool-install
 .NOTPARALLEL:
 
 all:
@@ -48,7 +49,7 @@ test-debug: all
 	@$(MACHINE)/tests/run --debug
 
 test-full: all
-	@$(MACHINE)/tree/deps test full
+	@$(MACHINE)/tree/deps test full deb-tool
 	@$(MACHINE)/tests/run --full
 	@BASE=mainline $(MACHINE)/tree/build
 	@BASE=mainline $(MACHINE)/tests/run --full
@@ -91,11 +92,15 @@ deb:
 	@$(MACHINE)/tree/deps build deb
 	@$(MACHINE)/tree/deb
 
+deb-tool: all
+	@$(MACHINE)/tree/deps deb-tool
+	@$(MACHINE)/tree/deb-tool
+
 tool:
 	@$(MACHINE)/tree/deps build tool
 	@$(MACHINE)/tree/build tool
 
-# PREFIX defaults to /usr/local; DESTDIR is put before PREFIX.
+# PREFIX defaults to /usr/local; DESTDIR is put before PREFIX; TOOL_NAME=bts-trace renames the tool.
 tool-install:
 	@$(MACHINE)/tree/tool-install
 
