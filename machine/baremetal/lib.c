@@ -440,7 +440,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* the command line has the word of a TEST_ALONE() */
+static bool alone;		/* the command line has the word that selects a TEST_ALONE() */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {

@@ -76,8 +76,8 @@ static __always_inline bool ds_over(const struct debug_store *ds)
 }
 
 /*
- * Code in .text..ds must not branch out of that section before BTS is off or after BTS is
- * on. So it uses __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
+ * While BTS is on, code in .text..ds must not branch out of that section. So the code uses
+ * __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
  */
 
 /* Return: the previous DEBUGCTL. */

@@ -3,7 +3,8 @@
  * KUnit tests of the BTS driver: ds_records.c, and how ds_cpu.c handles records
  *
  * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
- * kernel space, so its addresses contain its number. Tests store other records in between.
+ * kernel space, so its addresses contain its number. Some tests store records of other kinds
+ * between these records.
  */
 
 #include <kunit/test.h>

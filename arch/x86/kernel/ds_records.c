@@ -123,7 +123,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* Late records may have wrapped, too. */
+	/* Late records may also have wrapped to the start of the buffer. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };

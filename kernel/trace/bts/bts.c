@@ -346,7 +346,7 @@ static bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* Messages in error_log: the tracer or an option cannot be chosen, or a CPU cannot record. */
+/* Messages in error_log: why the tracer or an option cannot be chosen, or a CPU cannot record. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS, LBR or Intel PT is in use by perf",

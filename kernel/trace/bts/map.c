@@ -17,9 +17,9 @@
  *	bts_probe_mmap_exec()	from now on a row for each new mapping
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
- * mapping that one thread makes. .mapped has a bit for each PID, so that a task switch
- * reads it without a lock. The bit is cleared when a new process gets the PID. A task that
- * does not return to user space needs no rows.
+ * mapping that one thread makes. In bts_instance.mapped, each PID of a process has a bit, so
+ * a task switch can read the bit without a lock. The bit is cleared when a new process gets
+ * the PID. No row is written for a task that does not return to user space.
  *
  * A row comes between the last branch before the mapping and the first branch after it. So
  * the DS buffer is drained first, and nothing is recorded while the row is written.

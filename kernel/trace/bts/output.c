@@ -231,7 +231,8 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 
 /*
  * Return a row of a pack. The rows are the loss before the pack, the branches, and a loss
- * for branches that could not be decoded. The last row sets the number of the next branch.
+ * for branches that could not be decoded. With the last row, this function also notes the
+ * sequence number that the next branch must have.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
 {

@@ -18,9 +18,9 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the next of the previous branch. A correct prediction only
- * makes a run longer. If the prediction is wrong, a token names the branch: the other, a
- * node, or a new branch, which becomes a node. Then, in the node of the previous branch,
+ * The field next in the previous branch's node predicts each branch. A correct prediction
+ * only makes a run longer. If the prediction is wrong, a token names the branch: the other,
+ * a node, or a new branch, which becomes a node. Then, in the node of the previous branch,
  * other is set to the old next, and next to this branch.
  *
  * Node 0 exists from the start: a branch from 0 to where the first branch begins. While no

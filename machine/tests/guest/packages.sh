@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/packages.sh: install the packages in /root of a fresh Debian root, type the first commands
-# as a user, and remove the packages. What each step prints goes to /root/said; parts/packages
-# judges it.
+# guest/packages.sh: in a fresh Debian system, install the packages that lie in /root, type the
+# first commands as a user, and remove the packages. What each step prints goes to /root/said;
+# parts/packages judges it.
 
 said=/root/said
 mkdir "$said"

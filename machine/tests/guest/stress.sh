@@ -48,7 +48,7 @@ sums() {
 	return 1
 }
 
-# Each delivered row must be in the ring buffer, or have been overwritten there or read.
+# Each delivered row must still be in the ring buffer, or must have been read or overwritten.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))

@@ -424,7 +424,7 @@ int bts_task_cpu(const struct bts_task *task);
  * bts_task_branches - return how many branches a task has executed
  * @task:	the task
  *
- * Return: the number up to the current position in the trace.
+ * Return: the number of branches up to the current position in the trace.
  */
 uint64_t bts_task_branches(const struct bts_task *task);
 

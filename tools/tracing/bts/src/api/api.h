@@ -40,7 +40,10 @@ struct bts_trace {
 	struct bytes		text;
 };
 
-/* trace.c: call @run in mem_try(). Return 0, or -ENOMEM if memory ran out now or earlier. */
+/*
+ * Call mem_try() with @run (defined in trace.c). Return 0, or -ENOMEM if memory ran out now or
+ * earlier.
+ */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */

@@ -372,7 +372,7 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* Otherwise the machine's program prints why there is no trace. */
+	/* If bts in the machine made no trace, it has printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
 			  WTERMSIG(rec->status));

@@ -7,8 +7,8 @@
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
- * A task is a track, and each further stack of the task is a track below the task's track. The
- * first packet that uses a name assigns a number to the name.
+ * Each task gets a track. If a task has several stacks, each stack after the first gets a track
+ * below the task's track. The first packet that uses a name assigns a number to the name.
  */
 #include <string.h>
 

@@ -461,7 +461,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 		d->oldest = id.time;
 }
 
-/* Handle a record of perf itself. Move @at past any data that follows the record. */
+/* Handle a record that perf wrote, not the kernel. Move @at past any data after the record. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {

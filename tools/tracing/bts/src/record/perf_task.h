@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keep the names, processes and mappings of the tasks in perf's records.
+ * Remember the name, process and mappings of each task, from perf's records.
  *
  * Included by: record/.
  */

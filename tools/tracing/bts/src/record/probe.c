@@ -55,7 +55,10 @@ struct way {
 	bool		filter;		/* the hardware drops unwanted branches */
 };
 
-/* The filter also drops branches into the kernel, or out of it. The SDM does not say which. */
+/*
+ * The filter also drops one direction of the crossings: into the kernel, or out of the kernel. The
+ * SDM does not say which direction.
+ */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  * @function:	number of the function
  * @parent:	index of the calling activation; the outermost activation is its own parent
  * @conditions:	number of conditions executed so far
- * @last:	index of the last condition, plus 1, if no load of the error followed; or 0
+ * @last:	0 if the error was loaded after the last condition; or that condition's index plus 1
  * @loaded:	the function loaded the error number
  */
 struct activation {

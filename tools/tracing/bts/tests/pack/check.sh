@@ -17,7 +17,8 @@ tests=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
 . "$tests/ktap.sh"
 
-# fuzz NAME OPTION...: run a fuzzer. It writes new inputs to DIR/found-NAME, and crashes to DIR.
+# fuzz NAME OPTION...: run a fuzzer. It writes new inputs to DIR/found-NAME, and inputs that cause a
+# crash to DIR.
 fuzz() {
 	name=$1
 	shift

@@ -486,8 +486,9 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# The places are in recursion, in C++, with inlined functions; below a cold part, after longjmp(),
-# in a callback of the C library, in signal handlers; after a caught exception; on another stack.
+# Compare the stacks at places of each kind: in a recursion; in C++; in an inlined function; in a
+# function that a cold part calls; after longjmp(); in a callback of the C library; in a signal
+# handler; after a caught exception; on another stack.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&

@@ -5,9 +5,10 @@
  *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *
  * Single-steps the program, its threads and its children with ptrace, so the output follows
- * from the instructions alone. This file does not know the Debug Store and shares no code
- * with its readers. capstone determines the lengths and classes of instructions. ASLR is
- * off, as for bts_launch, so that the addresses of two runs can be compared.
+ * from the instructions alone. This file does not use the Debug Store, and shares no code
+ * with the programs that read it. capstone determines the lengths and classes of
+ * instructions. ASLR is off, as for bts_launch, so that the addresses of two runs can be
+ * compared.
  *
  * Output: lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. "kernel" is the other end of a system call, of a fault that becomes a
