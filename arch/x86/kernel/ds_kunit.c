@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
+#include <asm/fred.h>
 #include <asm/idtentry.h>
 
 #include "ds_internal.h"
@@ -62,6 +63,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 		.ds	= &t->ds,
 		.back	= DS_NOWHERE,
 		.ctl	= t->circular ? 0 : DEBUGCTLMSR_BTINT,
+		.debugctl = DEBUGCTLMSR_TR,
 	};
 	t->stored = 0;
 }
@@ -400,6 +402,44 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
+/* If BTS was off when the NMI came, its entry was not stored, and all records are shown. */
+static void ds_test_nmi_off(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+
+	ds_test_nmi(t, 100, 10);
+	t->cpu.debugctl = 0;
+	ds_test_drain(t);
+	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
+	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
+}
+
+/* The last branch to an entry point is the NMI's. With FRED, other events have the same. */
+static void ds_test_nmi_entries(struct kunit *test)
+{
+	static void (*const entries[])(void) = {
+		asm_exc_nmi,
+#ifdef CONFIG_X86_FRED
+		asm_fred_entrypoint_user,
+		asm_fred_entrypoint_kernel,
+#endif
+	};
+	struct ds_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+		t->nmi = true;
+		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
+		ds_test_store_nr(t, 100);
+		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
+		ds_test_store_nr(t, 9);
+		ds_test_drain(t);
+		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 101);
+		KUNIT_EXPECT_EQ(test, t->batch.own, 10);
+	}
+}
+
 /* If the NMI's entry is not found, all records are shown. */
 static void ds_test_nmi_no_entry(struct kunit *test)
 {
@@ -585,6 +625,7 @@ static void ds_test_stop(struct kunit *test)
 		.ds	= &t->ds,
 		.back	= DS_NOWHERE,
 		.ctl	= ds_ctl(DS_BTS_USER, false),
+		.debugctl = DEBUGCTLMSR_TR,
 	};
 	int i;
 
@@ -611,6 +652,8 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_return_thunk),
 	KUNIT_CASE(ds_test_nmi_tail),
 	KUNIT_CASE(ds_test_nmi_wrong),
+	KUNIT_CASE(ds_test_nmi_off),
+	KUNIT_CASE(ds_test_nmi_entries),
 	KUNIT_CASE(ds_test_nmi_no_entry),
 	KUNIT_CASE(ds_test_nmi_user),
 	KUNIT_CASE(ds_test_nmi_head),

@@ -173,7 +173,11 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 	return head;
 }
 
-/* NMIs that interrupt a KVM guest have their own entry points. */
+/*
+ * NMIs that interrupt a KVM guest have their own entry points. With FRED, NMIs share their
+ * entry points with all other events. The last branch to an entry point is the NMI's, because
+ * only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
+ */
 static bool ds_is_nmi_entry(u64 addr)
 {
 	bool entry = addr == (unsigned long)asm_exc_nmi;
@@ -184,7 +188,8 @@ static bool ds_is_nmi_entry(u64 addr)
 #ifdef CONFIG_X86_FRED
 	entry |= addr == (unsigned long)asm_fred_entrypoint_user ||
 		 addr == (unsigned long)asm_fred_entrypoint_kernel ||
-		 addr == (unsigned long)asm_fred_entry_from_kvm;
+		 (IS_ENABLED(CONFIG_KVM_INTEL) &&
+		  addr == (unsigned long)asm_fred_entry_from_kvm);
 #endif
 	return entry;
 }
@@ -196,6 +201,9 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
+	/* Something had switched BTS off, for example a VM exit: the entry was not stored. */
+	if (!(c->debugctl & DEBUGCTLMSR_TR))
+		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
 		if (ds_is_nmi_entry(ds_rec(batch, i - 1)->to))
 			return i - 1;
