@@ -234,7 +234,8 @@ static bool ds_unmask_pmi(void)
 /*
  * If the index has reached the threshold, a PMI is pending, unless it arrived during this
  * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
- * no other can come, so unmask it. Inside an NMI, a masked PMI may come when the NMI ends.
+ * no other can come, so unmask it. In an NMI this is not certain: a PMI that was delivered
+ * during the NMI is masked, too, and comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -430,7 +431,10 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 	return READ_ONCE(c->pmi) == DS_PMI_SEEN;
 }
 
-/* Discard the probe's records. Late records may come with further branches, so loop first. */
+/*
+ * Discard the probe's records. After TR is cleared, the CPU may store a record late, or still
+ * store the next branches. So take some branches first.
+ */
 static void ds_settle(struct ds_bts_cpu *c)
 {
 	unsigned int i;
