@@ -12,66 +12,27 @@
  * each CPU's thread compresses during the recording, so a trace needs no more disk space than its
  * final file. Each CPU's data must be contiguous in that file, so the data is first stored in an
  * unnamed file, whose blocks are freed as they are copied. Some space is reserved until the end, so
- * that the file can be completed even if the disk is full.
+ * that the file can be completed even if the disk is full. writer_end.c completes the file.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
-#include "file/trace_dat.h"
-#include "lib/bytes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
-#include "writer.h"
+#include "writer_parts.h"
 
 enum {
-	LAST_SECTION	= DAT_SECTION_CMDLINES,	/* the last section that has an option */
 	LEVEL		= 3,			/* compression level */
-	COPY_STEP	= 1 << 20,
 	MAX_RESERVE	= 4 << 20,
-};
-
-struct writer {
-	char			*path;
-	char			*temporary;	/* the file's name until it is complete */
-	bool			kept_old;
-	int			fd;
-	int			reserve;
-	unsigned int		page_size;
-	off_t			first_options;	/* where to write the offset of the options */
-	off_t			size;
-	off_t			section[LAST_SECTION + 1];
-	struct bytes		strings;
-	struct writer_cpu	*cpus;
-};
-
-struct writer_cpu {
-	struct writer_cpu	*next;
-	struct writer		*w;
-	ZSTD_CCtx		*zstd;
-	void			*room;
-	size_t			room_size;
-	uint32_t		nr_chunks;
-	bool			failed;
-	unsigned long long	branches;	/* in the chunks */
-	unsigned long long	unwritten;	/* branches after a write failed */
-	off_t			size;		/* of the unnamed file */
-	off_t			offset;		/* of the data in the final file */
-	int			cpu;
-	int			fd;
 };
 
 /* --- Files -------------------------------------------------------------------------- */
@@ -113,7 +74,7 @@ static int reserve_space(const char *path)
 	return fd;
 }
 
-static int writer_put(struct writer *w, const void *data, size_t size)
+int writer_put(struct writer *w, const void *data, size_t size)
 {
 	if (path_write_all(w->fd, data, size)) {
 		msg_errno("write", w->path);
@@ -125,7 +86,7 @@ static int writer_put(struct writer *w, const void *data, size_t size)
 
 /* --- Sections ----------------------------------------------------------------------- */
 
-static uint32_t string_id(struct writer *w, const char *string)
+uint32_t writer_string(struct writer *w, const char *string)
 {
 	uint32_t id = w->strings.size;
 
@@ -133,7 +94,7 @@ static uint32_t string_id(struct writer *w, const char *string)
 	return id;
 }
 
-static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size)
+int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size)
 {
 	struct bytes header = {};
 	int ret;
@@ -150,7 +111,7 @@ static int put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 /* @content may be w->strings, because the section's name is added there first. */
 int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content)
 {
-	uint32_t name_id = string_id(w, name);
+	uint32_t name_id = writer_string(w, name);
 	size_t room = ZSTD_compressBound(content->size);
 	struct bytes sizes = {};
 	void *packed = mem_alloc(room);
@@ -161,32 +122,11 @@ int writer_put_section(struct writer *w, int id, const char *name, const struct 
 		w->section[id] = w->size;
 	bytes_add32(&sizes, size);
 	bytes_add32(&sizes, content->size);
-	ret = put_header(w, id, DAT_SECTION_COMPRESSED, name_id, sizes.size + size) ||
+	ret = writer_put_header(w, id, DAT_SECTION_COMPRESSED, name_id, sizes.size + size) ||
 	      writer_put(w, sizes.data, sizes.size) || writer_put(w, packed, size);
 	bytes_free(&sizes);
 	free(packed);
 	return ret ? -1 : 0;
-}
-
-static void add_option(struct bytes *options, int id, const void *data, size_t size)
-{
-	bytes_add16(options, id);
-	bytes_add32(options, size);
-	bytes_add(options, data, size);
-}
-
-static void add_option_string(struct bytes *options, int id, const char *string)
-{
-	add_option(options, id, string, strlen(string) + 1);
-}
-
-static void add_option64(struct bytes *options, int id, uint64_t value)
-{
-	struct bytes data = {};
-
-	bytes_add64(&data, value);
-	add_option(options, id, data.data, data.size);
-	bytes_free(&data);
 }
 
 /* --- The start of the file ---------------------------------------------------------- */
@@ -425,235 +365,11 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 	return -1;
 }
 
-/* --- The end ------------------------------------------------------------------------ */
-
-static int pad(struct writer *w)
-{
-	static const char zeroes[1 << 16];
-	size_t rest = w->size % w->page_size;
-
-	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
-}
-
-/* Free each block before writing its copy, because the disk may have no room for two copies. */
-static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
-{
-	char *buffer = mem_alloc(COPY_STEP);
-	int ret = 0;
-
-	for (off_t at = 0; at < cpu->size && !ret;) {
-		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
-
-		if (n <= 0) {
-			msg_errno("read back the recorded data of", w->path);
-			ret = -1;
-			break;
-		}
-		if (n > cpu->size - at)
-			n = cpu->size - at;
-		/* Not every file system can punch holes. */
-		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
-			errno = 0;
-		ret = writer_put(w, buffer, n);
-		at += n;
-	}
-	free(buffer);
-	return ret;
-}
-
-static int put_cpu(struct writer *w, struct writer_cpu *cpu)
-{
-	struct bytes count = {};
-	int ret;
-
-	if (pad(w))
-		return -1;
-	cpu->offset = w->size;
-	bytes_add32(&count, cpu->nr_chunks);
-	ret = writer_put(w, count.data, count.size) || copy_cpu(w, cpu);
-	bytes_free(&count);
-	return ret ? -1 : 0;
-}
-
-/* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
-static bool was_used(const struct writer_cpu *cpu)
-{
-	return cpu->nr_chunks || cpu->unwritten;
-}
-
-static void add_buffer_option(struct writer *w, struct bytes *options, off_t section,
-			      const char *clock)
-{
-	struct bytes buffer = {};
-	uint32_t nr = 0;
-
-	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		nr += was_used(cpu);
-	bytes_add64(&buffer, section);
-	bytes_add_string(&buffer, "");
-	bytes_add_string(&buffer, clock);
-	bytes_add32(&buffer, w->page_size);
-	bytes_add32(&buffer, nr);
-	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
-		if (!was_used(cpu))
-			continue;
-		bytes_add32(&buffer, cpu->cpu);
-		bytes_add64(&buffer, cpu->offset);
-		bytes_add64(&buffer, cpu->size + sizeof(uint32_t));
-	}
-	add_option(options, DAT_OPTION_BUFFER, buffer.data, buffer.size);
-	bytes_free(&buffer);
-}
-
-/* Write the data section, and then correct the size in its header. */
-static int put_data(struct writer *w, off_t *section)
-{
-	uint64_t size;
-
-	*section = w->size;
-	if (put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
-		       string_id(w, "buffer flyrecord"), 0))
-		return -1;
-	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		if (was_used(cpu) && put_cpu(w, cpu))
-			return -1;
-	size = w->size - *section - DAT_SECTION_HEADER;
-	if (pwrite(w->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
-		msg_errno("write", w->path);
-		return -1;
-	}
-	return 0;
-}
-
-static void add_machine_options(struct bytes *options, int nr_cpus)
-{
-	struct utsname uts;
-	uint64_t id = 0;
-	char *text;
-
-	uname(&uts);
-	text = mem_format("%s %s %s %s", uts.sysname, uts.nodename, uts.release, uts.machine);
-	add_option_string(options, DAT_OPTION_UNAME, text);
-	free(text);
-	add_option_string(options, DAT_OPTION_VERSION, "bts " VERSION);
-	if (getrandom(&id, sizeof(id), 0) < 0)
-		id = getpid();
-	add_option64(options, DAT_OPTION_TRACEID, id);
-	bytes_add16(options, DAT_OPTION_CPUCOUNT);
-	bytes_add32(options, sizeof(uint32_t));
-	bytes_add32(options, nr_cpus);
-}
-
-/* Return the chosen clock, "local" in "[local] global". */
-static char *chosen_clock(const char *clock)
-{
-	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
-
-	return to ? mem_format("%.*s", (int)(to - from - 1), from + 1) : mem_strdup("local");
-}
-
-static int put_options(struct writer *w, const char *clock, char *const *stats, int nr_cpus,
-		       off_t data)
-{
-	uint64_t start = w->size;
-	struct bytes options = {};
-	char *chosen = chosen_clock(clock);
-	int ret;
-
-	for (int id = DAT_SECTION_HEADERS; id <= LAST_SECTION; id++)
-		add_option64(&options, id, w->section[id]);
-	add_option_string(&options, DAT_OPTION_CLOCK, clock);
-	add_machine_options(&options, nr_cpus);
-	for (; *stats; stats++)
-		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
-	add_buffer_option(w, &options, data, chosen);
-	add_option64(&options, DAT_OPTION_DONE, 0);
-	ret = put_header(w, DAT_SECTION_OPTIONS, 0, string_id(w, "options"), options.size) ||
-	      writer_put(w, options.data, options.size);
-	bytes_free(&options);
-	free(chosen);
-	if (!ret && pwrite(w->fd, &start, sizeof(start), w->first_options) != sizeof(start)) {
-		msg_errno("write", w->path);
-		ret = -1;
-	}
-	return ret ? -1 : 0;
-}
-
-static int put_cmdlines(struct writer *w, const char *text)
-{
-	struct bytes content = {};
-	int ret;
-
-	bytes_add64(&content, strlen(text));
-	bytes_add(&content, text, strlen(text));
-	ret = writer_put_section(w, DAT_SECTION_CMDLINES, "command lines", &content);
-	bytes_free(&content);
-	return ret;
-}
-
-/* Add a line for each CPU whose branches were not all written. The reader shows the loss. */
-static int put_info(struct writer *w, const char *info)
-{
-	struct bytes text = {};
-	int ret;
-
-	bytes_add(&text, info, strlen(info));
-	if (writer_unwritten(w))
-		bytes_format(&text, "unwritten: %llu\n", writer_unwritten(w));
-	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		if (cpu->unwritten)
-			bytes_format(&text, DAT_UNWRITTEN_CPU ": %llu\n", cpu->cpu, cpu->unwritten);
-	ret = writer_put_section(w, DAT_SECTION_BTS, "bts", &text);
-	bytes_free(&text);
-	return ret;
-}
+/* --- Counts -------------------------------------------------------------------------- */
 
 bool writer_kept_old(const struct writer *w)
 {
 	return w->kept_old;
-}
-
-/* Rename the file to its final name. Rename an existing file to PATH.old. */
-static int rename_file(struct writer *w)
-{
-	char *old = mem_format("%s.old", w->path);
-	int ret = 0;
-
-	w->kept_old = !rename(w->path, old);
-	if ((!w->kept_old && errno != ENOENT) || rename(w->temporary, w->path)) {
-		msg_error("rename", w->path, "%s; the trace is in %s", strerror(errno),
-			  w->temporary);
-		ret = -1;
-	}
-	free(w->temporary);
-	w->temporary = NULL;
-	free(old);
-	return ret;
-}
-
-int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
-		  int nr_cpus, const char *info)
-{
-	off_t data;
-	int ret;
-
-	if (w->reserve >= 0)
-		close(w->reserve);
-	w->reserve = -1;
-	ret = put_cmdlines(w, cmdlines) || put_info(w, info) || put_data(w, &data) ||
-	      put_options(w, clock, stats, nr_cpus, data);
-	if (ret)
-		return -1;
-	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
-	if (ret)
-		return -1;
-	ret = close(w->fd);
-	w->fd = -1;
-	if (ret)
-		msg_errno("write", w->path);
-	else if (w->temporary)
-		ret = rename_file(w);
-	return ret;
 }
 
 unsigned long long writer_size(const struct writer *w)
