@@ -463,6 +463,19 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
 	     unsigned int *line);
 
 /**
+ * bts_inlined - find the functions whose code the compiler copied to a place
+ * @trace:	the trace
+ * @place:	the place
+ * @depth:	0 for the function that is inlined in the function of the place, 1 for the function
+ *		that is inlined in that inlined function, and so on
+ *
+ * Return: the inlined function; NULL if the place has not so many inlined functions, or if memory
+ * runs out.
+ */
+const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_place *place,
+				  unsigned int depth);
+
+/**
  * bts_kind_name - return a short name of a kind of branches
  * @kind:	the kind
  *

@@ -306,6 +306,13 @@ class Trace:
             return None
         return os.fsdecode(path.value), line.value
 
+    def inlined(self, place):
+        """Return the functions that are inlined at a place, outermost first."""
+        syms = []
+        while pointer := _lib.bts_inlined(self, byref(place), len(syms)):
+            syms.append(Sym(pointer))
+        return syms
+
     @property
     def totals(self):
         return _lib.bts_totals(self).contents
@@ -353,6 +360,7 @@ def _load():
             ("find", None, (c_void_p, c_void_p, c_uint64, POINTER(Place))),
             ("place_text", c_size_t, (POINTER(Place), c_char_p, c_size_t)),
             ("line", c_int, (c_void_p, POINTER(Place), POINTER(c_char_p), POINTER(c_uint))),
+            ("inlined", c_void_p, (c_void_p, POINTER(Place), c_uint)),
             ("kind_name", c_char_p, (c_int,)),
             ("sym_is", c_bool, (c_void_p, c_char_p)),
             ("depth", c_uint, (c_void_p,)),

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "symbols/inlines.h"
 #include "api.h"
 
 static const struct sym *sym_of(const struct bts_sym *sym)
@@ -96,6 +97,29 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
 	if (api_try(trace, find_line, &q))
 		return -ENOMEM;
 	return q.known ? 0 : -ENOENT;
+}
+
+struct inlined_question {
+	struct place		place;
+	unsigned int		depth;
+	const struct sym	*sym;
+};
+
+static void find_inlined(void *arg)
+{
+	struct inlined_question *q = arg;
+	const struct inlined *in = object_inlined(q->place.sym->object, q->place.addr, NULL);
+
+	if (in && q->depth < in->depth)
+		q->sym = inlined_at(in, q->depth + 1)->sym;
+}
+
+const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_place *place,
+				  unsigned int depth)
+{
+	struct inlined_question q = { .place = place_of(place), .depth = depth };
+
+	return api_try(trace, find_inlined, &q) ? NULL : api_sym(q.sym);
 }
 
 const char *bts_kind_name(enum bts_kind kind)

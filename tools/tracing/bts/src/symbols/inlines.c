@@ -34,10 +34,12 @@ struct span {
 /**
  * struct function - an inlined function
  * @sym:	must be the first member
+ * @path:	the path of the file with its declaration, or NULL
  * @line:	the line of its declaration
  */
 struct function {
 	struct sym	sym;
+	const char	*path;
 	int		line;
 };
 
@@ -47,9 +49,11 @@ struct function {
  * @calls:	the calls that the spans point to
  * @functions:	a tree of struct function, for tsearch()
  * @list:	the same functions, for syms_tell_apart()
+ * @dir:	the directory in which the current unit was compiled
  */
 struct inline_table {
 	struct object	*object;
+	const char	*dir;
 	struct span	*spans;
 	size_t		nr_spans;
 	struct inlined	**calls;
@@ -96,8 +100,10 @@ static struct sym *function_get(struct inline_table *t, const struct function *w
 	f->sym.name = f->sym.plain;
 	if (f->sym.file)
 		f->sym.file = object_string(t->object, f->sym.file);
+	f->path = unit_path(t->object, t->dir, f->path);
 	t->list = list_room(t->list, t->nr_functions, sizeof(struct sym *));
 	t->list[t->nr_functions++] = &f->sym;
+	f->sym.inlined = t->nr_functions;
 	return &f->sym;
 }
 
@@ -114,6 +120,7 @@ static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t 
 	if (!f.sym.linked)
 		return NULL;
 	file = dwarf_decl_file(die);
+	f.path = file;
 	if (file && strrchr(file, '/'))
 		file = strrchr(file, '/') + 1;
 	f.sym.file = file;
@@ -138,6 +145,7 @@ static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct i
 			call->depth = outer ? outer->depth + 1 : 1;
 			t->calls = list_room(t->calls, t->nr_calls, sizeof(*t->calls));
 			t->calls[t->nr_calls++] = call;
+			call->number = t->nr_calls;
 		}
 		if (!call->sym)
 			break;
@@ -234,7 +242,7 @@ static void name_functions(struct inline_table *t)
 {
 	syms_tell_apart(t->object, t->list, t->nr_functions);
 	for (size_t i = 0; i < t->nr_functions; i++) {
-		char *name = mem_format("%s%s [inlined]", t->list[i]->name,
+		char *name = mem_format("%s%s" INLINED_SUFFIX, t->list[i]->name,
 					t->object->proof == OBJECT_UNPROVEN ? "?" : "");
 
 		t->list[i]->name = object_string(t->object, name);
@@ -253,8 +261,11 @@ static struct inline_table *table_of(struct object *o)
 	t->object = o;
 	o->inlines = t;
 	units_begin(&units, o);
-	while (units_next(&units))
+	while (units_next(&units)) {
+		t->dir = unit_dir(&units.die);
 		read_children(t, &units.die, NULL, 0);
+	}
+	t->dir = NULL;
 	units_end(&units);
 	flatten(t);
 	name_functions(t);
@@ -278,6 +289,30 @@ const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *
 	if (end)
 		*end = s ? s->high : low < t->nr_spans ? t->spans[low].low : UINT64_MAX;
 	return s ? s->call : NULL;
+}
+
+const struct inlined *inlined_at(const struct inlined *in, unsigned int depth)
+{
+	while (in && in->depth > depth)
+		in = in->outer;
+	return in;
+}
+
+const char *inlined_declaration(const struct sym *inlined, int *line)
+{
+	/* @sym is the first member. */
+	const struct function *f = (const void *)inlined;
+
+	*line = f->line;
+	return f->path;
+}
+
+size_t object_inlined_list(struct object *o, struct sym *const **list)
+{
+	const struct inline_table *t = table_of(o);
+
+	*list = t->list;
+	return t->nr_functions;
 }
 
 void inlines_free(struct object *o)

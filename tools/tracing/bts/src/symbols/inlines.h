@@ -9,16 +9,20 @@
 
 #include "object.h"
 
+#define INLINED_SUFFIX	" [inlined]"
+
 /**
  * struct inlined - an inlined call
- * @sym:	the function; its name ends in " [inlined]"
+ * @sym:	the function; its name ends in INLINED_SUFFIX
  * @outer:	the inlined call that contains this call, or NULL
  * @depth:	1 if @outer is NULL, otherwise 1 + outer->depth
+ * @number:	number among the inlined calls of the object, from 1; the same in each trace
  */
 struct inlined {
 	struct sym		*sym;
 	const struct inlined	*outer;
 	unsigned int		depth;
+	uint32_t		number;
 };
 
 /*
@@ -26,6 +30,12 @@ struct inlined {
  * same up to address *@end. @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
+/* Return the call that has this depth and contains @in, or @in itself. */
+const struct inlined *inlined_at(const struct inlined *in, unsigned int depth);
+/* Return the path and the line at which an inlined function is declared. Both may be unknown: 0. */
+const char *inlined_declaration(const struct sym *inlined, int *line);
+/* Set *@list to the inlined functions of the object, in the order of their numbers. */
+size_t object_inlined_list(struct object *o, struct sym *const **list);
 void inlines_free(struct object *o);
 
 #endif

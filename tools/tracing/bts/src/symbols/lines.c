@@ -28,17 +28,24 @@ struct unit {
 	size_t		nr;
 };
 
-static const char *whole_name(struct unit *u, const char *name)
+const char *unit_path(struct object *o, const char *dir, const char *name)
 {
 	char *path;
 	const char *kept;
 
-	if (!name || name[0] == '/' || !u->dir)
-		return name ? object_string(u->object, name) : NULL;
-	path = mem_format("%s/%s", u->dir, strncmp(name, "./", 2) ? name : name + 2);
-	kept = object_string(u->object, path);
+	if (!name || name[0] == '/' || !dir)
+		return name ? object_string(o, name) : NULL;
+	path = mem_format("%s/%s", dir, strncmp(name, "./", 2) ? name : name + 2);
+	kept = object_string(o, path);
 	free(path);
 	return kept;
+}
+
+const char *unit_dir(Dwarf_Die *unit)
+{
+	Dwarf_Attribute dir;
+
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &dir));
 }
 
 static const char *file_name(struct unit *u, Dwarf_Line *line)
@@ -49,7 +56,8 @@ static const char *file_name(struct unit *u, Dwarf_Line *line)
 	if (dwarf_line_file(line, &files, &i) || files != u->files || i >= u->nr)
 		return NULL;
 	if (!u->names[i])
-		u->names[i] = whole_name(u, dwarf_filesrc(files, i, NULL, NULL));
+		u->names[i] = unit_path(u->object, u->dir,
+					dwarf_filesrc(files, i, NULL, NULL));
 	return u->names[i];
 }
 
@@ -81,14 +89,12 @@ static void read_line(struct unit *u, Dwarf_Line *line)
 
 static void read_unit(struct object *o, Dwarf_Die *die)
 {
-	struct unit u = { .object = o };
-	Dwarf_Attribute dir;
+	struct unit u = { .object = o, .dir = unit_dir(die) };
 	Dwarf_Lines *lines;
 	size_t nr;
 
 	if (dwarf_getsrclines(die, &lines, &nr) || dwarf_getsrcfiles(die, &u.files, &u.nr))
 		return;
-	u.dir = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &dir));
 	u.names = mem_zalloc(u.nr, sizeof(*u.names));
 	for (size_t i = 0; i < nr; i++)
 		read_line(&u, dwarf_onesrcline(lines, i));

@@ -29,6 +29,7 @@ struct object;
  * @stub:	the function only jumps to another function: a stub of the PLT
  * @nameless:	the function has no symbol, and may be a part of another function
  * @role:	roles.c: how the function is entered and left
+ * @inlined:	inlines.c: number among the inlined functions of the object, from 1; otherwise 0
  * @priv:	data of the command
  */
 struct sym {
@@ -44,6 +45,7 @@ struct sym {
 	bool		local;
 	bool		nameless;
 	uint8_t		role;
+	uint32_t	inlined;
 };
 
 /**

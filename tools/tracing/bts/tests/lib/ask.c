@@ -70,6 +70,8 @@ static void add_place(struct answers *a, const struct bts_task *task,
 		add_text(a, file);
 		add_number(a, line);
 	}
+	for (unsigned int depth = 0; bts_inlined(a->trace, place, depth); depth++)
+		add_text(a, bts_sym_name(bts_inlined(a->trace, place, depth)));
 	bts_find(a->trace, task, place->addr, &same);
 	check(a, same.sym == place->sym && same.object_addr == place->object_addr,
 	      "bts_find() finds something else than the branch has");
