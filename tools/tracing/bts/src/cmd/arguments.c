@@ -24,6 +24,7 @@ const char options_help[] =
 	"  --from WHERE       only branches that begin in this function, or at this address\n"
 	"  --to WHERE         only branches that end in this function, or at this address\n"
 	"  --head N           only the first N rows\n"
+	"  --inline           show inlined functions, too\n"
 	"  --vmlinux FILE     the recorded kernel with debug information, for its lines\n";
 
 static bool parse_head(struct options *o, const char *text)
@@ -60,6 +61,7 @@ static const struct option common[] = {
 	{ "from",	required_argument,	NULL, OPTION_FILTER },
 	{ "to",		required_argument,	NULL, OPTION_FILTER },
 	{ "head",	required_argument,	NULL, OPTION_HEAD },
+	{ "inline",	no_argument,		NULL, OPTION_FILTER },
 	{ "vmlinux",	required_argument,	NULL, OPTION_FILTER },
 	{}
 };

@@ -49,7 +49,6 @@ static void print_usage(void)
 	command_usage("\n"
 		      "  -o, --output FILE  the output; - is standard output (the default)\n"
 		      "  -b, --branches     count branches, not instructions (flame, folded)\n"
-		      "  --inline           show inlined functions, too (not bolt, csv, json)\n"
 		      "  -h, --help         this text\n");
 }
 
@@ -120,9 +119,6 @@ static int option(void *ctx, int option, const char *command)
 	case 'b':
 		d->by_branches = true;
 		break;
-	case 'I':
-		d->pipe.inlines = true;
-		break;
 	}
 	return STATUS_OK;
 }
@@ -135,7 +131,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (d->format->binary && !o->dso && !o->kernel)
 		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is needed", d->format->name);
-	if (d->pipe.inlines && !d->format->calls)
+	if (o->inlines && !d->format->calls)
 		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
 	d->paths = &o->path;
 	d->nr_paths = 1;
@@ -152,7 +148,6 @@ int cmd_dump(int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "branches", no_argument, NULL, 'b' },
-		{ "inline", no_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

@@ -18,7 +18,6 @@
 static const char usage[] =
 	"Usage: bts graph [OPTIONS] FUNC [FILE]\n\n"
 	"Prints callers and callees of a function, with calls, instructions and branches.\n\n"
-	"  --inline           show inlined functions, too\n"
 	"  --json             print one JSON object per line\n"
 	"  -h, --help         this text\n";
 
@@ -162,7 +161,6 @@ static int option(void *ctx, int option, const char *command)
 
 	(void)command;
 	g->json |= option == 'j';
-	g->pipe.inlines |= option == 'I';
 	return STATUS_OK;
 }
 
@@ -179,7 +177,6 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 int cmd_graph(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "inline", no_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{}

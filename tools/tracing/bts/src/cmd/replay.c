@@ -28,7 +28,6 @@ static const char usage[] =
 	"  -F, --function FUNC  only calls of this function, and the calls inside them\n"
 	"  -N, --no FUNC        leave out calls of this function\n"
 	"  -D, --depth N        at most N nested calls\n"
-	"  --inline             show inlined functions, too\n"
 	"  --json               print one JSON object per line: for each call, return and row\n"
 	"  -h, --help           this text\n";
 
@@ -38,7 +37,6 @@ struct replay {
 	const char		*only;
 	const char		*without;
 	unsigned long		depth;
-	bool			inlines;
 	bool			json;
 	uint64_t		head;
 	uint64_t		rows;
@@ -324,8 +322,6 @@ static int run(void *ctx, const struct options *options)
 	r->trace = command_trace(options);
 	if (!r->trace)
 		return STATUS_FAILURE;
-	if (r->inlines)
-		bts_set(r->trace, "inline", NULL);
 	r->head = options->head;
 	r->text = text_open(stdout);
 	if (!r->json)
@@ -356,9 +352,6 @@ static int option(void *ctx, int option, const char *command)
 	case 'J':
 		r->json = true;
 		return STATUS_OK;
-	case 'I':
-		r->inlines = true;
-		return STATUS_OK;
 	case 'D':
 		return msg_number(command, "--depth", optarg, 1, &r->depth);
 	}
@@ -372,7 +365,6 @@ int cmd_replay(int argc, char **argv)
 		{ "no", required_argument, NULL, 'N' },
 		{ "depth", required_argument, NULL, 'D' },
 		{ "json", no_argument, NULL, 'J' },
-		{ "inline", no_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

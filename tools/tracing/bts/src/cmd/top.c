@@ -26,7 +26,6 @@ static const char usage[] =
 	"  -b, --by WHAT      function (default), edge, loop, line, dso\n"
 	"  -s, --sort WHAT    instructions (default) or branches\n"
 	"  -n, --rows N       print N rows; 0: all (40)\n"
-	"  --inline           show inlined functions, too (by function)\n"
 	"  --json             print one JSON object per line\n"
 	"  -l, --live         record and show the tasks of --pid, or all tasks, again and again\n"
 	"  -d, --delay S      record S seconds each time (1)\n"
@@ -138,6 +137,13 @@ static bool enters(const struct step *s)
 	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
 }
 
+static void add_inlined(void *ctx, struct sym *inlined)
+{
+	struct top *t = ctx;
+
+	place_entry(t, inlined, 0)->calls += t->count;
+}
+
 static bool hidden_side(const struct top *t, const struct step *s)
 {
 	const struct options *o = t->pipe.options;
@@ -172,6 +178,8 @@ static void fold(void *ctx, struct step *s)
 			    s->at_from.addr)->branches += branches;
 		if (enters(s))
 			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
+		if (t->pipe.inlines && t->by == BY_FUNCTION)
+			step_enter(&t->pipe, s, add_inlined, t);
 	}
 }
 
@@ -411,9 +419,6 @@ static int option(void *ctx, int option, const char *command)
 	case 'j':
 		t->json = true;
 		return STATUS_OK;
-	case 'I':
-		t->pipe.inlines = true;
-		return STATUS_OK;
 	case 'l':
 		t->live = true;
 		return STATUS_OK;
@@ -441,7 +446,6 @@ int cmd_top(int argc, char **argv)
 		{ "by", required_argument, NULL, 'b' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "rows", required_argument, NULL, 'n' },
-		{ "inline", no_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "live", no_argument, NULL, 'l' },
 		{ "delay", required_argument, NULL, 'd' },

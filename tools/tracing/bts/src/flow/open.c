@@ -40,6 +40,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	struct pipe_private *v = mem_zalloc(1, sizeof(*v));
 
 	p->options = options;
+	p->inlines = options->inlines;
 	p->private = v;
 	p->tasks = NULL;
 	p->bill = (struct pipe_bill) {};

@@ -317,6 +317,9 @@ uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each
 		   void *ctx);
 /* Return the function that is inlined at the address, if @inlines is set; otherwise @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
+/* entries.c: call @enter for each inlined function that the run of a step or its branch enters. */
+typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);
+void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx);
 /* Find the kind and length of the instruction at an address. Return the length, 0 if unknown. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

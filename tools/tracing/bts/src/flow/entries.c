@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find the inlined calls that a step enters.
+ *
+ * The code of an inlined function is entered when control moves there from outside: in the midst of
+ * a straight run, by a jump, or when a call returns to it. The rules of calls.c give the same calls
+ * from the frames of a task; the rules here need only the step, so a step that was taken a million
+ * times is examined once.
+ */
+#include "symbols/inlines.h"
+#include "symbols/roles.h"
+#include "pipeline.h"
+
+/**
+ * struct entries - a walk through the instructions of a run
+ * @in:		the inlined call that contains the last instruction, or NULL
+ * @begun:	an instruction was seen
+ */
+struct entries {
+	step_enter_fn		enter;
+	void			*ctx;
+	const struct inlined	*in;
+	bool			begun;
+};
+
+/* Control moves from code in @from to code in @to. Both may be NULL. */
+static void move(const struct entries *e, const struct inlined *from, const struct inlined *to)
+{
+	for (unsigned int depth = 1; to && depth <= to->depth; depth++) {
+		const struct inlined *call = inlined_at(to, depth);
+
+		if (inlined_at(from, depth) != call)
+			e->enter(e->ctx, call->sym);
+	}
+}
+
+static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
+{
+	struct entries *e = ctx;
+	const struct inlined *in = object_inlined(sym->object, addr, NULL);
+
+	(void)length;
+	if (e->begun)
+		move(e, e->in, in);
+	e->in = in;
+	e->begun = true;
+}
+
+/* Report whether the run stays in one function and in one inlined call, as most runs do. */
+static bool is_whole(const struct step *s)
+{
+	uint64_t end;
+
+	object_inlined(s->at_start.sym->object, s->at_start.addr, &end);
+	return s->at_start.sym == s->at_from.sym && s->at_from.addr < end;
+}
+
+/* Return the inlined call that the task was in before the branch, as seen from its target. */
+static const struct inlined *origin(const struct step *s, const struct inlined *target)
+{
+	const struct sym *from = s->at_from.sym, *to = s->at_to.sym;
+	bool begins = s->at_to.addr == to->addr;
+
+	switch (s->kind) {
+	case BRANCH_CALL:
+	case BRANCH_CALL_IND:
+		if (begins || s->to != s->from + s->length)
+			return NULL;
+		break;
+	case BRANCH_RET:
+		/* The last byte of the call belongs to the caller's inlined call. */
+		return begins ? NULL : object_inlined(to->object, s->at_to.addr - 1, NULL);
+	case BRANCH_UNKNOWN:
+	case BRANCH_COND:
+	case BRANCH_JUMP:
+	case BRANCH_JUMP_IND:
+		break;
+	default:
+		/* The kernel was entered or left. */
+		return target;
+	}
+	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
+		return object_inlined(from->object, s->at_from.addr, NULL);
+	/* An exception or longjmp() leads to a call that was entered before. */
+	return begins ? NULL : target;
+}
+
+void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx)
+{
+	struct entries e = { .enter = enter, .ctx = ctx };
+	const struct inlined *target;
+
+	if (!is_whole(s))
+		step_each(p, s, one_insn, &e);
+	if (s->flags & STEP_END)
+		return;
+	target = object_inlined(s->at_to.sym->object, s->at_to.addr, NULL);
+	if (target)
+		move(&e, origin(s, target), target);
+}
