@@ -31,6 +31,7 @@ struct report {
 	struct bts_trace	*trace;
 	bool			json;
 	bool			lines;
+	bool			inlines;
 	uint64_t		head;
 	uint64_t		rows;
 	/* "    comm-PID   [CPU] " for the task of the last row. */
@@ -51,33 +52,66 @@ static bool line_of(const struct report *r, const struct bts_branch *b, const ch
 	return r->lines && !bts_line(r->trace, &b->from, file, line);
 }
 
+/* Return the function that is inlined at the place, outermost (0) first; NULL after the last. */
+static const struct bts_sym *inlined(const struct report *r, const struct bts_place *place,
+				     unsigned int depth)
+{
+	return r->inlines ? bts_inlined(r->trace, place, depth) : NULL;
+}
+
+static void print_place(const struct report *r, const struct bts_place *place, FILE *out)
+{
+	const struct bts_sym *sym;
+	char text[1024];
+
+	bts_place_text(place, text, sizeof(text));
+	fputs(text, out);
+	for (unsigned int depth = 0; (sym = inlined(r, place, depth)); depth++)
+		fprintf(out, " > %s", bts_sym_name(sym));
+}
+
 static void branch_text(struct report *r, const struct bts_branch *b, FILE *out)
 {
-	char from[1024], to[1024];
 	const char *file;
 	unsigned int line;
 
-	bts_place_text(&b->from, from, sizeof(from));
-	bts_place_text(&b->to, to, sizeof(to));
-	fprintf(out, "%s -> %s  %s", from, to, bts_kind_name(b->kind));
+	print_place(r, &b->from, out);
+	fputs(" -> ", out);
+	print_place(r, &b->to, out);
+	fprintf(out, "  %s", bts_kind_name(b->kind));
 	if (line_of(r, b, &file, &line))
 		fprintf(out, "  %s:%u", file, line);
 	fputc('\n', out);
 }
 
+static void json_place(const struct report *r, const char *name, const struct bts_place *place,
+		       FILE *out)
+{
+	const struct bts_sym *sym;
+	char text[1024];
+
+	fprintf(out, ",\"%s_sym\":", name);
+	bts_place_text(place, text, sizeof(text));
+	text_print_json(out, text);
+	if (!r->inlines)
+		return;
+	fprintf(out, ",\"%s_inlined\":[", name);
+	for (unsigned int depth = 0; (sym = inlined(r, place, depth)); depth++) {
+		fputs(depth ? "," : "", out);
+		text_print_json(out, bts_sym_name(sym));
+	}
+	fputc(']', out);
+}
+
 static void branch_json(struct report *r, const struct bts_branch *b, FILE *out)
 {
-	char text[1024];
 	const char *file;
 	unsigned int line;
 
-	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\",\"from_sym\":",
+	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\"",
 		(unsigned long long)b->from.addr, (unsigned long long)b->to.addr);
-	bts_place_text(&b->from, text, sizeof(text));
-	text_print_json(out, text);
-	fputs(",\"to_sym\":", out);
-	bts_place_text(&b->to, text, sizeof(text));
-	text_print_json(out, text);
+	json_place(r, "from", &b->from, out);
+	json_place(r, "to", &b->to, out);
 	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", bts_kind_name(b->kind), b->insns);
 	if (line_of(r, b, &file, &line)) {
 		fputs(",\"file\":", out);
@@ -193,6 +227,7 @@ static int run(void *ctx, const struct options *options)
 	if (!r->trace)
 		return STATUS_FAILURE;
 	r->head = options->head;
+	r->inlines = options->inlines;
 	r->text = text_open(stdout);
 	bts_on_branch(r->trace, branch);
 	bts_on_row(r->trace, row);

@@ -615,6 +615,15 @@ judge_inline() {
 	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
+# llvm-addr2line must find the same inlined functions at the ends of each branch.
+judge_inline_places() {
+	for trace in inlines inlines-clang; do
+		"$progs/../inlined.py" "$bts" "$trace" || return 1
+	done
+	"$bts" report --inline inlines.dat >"$work/text" && grep -q \
+		' first+0x[0-9a-f]* > outer \[inlined] > inner \[inlined] -> told+0x0  call ' "$work/text"
+}
+
 # Two static functions with the same name, and two overloads.
 judge_names() {
 	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
@@ -944,6 +953,7 @@ judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
+judge inline llvm-addr2line "llvm-addr2line: the inlined functions at each branch" judge_inline_places
 judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds a deeper recursion, and nothing else" judge_diff
 judge diff - "a trace does not differ from itself" no_difference

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Ask llvm-addr2line which functions are inlined at addresses.
+
+GNU addr2line prints the name of a symbol in place of an inlined function without a linked name.
+"""
+import re
+import subprocess
+
+
+def plain(name):
+    """Return a name without arguments, and without what bts adds to distinguish equal names."""
+    return re.sub(r"( \[|\().*", "", name)
+
+
+def inlined(path, addresses):
+    """Map each address in the file to the list of its inlined functions, outermost first."""
+    addresses = sorted(set(addresses))
+    said = subprocess.run(["llvm-addr2line", "-a", "-f", "-i", "-C", "-e", path],
+                          input="".join(f"{a:#x}\n" for a in addresses), text=True, check=True,
+                          capture_output=True).stdout
+    chains = re.split(r"^0x[0-9a-f]+\n", said, flags=re.M)[1:]
+    # A line with the name follows a line with the place, innermost first. The last is the function.
+    return {address: [plain(name) for name in chain.splitlines()[-4::-2]]
+            for address, chain in zip(addresses, chains)}
