@@ -64,6 +64,7 @@ static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
 		[FRAME_SYSCALL] = " (system call)", [FRAME_INTERRUPT] = " (interrupt)",
 		[FRAME_SIGNAL] = " (signal)", [FRAME_TAIL] = " (jump)",
 		[FRAME_GUESS] = " (after a gap)", [FRAME_ROOT] = "", [FRAME_CALL] = "",
+		[FRAME_INLINED] = "",
 	};
 	const struct tree_node *n = &t->nodes[node];
 	uint32_t indent = 2 * n->depth;

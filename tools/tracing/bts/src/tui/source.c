@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "symbols/inlines.h"
 #include "tui.h"
 
 #define LINE_MAX_SHOWN 500
@@ -99,13 +100,25 @@ static void browse(const struct source *s, const char *path, size_t first)
 	}
 }
 
+/* Find where the source of the function begins. Return false if this is unknown. */
+static bool find_source(struct sym *sym, const char **path, unsigned int *line)
+{
+	int declared;
+
+	if (!sym->inlined)
+		return object_line(sym->object, sym->addr, path, line);
+	*path = inlined_declaration(sym, &declared);
+	*line = declared;
+	return *path && declared > 0;
+}
+
 void tui_source(struct tui *t, struct sym *sym)
 {
 	struct source s = {};
 	unsigned int line;
 	const char *path;
 
-	if (!object_line(sym->object, sym->addr, &path, &line) || !read_source(&s, path)) {
+	if (!find_source(sym, &path, &line) || !read_source(&s, path)) {
 		mvprintw(LINES - 1, 0, "%s: no source  ", sym->name);
 		clrtoeol();
 		refresh();

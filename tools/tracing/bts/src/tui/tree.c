@@ -128,7 +128,7 @@ static int row(void *ctx, struct task *task, const struct row *row)
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct tui *t = ctx;
-	struct tally_key key = { .a = sym };
+	struct tally_key key = { .a = code_of(&t->pipe, sym, addr) };
 	const char *file;
 	unsigned int line;
 
@@ -140,16 +140,26 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	tally_get(&t->lines, &key)->insns += t->count;
 }
 
+static void add_inlined(void *ctx, struct sym *inlined)
+{
+	struct tui *t = ctx;
+	struct tally_key key = { .a = inlined };
+
+	tally_get(&t->by_function, &key)->calls += t->count;
+}
+
 static void fold(void *ctx, struct step *s)
 {
 	struct tui *t = ctx;
-	struct tally_key key = { .a = s->at_from.sym };
+	struct tally_key key = { .a = code_of(&t->pipe, s->at_from.sym, s->at_from.addr) };
 
 	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
 	t->count = s->count;
 	step_each(&t->pipe, s, one_insn, t);
 	tally_get(&t->by_function, &key)->branches += s->count;
+	if (t->pipe.inlines)
+		step_enter(&t->pipe, s, add_inlined, t);
 	if (s->kind != BRANCH_CALL && s->kind != BRANCH_CALL_IND)
 		return;
 	key.a = s->at_to.sym;

@@ -36,10 +36,11 @@ shows() {
 	done
 }
 
-# tui COLUMNS ROWS TRACE: run bts tui in a terminal of this size. When bts ends, print its status.
+# tui COLUMNS ROWS TRACE [OPTION]: run bts tui in a terminal of this size. When bts ends, print its
+# status.
 tui() {
 	term new-session -d -x "$1" -y "$2" \
-		"'$bts' tui '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
+		"'$bts' tui ${4:-} '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
 		shows 'instructions  *branches'
 }
 
@@ -71,6 +72,14 @@ tui_top() {
 		press NPage && press PPage && press q &&
 		shows 'instructions  *branches  *calls  function' && press r &&
 		shows 'calls of calls-'
+}
+
+# Inlined calls are in the tree and in the list. The source is that of the inlined function.
+tui_inline() {
+	tui 100 30 inlines.dat --inline && press / && press -l 'inner [' && press Enter &&
+		shows '[-+] inner \[inlined]' && shows '[-+] outer \[inlined]' && press t &&
+		press -N "$("$bts" top --inline -n 0 inlines.dat | awk '/ inner / { print NR - 2 }')" Down &&
+		shows ' 5  inner \[inlined]  (inlines)' && press s && shows 'void inner(int n)'
 }
 
 # The terminal becomes smaller, then too small for anything, and large again.
