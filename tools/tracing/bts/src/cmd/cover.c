@@ -56,6 +56,14 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 	return at_addr(&c->conds, o, addr);
 }
 
+struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
+				  const struct sym *inlined)
+{
+	struct tally_key key = { .a = o, .a_addr = inlined->inlined, .b = o };
+
+	return tally_get(&c->calls, &key);
+}
+
 static bool same_line(const struct cover_step *w, const char *file, unsigned int line)
 {
 	return line == w->line && w->file && !strcmp(w->file, file);
@@ -127,6 +135,15 @@ static void landing(struct cover *c, const struct step *s)
 		at_line(c, file, line)->branches += s->count;
 }
 
+static void enter_inlined(void *ctx, struct sym *inlined)
+{
+	struct cover_step *w = ctx;
+	struct cover *c = w->cover;
+
+	if (c->wanted(c, inlined->object))
+		cover_inlined(c, cover_object(c, inlined->object), inlined)->calls += w->count;
+}
+
 static void fold(void *ctx, struct step *s)
 {
 	struct cover *c = ctx;
@@ -136,6 +153,8 @@ static void fold(void *ctx, struct step *s)
 		return;
 	if (!(s->flags & STEP_END))
 		landing(c, s);
+	if (c->options->inlines)
+		step_enter(c->pipe, s, enter_inlined, &w);
 	if (!c->wanted(c, s->at_from.sym->object))
 		return;
 	w.last = s->at_from.addr;
@@ -284,6 +303,8 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (c->tests && !c->format->tests)
 		return msg_misuse(argv[0], "--tests: -f %s does not name tests", c->format->name);
+	if (o->inlines && !c->format->lines)
+		return msg_misuse(argv[0], "--inline: -f %s shows no functions", c->format->name);
 	if (optind < argc) {
 		c->paths = argv + optind;
 		c->nr_paths = argc - optind;

@@ -85,8 +85,25 @@ static void add_conds(struct cover *c, struct object *o, const struct sym *s)
 	}
 }
 
+/* Add the functions that exist only as inlined copies. */
+static void add_copies(struct items *all, struct copies *copies)
+{
+	for (size_t i = 0; i < copies->nr; i++) {
+		const struct copy *copy = &copies->list[i];
+		struct item *fn;
+
+		if (copy->merged || !copy->path || copy->line <= 0)
+			continue;
+		fn = add(all, copy->path, copy->line, ITEM_FN);
+		fn->name = copy->name;
+		fn->count = copy->entries;
+	}
+	free(copies->list);
+}
+
 static void add_object(struct cover *c, struct items *all, struct object *o)
 {
+	struct copies copies = {};
 	const char *file;
 	unsigned int line;
 
@@ -95,6 +112,8 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
 			add(all, o->lines[i].file, o->lines[i].line, ITEM_DA);
+	if (c->options->inlines)
+		cover_copies(c, o, &copies);
 	for (size_t i = 0; o->nr_lines && i < o->nr_syms; i++) {
 		struct sym *s = &o->syms[i];
 
@@ -102,10 +121,11 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 			struct item *fn = add(all, file, line, ITEM_FN);
 
 			fn->name = s->name;
-			fn->count = calls_into(c, s);
+			fn->count = calls_into(c, s) + cover_copies_of(&copies, s, file);
 			add_conds(c, o, s);
 		}
 	}
+	add_copies(all, &copies);
 }
 
 static void add_counts(struct cover *c, struct items *all)

@@ -615,6 +615,26 @@ judge_inline() {
 	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
+# gcov counts the calls in a build without inlining. Inlined calls must add up to the same counts.
+judge_inline_calls() {
+	(cd "$work" && gcc -O0 -DINLINED= --coverage -o plain "$progs/inlines.c" && ./plain &&
+		gcov -b -t plain-inlines.gcda 2>/dev/null) |
+		sed -n 's/^function \([a-z]*\) called \([0-9]*\) .*/\1 \2/p' | sort >"$work/a"
+	[ "$(wc -l <"$work/a")" -eq 7 ] || return 1
+	for trace in inlines inlines-clang; do
+		"$bts" cover -f lcov --inline --dso "$trace" "$trace.dat" 2>/dev/null |
+			sed -n 's/^FNDA:\([0-9]*\),\(.*\)/\2 \1/p' | sort | diff "$work/a" - &&
+			"$bts" top --inline -n 0 --dso "$trace" "$trace.dat" |
+			sed -n 's/ \[inlined]//; s/  ('"$trace"')$//p' | awk '{ print $6, $5 }' | sort |
+			join "$work/a" - | awk '$2 != $3 { print "#", $0; bad = 1 } END { exit bad || NR != 7 }' ||
+			return 1
+		"$bts" cover -f lcov --dso "$trace" "$trace.dat" 2>/dev/null | grep -q '^FNDA:0,inner$' ||
+			return 1
+	done
+	"$bts" cover -f pcs --inline inlines.dat 2>"$work/said" && return 1
+	grep -q -e '--inline: -f pcs shows no functions' "$work/said"
+}
+
 # llvm-addr2line must find the same inlined functions at the ends of each branch.
 judge_inline_places() {
 	for trace in inlines inlines-clang; do
@@ -953,6 +973,7 @@ judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
+judge inline gcov "gcov: how often each function was entered, inlined or not" judge_inline_calls
 judge inline llvm-addr2line "llvm-addr2line: the inlined functions at each branch" judge_inline_places
 judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds a deeper recursion, and nothing else" judge_diff
