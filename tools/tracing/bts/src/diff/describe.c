@@ -175,7 +175,7 @@ static void list_calls(const struct forest *f, struct list_of_calls *calls, uint
 		return;
 	n = node_of(f, elem);
 	if (n->type == NODE_CALL)
-		list_call(calls, n->key, times);
+		list_call(calls, f->functions[n->key].base, times);
 	else if (n->type == NODE_RUN)
 		list_calls(f, calls, n->key, times * n->begin);
 	else
@@ -279,7 +279,7 @@ static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function
 
 		most = depth > most ? depth : most;
 	}
-	return most + (n->type == NODE_CALL && n->key == function);
+	return most + (n->type == NODE_CALL && f->functions[n->key].base == function);
 }
 
 static bool is_recursion(struct find *s, const struct range *r, struct difference *d)
@@ -288,7 +288,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	uint64_t around = 0;
 
 	for (size_t i = 0; i < s->nr_path; i++)
-		around += s->path[i] == d->function;
+		around += s->f->functions[s->path[i]].base == d->function;
 	for (unsigned int side = 0; side < 2; side++) {
 		uint64_t most = 0;
 
@@ -368,11 +368,13 @@ void describe_more(struct find *s, const struct range *r)
 uint32_t describe(struct find *s, const struct range *r)
 {
 	struct differences *out = s->out;
-	struct difference d = { .function = s->nr_path ? s->path[s->nr_path - 1] : NONE };
+	struct difference d = { .function = NONE };
 	uint32_t tokens[2], *group;
 	unsigned int parted;
 	uint64_t same;
 
+	if (s->nr_path)
+		d.function = s->f->functions[s->path[s->nr_path - 1]].base;
 	same = part(s, r, tokens);
 	d.side[0].token = tokens[0];
 	d.side[1].token = tokens[1];

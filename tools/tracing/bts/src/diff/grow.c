@@ -10,6 +10,7 @@
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "symbols/inlines.h"
 #include "grow.h"
 
 static struct body *get_body(struct grown *g)
@@ -47,13 +48,24 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
+/* Return the inlined call whose code calls the frame's function, or NULL. */
+static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
+{
+	const struct place *site = &f->site;
+
+	/* If the place of the call is unknown, it is the function's own start. */
+	if (!g->forest->inlines || (site->sym == f->sym && site->addr == f->sym->addr))
+		return NULL;
+	return object_inlined(site->sym->object, site->addr, NULL);
+}
+
 static void enter(struct calls *c, struct frame *f)
 {
 	struct grown *g = c->ctx;
 	struct body *b = get_body(g), *around = body_around(c);
 	const struct function *fn;
 
-	b->function = forest_function(g->forest, f->sym, entry_of(g, f));
+	b->function = forest_function(g->forest, f->sym, entry_of(g, f), caller_of(g, f));
 	fn = &g->forest->functions[b->function];
 	b->hidden = fn->stub || (!g->forest->all && (f->kind == FRAME_SYSCALL ||
 						    f->kind == FRAME_INTERRUPT));
@@ -238,6 +250,9 @@ int grow(struct grown *g, const struct options *options)
 	if (!pipe_open(&g->pipe, g->path, options))
 		return STATUS_FAILURE;
 	g->open = true;
+	/* Inlined functions are shown in the paths, but have no nodes in the trees. */
+	g->forest->inlines = options->inlines;
+	g->pipe.inlines = false;
 	status = pipe_run(&g->pipe);
 	g->step = NULL;
 	for (struct task *t = g->pipe.tasks; t; t = t->list_next)

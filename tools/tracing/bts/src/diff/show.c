@@ -68,18 +68,11 @@ void way_text(char *buffer, size_t size, const struct comparison *c,
 
 static void show_path(const struct comparison *c, const struct difference *d, FILE *out)
 {
-	char name[1024];
+	struct route route = { .out = out };
 
 	fputs(d->path_cut ? "     in ... > " : "     in ", out);
-	for (uint32_t i = d->nr_path; i; i--) {
-		const struct called *called = &d->path[i - 1];
-
-		function_text(name, sizeof(name), &c->forest.functions[called->function]);
-		fputs(name, out);
-		if (called->times > 1)
-			fprintf(out, " x %s", text_commas(called->times));
-		fputs(i > 1 ? " > " : "\n", out);
-	}
+	route_difference(&route, &c->forest, d);
+	fputc('\n', out);
 }
 
 static void show_side(const struct comparison *c, const struct difference *d,

@@ -28,6 +28,24 @@ struct comparison {
 	unsigned long		rows;
 };
 
+/**
+ * struct route - writes the names on a path of calls, outermost first
+ * @json:	as the elements of a JSON array; otherwise with " > " between the names
+ * @begun:	a name was written
+ */
+struct route {
+	FILE	*out;
+	bool	json;
+	bool	begun;
+};
+
+/* route.c: write the function, after the inlined functions whose code calls the function. */
+void route_function(struct route *r, const struct function *fn);
+/* route.c: if the forest shows inlined functions, write those at the place. */
+void route_place(struct route *r, const struct forest *f, const struct place *place);
+/* route.c: write the calls that lead to the difference. */
+void route_difference(struct route *r, const struct forest *f, const struct difference *d);
+
 /* show.c */
 bool tasks_differ(const struct compared *c);
 /* Write "sort.c:123", or "" if the line is unknown. */

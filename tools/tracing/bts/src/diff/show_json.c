@@ -62,17 +62,13 @@ static void json_difference(const struct comparison *c, const struct difference 
 	static const char *const kinds[] = {
 		[DIFF_BRANCH] = "branch", [DIFF_LOOP] = "loop", [DIFF_RECURSION] = "recursion",
 	};
-	char name[1024];
+	struct route route = { .out = out, .json = true };
 
 	fprintf(out, "{\"kind\":\"%s\",\"times\":%llu,", kinds[d->kind],
 		(unsigned long long)d->times);
 	json_place("at", &d->place, d->place_addr, out);
 	fputs(",\"in\":[", out);
-	for (uint32_t i = d->nr_path; i; i--) {
-		function_text(name, sizeof(name), &c->forest.functions[d->path[i - 1].function]);
-		text_print_json(out, name);
-		fputs(i > 1 ? "," : "", out);
-	}
+	route_difference(&route, &c->forest, d);
 	fputs("],", out);
 	json_side(c, d, 0, out);
 	fputc(',', out);

@@ -103,7 +103,7 @@ static bool is_noise(struct reading *r, const struct step *s)
 
 	if (!(s->flags & STEP_SHOWN) || (!f->all && is_kernel(s->from)))
 		return true;
-	function = forest_function(f, s->at_from.sym, s->at_from.sym->addr);
+	function = forest_function(f, s->at_from.sym, s->at_from.sym->addr, NULL);
 	return f->functions[function].noise || f->functions[function].stub;
 }
 
@@ -180,6 +180,7 @@ int suspects_find(struct suspects *s, const struct options *options)
 {
 	int status = STATUS_OK;
 
+	s->forest.inlines = options->inlines;
 	s->pipes = mem_zalloc(s->nr_paths[0] + s->nr_paths[1], sizeof(*s->pipes));
 	for (unsigned int failed = 0; failed < 2; failed++) {
 		for (size_t i = 0; i < s->nr_paths[failed]; i++) {
@@ -194,31 +195,30 @@ int suspects_find(struct suspects *s, const struct options *options)
 	return status;
 }
 
-static void suspect_text(const struct suspect *x, char *buffer, size_t size)
+static void show_suspect(const struct suspects *s, const struct suspect *x, FILE *out)
 {
-	char from[1024], to[1024], line[512];
+	struct route route = { .out = out, .begun = true };
+	char place[1024], line[512];
 
-	place_text(from, sizeof(from), &x->from, x->from_addr);
-	place_text(to, sizeof(to), &x->to, x->to.addr);
+	place_text(place, sizeof(place), &x->from, x->from_addr);
+	fprintf(out, "%7.3f %7u %7u  %s", x->score, x->runs[0], x->runs[1], place);
+	route_place(&route, &s->forest, &x->from);
 	line_text(line, sizeof(line), &x->from);
-	snprintf(buffer, size, "%s%s%s%s %s %s", from, line[0] ? " (" : "", line,
-		 line[0] ? ")" : "", x->straight ? "goes straight on to" : "->", to);
+	if (line[0])
+		fprintf(out, " (%s)", line);
+	place_text(place, sizeof(place), &x->to, x->to.addr);
+	fprintf(out, " %s %s\n", x->straight ? "goes straight on to" : "->", place);
 }
 
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out)
 {
 	size_t nr = rows && rows < s->nr_ranked ? rows : s->nr_ranked;
-	char text[3072];
 
 	fprintf(out, "%zu runs passed, %zu failed\n", s->nr_paths[0], s->nr_paths[1]);
 	if (nr)
 		fputs("  score  passed  failed  branch\n", out);
-	for (size_t i = 0; i < nr; i++) {
-		const struct suspect *x = &s->ranked[i];
-
-		suspect_text(x, text, sizeof(text));
-		fprintf(out, "%7.3f %7u %7u  %s\n", x->score, x->runs[0], x->runs[1], text);
-	}
+	for (size_t i = 0; i < nr; i++)
+		show_suspect(s, &s->ranked[i], out);
 	if (nr < s->nr_ranked)
 		fprintf(out, "# %zu more branches\n", s->nr_ranked - nr);
 }
@@ -239,6 +239,13 @@ void suspects_show_json(const struct suspects *s, FILE *out)
 		text_print_json(out, from);
 		fputs(",\"to\":", out);
 		text_print_json(out, to);
+		if (s->forest.inlines) {
+			struct route route = { .out = out, .json = true };
+
+			fputs(",\"inlined\":[", out);
+			route_place(&route, &s->forest, &x->from);
+			fputc(']', out);
+		}
 		if (object_line(x->from.sym->object, x->from.addr, &file, &line)) {
 			fputs(",\"file\":", out);
 			text_print_json(out, file);

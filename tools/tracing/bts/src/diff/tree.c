@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "symbols/inlines.h"
 #include "noise.h"
 #include "tree.h"
 
@@ -140,26 +141,35 @@ uint32_t forest_token(struct forest *f, const struct step *s, const struct place
 	return f->nr_tokens++;
 }
 
-uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr)
+static uint32_t add_function(struct forest *f, const struct function *function)
+{
+	f->functions = mem_realloc(f->functions, f->nr_functions + 1, sizeof(*f->functions));
+	f->functions[f->nr_functions] = *function;
+	noise_classify(&f->functions[f->nr_functions], f->all);
+	return f->nr_functions++;
+}
+
+uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
+			 const struct inlined *within)
 {
 	bool whole = sym == &sym->object->whole;
-	struct tally_key key = { .a = (void *)(uintptr_t)object_number(f, sym->object) };
+	struct function new = { .sym = sym, .addr = whole ? addr : sym->addr, .within = within };
+	struct tally_key key = {
+		.a = (void *)(uintptr_t)object_number(f, sym->object), .a_addr = new.addr,
+	};
 	struct tally_entry *e;
-	struct function *new;
 
-	if (!whole && sym->priv)
+	if (!whole && !within && sym->priv)
 		return (uintptr_t)sym->priv - 1;
-	key.a_addr = whole ? addr : sym->addr;
-	e = tally_get(&f->names, &key);
-	if (!e->kind) {
-		f->functions = mem_realloc(f->functions, f->nr_functions + 1,
-					   sizeof(*f->functions));
-		new = &f->functions[f->nr_functions++];
-		*new = (struct function) { .sym = sym, .addr = key.a_addr };
-		noise_classify(new, f->all);
-		e->kind = f->nr_functions;
+	new.base = within ? forest_function(f, sym, addr, NULL) : f->nr_functions;
+	if (within) {
+		key.b = (void *)(uintptr_t)object_number(f, within->sym->object);
+		key.b_addr = within->number;
 	}
-	if (!whole)
+	e = tally_get(&f->names, &key);
+	if (!e->kind)
+		e->kind = add_function(f, &new) + 1;
+	if (!whole && !within)
 		sym->priv = (void *)(uintptr_t)e->kind;
 	return e->kind - 1;
 }

@@ -22,6 +22,8 @@
 #include "flow/pipeline.h"
 #include "flow/tally.h"
 
+struct inlined;
+
 #define NODE_BIT	0x80000000U
 #define NONE		0xffffffffU
 
@@ -76,6 +78,8 @@ struct node {
 
 /**
  * struct function - a function, or code without a symbol
+ * @within:	with --inline: the inlined call whose code calls the function, or NULL
+ * @base:	the number of the same function without @within
  * @noise:	NOISE_* if only the calls of the function are compared, not its branches; or 0
  * @stub:	a stub of the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
@@ -84,6 +88,8 @@ struct node {
 struct function {
 	struct sym	*sym;
 	uint64_t	addr;
+	const struct inlined *within;
+	uint32_t	base;
 	uint8_t		noise;
 	bool		stub;
 	bool		runtime;
@@ -103,6 +109,7 @@ struct function {
  * @entries:	by number of a place: whether a forward jump leads there
  * @all:	compare everything
  * @kernel:	compare only the kernel side, without interrupts
+ * @inlines:	show inlined functions
  */
 struct forest {
 	struct token	*tokens;
@@ -129,6 +136,7 @@ struct forest {
 	char		**objects;
 	bool		all;
 	bool		kernel;
+	bool		inlines;
 };
 
 /* Report whether a forward jump enters the loop with this header, at its condition. */
@@ -171,8 +179,12 @@ uint32_t forest_token(struct forest *f, const struct step *s, const struct place
 		      uint32_t insns);
 /* Return a number for a conditional branch that is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
-/* Return the index of a function. @addr is used only for code without a symbol: its entry. */
-uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr);
+/*
+ * Return the index of a function. @addr is used only for code without a symbol: its entry. @within
+ * is the inlined call whose code calls the function, or NULL.
+ */
+uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
+			 const struct inlined *within);
 /* Find or create the node with these elements. */
 uint32_t forest_node(struct forest *f, enum node_type type, uint32_t key,
 		     const uint32_t *elems, uint32_t nr);

@@ -83,7 +83,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 {
 	return c->place.addr == d->place.addr &&
 	       !strcmp(c->place.sym->object->name, d->place.sym->object->name) &&
-	       t->activations[c->activation].function == d->function &&
+	       t->forest->functions[t->activations[c->activation].function].base == d->function &&
 	       !!c->same == is_taken(t->forest, d);
 }
 

@@ -66,19 +66,18 @@ static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 }
 
 static void show_calls(const struct history *h, const struct ranking *r,
-		       const struct reason *reason, FILE *out)
+		       const struct reason *reason, struct route *route)
 {
 	uint32_t functions[CALLERS_MAX], nr;
-	char name[1024];
+	struct place place = place_of(reason);
 	bool cut;
 
 	nr = calls_to(r, reason, functions, &cut);
-	fputs(cut ? "     in ... > " : "     in ", out);
-	for (uint32_t i = 0; i < nr; i++) {
-		function_text(name, sizeof(name), &h->forest.functions[functions[i]]);
-		fprintf(out, "%s%s", i ? " > " : "", name);
-	}
-	fputc('\n', out);
+	if (!route->json)
+		fputs(cut ? "     in ... > " : "     in ", route->out);
+	for (uint32_t i = 0; i < nr; i++)
+		route_function(route, &h->forest.functions[functions[i]]);
+	route_place(route, &h->forest, &place);
 }
 
 /* Write what the failed call (@side 0) or the good call (@side 1) did at the reason's place. */
@@ -124,11 +123,13 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 {
 	const struct reason *reason = &r->list[nr];
 	struct place place = place_of(reason);
+	struct route route = { .out = out };
 	char text[1024];
 
 	place_with_line(text, sizeof(text), &place);
 	fprintf(out, "%4zu %s\n", nr + 1, text);
-	show_calls(h, r, reason, out);
+	show_calls(h, r, reason, &route);
+	fputc('\n', out);
 	way(text, sizeof(text), h, reason, 0);
 	fprintf(out, "     failed: %s", text);
 	load_text(text, sizeof(text), r, reason);
@@ -198,20 +199,14 @@ static void json_place(const char *name, const struct place *place, FILE *out)
 static void json_reason(const struct history *h, const struct ranking *r,
 			const struct reason *reason, FILE *out)
 {
+	struct route route = { .out = out, .json = true };
 	struct place place = place_of(reason);
-	uint32_t functions[CALLERS_MAX], nr;
 	char text[1024];
-	bool cut;
 
 	fputc('{', out);
 	json_place("at", &place, out);
 	fputs(",\"in\":[", out);
-	nr = calls_to(r, reason, functions, &cut);
-	for (uint32_t i = 0; i < nr; i++) {
-		function_text(text, sizeof(text), &h->forest.functions[functions[i]]);
-		fputs(i ? "," : "", out);
-		text_print_json(out, text);
-	}
+	show_calls(h, r, reason, &route);
 	fprintf(out, "],\"weight\":%u,\"failed\":", reason->weight);
 	way(text, sizeof(text), h, reason, 0);
 	text_print_json(out, text);

@@ -26,9 +26,14 @@ import subprocess
 import sys
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(SOURCES, '../lib'))
+import addr2line
+
 SEED = 25
 # The number of pairs to single-step: on a busy host, a run takes seconds.
 STEPPED_PAIRS = 12
+# The number of inlined functions that bts diff --inline has shown for each program.
+INLINED = {}
 
 
 def source_of(program):
@@ -56,9 +61,10 @@ def make_list(nr_runs, nr_equal, programs):
             print('%s.%d.%s %s %s' % (program, i, text, program, text))
 
 
-def compare(bts, a, b):
+def compare(bts, a, b, *options):
     """Return the differences as (number of the thread, difference or None for an extra thread)."""
-    done = subprocess.run([bts, 'diff', '--json', a, b], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([bts, 'diff', '--json', *options, a, b], stdout=subprocess.PIPE,
+                          check=False)
     if done.returncode not in (0, 1):
         sys.exit('bts diff: status %d' % done.returncode)
     found = []
@@ -85,6 +91,28 @@ def filtered(bts, a, b):
             for line in done.stdout.splitlines():
                 json.loads(line)
     return wrong
+
+
+def with_inline(bts, program, found, a, b):
+    """Return what is wrong with --inline: it must find the same differences, with the inlined
+    functions at each place that LLVM finds."""
+    more = compare(bts, a, b, '--inline')
+    wrong = []
+    places = [int(d['at']['address'], 16) for _, d in more
+              if d and d['at']['object'] == os.path.basename(program)]
+    names = addr2line.inlined(program, places) if places else {}
+    for (_, less), (_, d) in zip(found, more):
+        if not d or not less:
+            continue
+        path = [name for name in d['in'] if not name.endswith(' [inlined]')]
+        if {**d, 'in': path} != less:
+            wrong.append('--inline: another difference at %s' % d['at']['place'])
+        own = names.get(int(d['at']['address'], 16), [])
+        last = [addr2line.plain(name) for name in d['in'][len(d['in']) - len(own):]]
+        if own and last != own:
+            wrong.append('--inline: %s at %s, not %s' % (last, d['at']['place'], own))
+    wrong += ['--inline: other differences'] * (len(more) != len(found))
+    return wrong, sum(name.endswith(' [inlined]') for _, d in more if d for name in d['in'])
 
 
 def line_of(difference):
@@ -188,6 +216,9 @@ def judge_pair(bts, steps, a, b):
     wrong = ['missing %s:%s' % place for place in sorted(wanted - places)]
     wrong += ['too much %s:%s' % place for place in sorted(places - wanted, key=str)]
     wrong += filtered(bts, a, b)
+    wrong_inline, inlined = with_inline(bts, os.path.join(os.path.dirname(a), program), found, a, b)
+    INLINED[program] = INLINED.get(program, 0) + inlined
+    wrong += wrong_inline
     return wrong, steps.judge(a, b, found) if steps else []
 
 
@@ -219,6 +250,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
         stepped = [] if program in alone else (equal[:1] + others)[:STEPPED_PAIRS]
         results = {pair: judge_pair(bts, steps if pair in stepped else None, *pair)
                    for pair in equal + others}
+        if program.startswith('toggles-cc') and not INLINED[program]:
+            results[others[0]][0].append('--inline: no inlined functions')
         for pair, result in results.items():
             for problem in result[0] + result[1]:
                 print('# %s %s: %s' % (*map(os.path.basename, pair), problem))
