@@ -60,6 +60,21 @@ static const struct subcommand *find_command(const char *name)
 	return NULL;
 }
 
+/* Print the words that a shell completes: the options of the command, or the commands. */
+static int complete(const char *name)
+{
+	const struct subcommand *command = name ? find_command(name) : NULL;
+
+	if (command)
+		return complete_options(command->run);
+	if (name)
+		return msg_misuse(NULL, "%s: no such command", name);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		printf("%s\t\t%s\n", commands[i].name, commands[i].help);
+	puts("--help\t\tprint the commands\n--version\t\tprint the version");
+	return STATUS_OK;
+}
+
 int main(int argc, char **argv)
 {
 	const struct subcommand *command;
@@ -68,6 +83,7 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return STATUS_MISUSE;
 	}
+	mem_on_failure(no_memory);
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		print_usage(stdout);
 		return msg_flush(STATUS_OK);
@@ -76,10 +92,11 @@ int main(int argc, char **argv)
 		puts("bts " VERSION);
 		return msg_flush(STATUS_OK);
 	}
+	if (!strcmp(argv[1], "--complete"))
+		return msg_flush(complete(argv[2]));
 	command = find_command(argv[1]);
 	if (!command)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
-	mem_on_failure(no_memory);
 	if (command->run != cmd_tui)
 		terminal_guard();
 	/* getopt() puts this name before its messages. */

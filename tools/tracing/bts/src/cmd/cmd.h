@@ -23,4 +23,7 @@ int cmd_gdb(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
+/* complete.c: print the options of a command, one in a line: name, argument, help. */
+int complete_options(int (*run)(int argc, char **argv));
+
 #endif

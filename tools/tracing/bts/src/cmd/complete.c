@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the options of a command for the completions of shells, which cannot read a table in C.
+ * The source is the command's own help:
+ *
+ *	  -b, --by WHAT      function (default), edge, loop, line, dso
+ *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
+ *	                        --by <tab> function|edge|loop|line|dso <tab> function (default), ...
+ *	  -f lcov            lines, functions and branches
+ *	  -f pcs             addresses
+ *	                     -> -f <tab> lcov|pcs <tab> lines, functions and branches
+ *
+ * The second column names the kind of the argument (FILE, DIR, USER, PID, EVENT ...), lists its
+ * values, or is empty.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "cmd.h"
+
+/* Values that the help describes in words. */
+static const struct {
+	const char	*option;
+	const char	*values;
+} known[] = {
+	{ "--by",	"function|edge|loop|line|dso" },
+	{ "--sort",	"instructions|branches" },
+	{ "--backend",	"tracer|perf|intel_bts|vm" },
+	{ "--vm-cpu",	"Nehalem|Westmere|SandyBridge|IvyBridge|Haswell|Broadwell|Skylake-Client|"
+			"Skylake-Server|Icelake-Server" },
+};
+
+/* An option of a command, in one of its forms. */
+struct option_help {
+	char	*name;
+	char	*argument;
+	char	*text;
+};
+
+struct list {
+	struct option_help	*options;
+	size_t			nr;
+};
+
+static void add(struct list *l, const char *name, const char *argument, const char *text)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		struct option_help *o = &l->options[i];
+		char *before = o->argument;
+
+		if (strcmp(o->name, name))
+			continue;
+		/* Another value of the option. An option with two kinds of arguments has the first. */
+		if (!islower((unsigned char)*argument))
+			return;
+		o->argument = mem_format("%s|%s", before, argument);
+		free(before);
+		/* The text describes only the first value. */
+		*o->text = 0;
+		return;
+	}
+	l->options = mem_realloc(l->options, l->nr + 1, sizeof(*l->options));
+	l->options[l->nr++] = (struct option_help) {
+		.name = mem_strdup(name), .argument = mem_strdup(argument),
+		.text = mem_strdup(text),
+	};
+}
+
+static const char *known_values(const char *forms)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		const char *at = strstr(forms, known[i].option);
+
+		if (at && !at[strlen(known[i].option)])
+			return known[i].values;
+	}
+	return NULL;
+}
+
+/* Read "-b, --by WHAT", which ends in a 0. An argument in brackets ([=SIZE]) is no word. */
+static void read_forms(struct list *l, char *forms, const char *text)
+{
+	char *bracket = strchr(forms, '['), *argument = forms, *name;
+	const char *values;
+
+	if (bracket)
+		*bracket = 0;
+	while ((argument = strchr(argument, ' ')) && argument[1] == '-')
+		argument++;
+	if (argument)
+		*argument++ = 0;
+	values = known_values(forms);
+	for (name = strtok(forms, ", "); name; name = strtok(NULL, ", "))
+		add(l, name, !argument ? "" : values ? values : argument, text);
+}
+
+/* Read a line of the help. Two spaces end the forms of an option. */
+static void read_line(struct list *l, char *line)
+{
+	char *forms = line + strspn(line, " "), *end = strstr(forms, "  ");
+
+	if (forms == line || *forms != '-')
+		return;
+	if (end)
+		*end++ = 0;
+	read_forms(l, forms, end ? end + strspn(end, " ") : "");
+}
+
+/* Return what the command prints with -h. The caller frees the text. */
+static char *help_of(int (*run)(int argc, char **argv))
+{
+	char *argv[] = { "bts", "-h", NULL }, *text = NULL;
+	FILE *terminal = stdout;
+	size_t size;
+
+	stdout = open_memstream(&text, &size);
+	if (stdout) {
+		run(2, argv);
+		fclose(stdout);
+	}
+	stdout = terminal;
+	return text;
+}
+
+int complete_options(int (*run)(int argc, char **argv))
+{
+	char *text = help_of(run), *next = text, *line;
+	struct list l = {};
+
+	if (!text)
+		return msg_errno("read", "the help");
+	while ((line = strsep(&next, "\n")))
+		read_line(&l, line);
+	for (size_t i = 0; i < l.nr; i++) {
+		printf("%s\t%s\t%s\n", l.options[i].name, l.options[i].argument,
+		       l.options[i].text);
+		free(l.options[i].name);
+		free(l.options[i].argument);
+		free(l.options[i].text);
+	}
+	free(l.options);
+	free(text);
+	return STATUS_OK;
+}
