@@ -180,8 +180,8 @@ static int run(const char *trace, bool verbose)
 	put_tasks(&all, &pipe);
 	if (pipe_close(&pipe))
 		all.status = STATUS_FAILURE;
-	printf("%s.archive: %u files, %s bytes; %u missing\n", trace, all.files,
-	       text_commas(all.bytes), all.missing);
+	printf("%s.archive: %u file%s, %s bytes; %u missing\n", trace, all.files,
+	       text_plural(all.files, "s"), text_commas(all.bytes), all.missing);
 	return all.status;
 }
 

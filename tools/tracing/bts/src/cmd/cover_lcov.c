@@ -16,6 +16,7 @@
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "cover.h"
 
 struct item {
@@ -316,9 +317,9 @@ void cover_lcov(struct cover *c)
 		free(path);
 	}
 	free(all.list);
-	msg_warn("cover: %s%s%lu of %lu lines ran; files with source: %zu, without (left out): %zu",
-		 c->test ? c->test : "", c->test ? ": " : "", sums.hit, sums.lines, sums.files,
-		 sums.skipped);
+	msg_warn("cover: %s%s%lu of %lu line%s ran; files with source: %zu, without (left out): %zu",
+		 c->test ? c->test : "", c->test ? ": " : "", sums.hit, sums.lines,
+		 text_plural(sums.lines, "s"), sums.files, sums.skipped);
 	for (size_t i = 0; i < c->nr_pipes; i++)
 		print_without(c, c->pipes[i]);
 }

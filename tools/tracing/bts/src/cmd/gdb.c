@@ -144,9 +144,10 @@ static void say_position(const struct gdb_session *g)
 		for (size_t n = 0; n < gdb_nr_blocks(t); n++)
 			gaps += gdb_is_gap(gdb_block_before(t, n));
 	}
-	msg_warn("process %d (%s) up to %llu.%06llu: %zu thread%s, %s blocks, %zu gap%s",
+	msg_warn("process %d (%s) up to %llu.%06llu: %zu thread%s, %s block%s, %zu gap%s",
 		 g->tgid, g->current->comm, usec / 1000000, usec % 1000000, g->nr_threads,
-		 g->nr_threads == 1 ? "" : "s", text_commas(blocks), gaps, gaps == 1 ? "" : "s");
+		 text_plural(g->nr_threads, "s"), text_commas(blocks), text_plural(blocks, "s"),
+		 gaps, text_plural(gaps, "s"));
 	msg_warn("control flow only: data, and all registers except the PC, are unavailable");
 }
 

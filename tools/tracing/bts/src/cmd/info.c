@@ -96,7 +96,7 @@ static void print_machine(const char *info)
 	printf("%-11s%s, family %llu, model %llu, stepping %llu, %llu CPU%s\n", "machine",
 	       cpu ? cpu : "?", stats_number(info, "cpu_family"),
 	       stats_number(info, "cpu_model"), stats_number(info, "cpu_stepping"), cpus,
-	       cpus == 1 ? "" : "s");
+	       text_plural(cpus, "s"));
 	free(cpu);
 	cpu = value_of(info, "cpu_microcode");
 	if (cpu)

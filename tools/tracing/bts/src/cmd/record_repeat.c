@@ -16,6 +16,7 @@
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "record_repeat.h"
 
 static char *name_of(const char *file, bool failed, unsigned long nr)
@@ -94,6 +95,7 @@ int record_repeat(const struct record_options *options,
 		if (ret)
 			return RECORD_FAILED;
 	}
-	fprintf(stderr, "%lu runs passed, %lu failed\n", runs[0], runs[1]);
+	fprintf(stderr, "%lu run%s passed, %lu failed\n", runs[0], text_plural(runs[0], "s"),
+		runs[1]);
 	return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/msg.h"
+#include "lib/text.h"
 #include "why/rank.h"
 #include "cmd.h"
 #include "command.h"
@@ -74,6 +75,7 @@ static int no_failure(const struct why *w)
 
 static int show(struct why *w)
 {
+	size_t failures = history_failures(&w->history);
 	const struct system_call *failed;
 	struct ranking r;
 
@@ -85,7 +87,8 @@ static int show(struct why *w)
 		why_show_json(&w->history, &r, stdout);
 	} else {
 		why_show(&w->history, &r, w->rows, stdout);
-		printf("# %zu system calls of the trace failed\n", history_failures(&w->history));
+		printf("# %zu system call%s of the trace failed\n", failures,
+		       text_plural(failures, "s"));
 	}
 	ranking_free(&r);
 	return STATUS_OK;

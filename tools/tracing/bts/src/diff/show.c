@@ -85,7 +85,7 @@ static void show_side(const struct comparison *c, const struct difference *d,
 	fprintf(out, "     %c %s", "AB"[side], way);
 	if (s->insns)
 		fprintf(out, "; %s instruction%s", text_commas(s->insns),
-			s->insns == 1 ? "" : "s");
+			text_plural(s->insns, "s"));
 	if (s->calls)
 		fprintf(out, "; calls %s", s->calls);
 	fputc('\n', out);
@@ -130,25 +130,27 @@ static void show_difference(const struct comparison *c, const struct difference 
 
 static void show_task(const struct comparison *c, const struct compared *task, FILE *out)
 {
-	const struct track *a = task->pair.side[0], *b = task->pair.side[1];
+	const struct track *a = task->pair.side[0], *b = task->pair.side[1], *only = a ? a : b;
 	const struct differences *d = &task->differences;
 	size_t rows = c->rows && c->rows < d->nr ? c->rows : d->nr;
 
 	if (!a || !b) {
-		fprintf(out, "%s-%d: only in %c, %s branches\n", a ? a->comm : b->comm,
-			a ? a->pid : b->pid, a ? 'A' : 'B',
-			text_commas(a ? a->branches : b->branches));
+		fprintf(out, "%s-%d: only in %c, %s branch%s\n", only->comm, only->pid,
+			a ? 'A' : 'B', text_commas(only->branches),
+			text_plural(only->branches, "es"));
 		return;
 	}
 	fprintf(out, "%s-%d and %s-%d: ", a->comm, a->pid, b->comm, b->pid);
 	if (d->nr)
-		fprintf(out, "%s difference%s\n", text_commas(d->nr), d->nr == 1 ? "" : "s");
+		fprintf(out, "%s difference%s\n", text_commas(d->nr), text_plural(d->nr, "s"));
 	else
-		fprintf(out, "no difference in %s branches\n", text_commas(a->branches));
+		fprintf(out, "no difference in %s branch%s\n", text_commas(a->branches),
+			text_plural(a->branches, "es"));
 	for (size_t i = 0; i < rows; i++)
 		show_difference(c, &d->list[i], i + 1, out);
 	if (rows < d->nr)
-		fprintf(out, "# %zu more differences\n", d->nr - rows);
+		fprintf(out, "# %zu more difference%s\n", d->nr - rows,
+			text_plural(d->nr - rows, "s"));
 	if (d->too_deep)
 		fputs("# the innermost calls were not compared\n", out);
 	for (unsigned int side = 0; side < 2; side++)

@@ -214,13 +214,15 @@ void suspects_show(const struct suspects *s, unsigned long rows, FILE *out)
 {
 	size_t nr = rows && rows < s->nr_ranked ? rows : s->nr_ranked;
 
-	fprintf(out, "%zu runs passed, %zu failed\n", s->nr_paths[0], s->nr_paths[1]);
+	fprintf(out, "%zu run%s passed, %zu failed\n", s->nr_paths[0],
+		text_plural(s->nr_paths[0], "s"), s->nr_paths[1]);
 	if (nr)
 		fputs("  score  passed  failed  branch\n", out);
 	for (size_t i = 0; i < nr; i++)
 		show_suspect(s, &s->ranked[i], out);
 	if (nr < s->nr_ranked)
-		fprintf(out, "# %zu more branches\n", s->nr_ranked - nr);
+		fprintf(out, "# %zu more branch%s\n", s->nr_ranked - nr,
+			text_plural(s->nr_ranked - nr, "es"));
 }
 
 void suspects_show_json(const struct suspects *s, FILE *out)

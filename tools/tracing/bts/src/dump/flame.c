@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/text.h"
 #include "stacks.h"
 
 enum {
@@ -116,9 +117,12 @@ static void put_colour(FILE *out, const struct stacks_node *n)
 	fprintf(out, "hsl(%u,75%%,%u%%)", hue, light);
 }
 
-static const char *unit(const struct flame *f)
+static void put_cost(const struct flame *f, uint64_t cost)
 {
-	return f->dump->by_branches ? "branches" : "instructions";
+	bool branches = f->dump->by_branches;
+
+	fprintf(f->dump->out, "%llu %s%s", (unsigned long long)cost,
+		branches ? "branch" : "instruction", text_plural(cost, branches ? "es" : "s"));
 }
 
 static void put_box(const struct flame *f, const struct box *b)
@@ -133,9 +137,9 @@ static void put_box(const struct flame *f, const struct box *b)
 		fputs("  (", out);
 	if (b->node->sym)
 		put_xml(out, b->node->sym->object->name, SIZE_MAX);
-	fprintf(out, "%s: %llu %s, %.2f%%</title>", b->node->sym ? ")" : "",
-		(unsigned long long)b->node->total, unit(f),
-		100.0 * b->node->total / f->total);
+	fputs(b->node->sym ? "): " : ": ", out);
+	put_cost(f, b->node->total);
+	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
 	fprintf(out, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"", b->x, y,
 		b->width > 1 ? b->width - 0.4 : b->width, ROW - 1);
 	put_colour(out, b->node);
@@ -161,8 +165,9 @@ static void print(const struct flame *f)
 	for (size_t i = 0; i < f->nr; i++)
 		put_box(f, &f->boxes[i]);
 	fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555\">", MARGIN, height - 12);
-	fprintf(out, "%llu %s; %llu narrow boxes are not drawn</text>\n</svg>\n",
-		(unsigned long long)f->total, unit(f), (unsigned long long)f->left_out);
+	put_cost(f, f->total);
+	fprintf(out, "; %llu narrow box%s not drawn</text>\n</svg>\n",
+		(unsigned long long)f->left_out, f->left_out == 1 ? " is" : "es are");
 }
 
 int dump_flame(struct dump *d)

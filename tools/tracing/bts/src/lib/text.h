@@ -44,6 +44,12 @@ void text_format(struct text *t, const char *format, ...) __attribute__((format(
 /* Print a JSON string with its quotes to a stream. */
 void text_print_json(FILE *out, const char *string);
 
+/* Return the ending of a noun after a number: "", or @ending if the number is not 1. */
+static inline const char *text_plural(uint64_t number, const char *ending)
+{
+	return number == 1 ? "" : ending;
+}
+
 /* Return 1234567 as "1,234,567". The latest eight results stay valid. */
 const char *text_commas(uint64_t number);
 

@@ -38,19 +38,14 @@ static void print_losses(FILE *out, const struct bill *bill)
 	bytes_free(&text);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void bill_print(FILE *out, const char *name, const struct bill *bill)
 {
 	if (name)
 		fprintf(out, "%s: ", name);
 	fprintf(out, "%s branch%s, %s task%s, %s switch%s, ",
-		text_commas(bill->branches), bill->branches == 1 ? "" : "es",
-		text_commas(bill->tasks), plural(bill->tasks),
-		text_commas(bill->switches), bill->switches == 1 ? "" : "es");
+		text_commas(bill->branches), text_plural(bill->branches, "es"),
+		text_commas(bill->tasks), text_plural(bill->tasks, "s"),
+		text_commas(bill->switches), text_plural(bill->switches, "es"));
 	print_losses(out, bill);
 	if (bill->blocked_ns)
 		fprintf(out, ", waited %.3f s", bill->blocked_ns / 1e9);

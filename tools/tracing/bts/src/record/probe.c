@@ -28,6 +28,7 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
+#include "lib/text.h"
 #include "instance.h"
 #include "probe.h"
 
@@ -396,8 +397,10 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	rows = parse_rows(text, child);
 	free(text);
 	good = compare(&rows, way, missing_side(inst, way), kallsyms, &result) && !rows.lost;
-	printf("%-5scpu %d, %s: %zu branches as expected, %zu interrupts, %zu losses\n",
-	       good ? "ok" : "NO", cpu, way->name, result.compared, result.interrupts, rows.lost);
+	printf("%-5scpu %d, %s: %zu branch%s as expected, %zu interrupt%s, %zu loss%s\n",
+	       good ? "ok" : "NO", cpu, way->name, result.compared,
+	       text_plural(result.compared, "es"), result.interrupts,
+	       text_plural(result.interrupts, "s"), rows.lost, text_plural(rows.lost, "es"));
 	free(rows.list);
 	return good;
 }

@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	for (size_t i = 0; i < nr; i++)
 		show_reason(h, r, i, out);
 	if (nr < r->nr)
-		fprintf(out, "# %zu more places\n", r->nr - nr);
+		fprintf(out, "# %zu more place%s\n", r->nr - nr, text_plural(r->nr - nr, "s"));
 }
 
 static void json_place(const char *name, const struct place *place, FILE *out)

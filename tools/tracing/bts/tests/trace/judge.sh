@@ -386,7 +386,7 @@ judge_flame() {
 		for g in tree.parse(sys.argv[1]).iter(svg + "g"):
 		    title, rect = g.find(svg + "title").text, g.find(svg + "rect")
 		    name = title.split("  (")[0].split(":")[0]
-		    count = int(re.search(r": (\d+) instructions", title)[1])
+		    count = int(re.search(r": (\d+) instructions?,", title)[1])
 		    box = [float(rect.get(key)) for key in ("x", "y", "width")]
 		    boxes.setdefault(name, []).append((box, count))
 		total = int(sys.argv[2])
@@ -798,7 +798,10 @@ judge_diff() {
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
-		! grep -q '^ *2 ' "$work/text"
+		! grep -q '^ *2 ' "$work/text" || return 1
+	# Both recursions have the same outcomes of branches.
+	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
+		grep -qx '1 run passed, 1 failed' "$work/text"
 }
 
 # misused COMMAND...
