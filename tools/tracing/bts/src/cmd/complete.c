@@ -54,7 +54,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* Another value of the option. An option with two kinds of arguments has the first. */
+		/* A word in capitals is another kind of argument. Only the first kind is used. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

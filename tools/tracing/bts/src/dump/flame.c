@@ -4,14 +4,16 @@
  * of the function and all its callees, and the box below is its caller. From left to right, boxes
  * are sorted by name.
  *
- * The picture contains no script, so it can be part of a document. A tooltip shows the name and
- * the count of a box. The last line has the number of boxes too narrow or too deep to be drawn.
+ * A tooltip shows the name and the count of a box. The last line has the number of boxes too narrow
+ * or too deep to be drawn. Where the picture is opened by itself, its script answers clicks. In a
+ * document, as an image, the script does not run.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
 #include "lib/text.h"
+#include "flame_script.h"
 #include "stacks.h"
 
 enum {
@@ -140,8 +142,9 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs(b->node->sym ? "): " : ": ", out);
 	put_cost(f, b->node->total);
 	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
-	fprintf(out, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"", b->x, y,
-		b->width > 1 ? b->width - 0.4 : b->width, ROW - 1);
+	/* The digits are for the script, which zooms. */
+	fprintf(out, "<rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\" fill=\"", b->x, y,
+		b->width, ROW - 1);
 	put_colour(out, b->node);
 	fputs("\"/>", out);
 	if (letters >= 3) {
@@ -161,13 +164,14 @@ static void print(const struct flame *f)
 		WIDTH, height);
 	fprintf(out, "viewBox=\"0 0 %d %u\" font-family=\"monospace\" font-size=\"11\">\n",
 		WIDTH, height);
-	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
+	fputs("<style>g rect { stroke: #fff; stroke-width: .4 }</style>\n"
+	      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	for (size_t i = 0; i < f->nr; i++)
 		put_box(f, &f->boxes[i]);
 	fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555\">", MARGIN, height - 12);
 	put_cost(f, f->total);
-	fprintf(out, "; %llu narrow box%s not drawn</text>\n</svg>\n",
-		(unsigned long long)f->left_out, f->left_out == 1 ? " is" : "es are");
+	fprintf(out, "; %llu narrow box%s not drawn</text>\n%s</svg>\n",
+		(unsigned long long)f->left_out, f->left_out == 1 ? " is" : "es are", flame_script);
 }
 
 int dump_flame(struct dump *d)

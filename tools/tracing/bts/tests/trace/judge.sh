@@ -375,6 +375,7 @@ judge_folded() {
 }
 
 # The widest box has the sum of the instructions. Each box has a title. The picture is valid XML.
+# pictures.sh tests the script.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'

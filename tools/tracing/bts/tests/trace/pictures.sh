@@ -77,6 +77,57 @@ flame() {
 		browser "file://$dir/flame.svg" --screenshot="$dir/flame.png" >/dev/null && colours flame.png
 }
 
+# Click on main, then on "back", then search for fib. The script of the picture must answer.
+flame_clicks() {
+	[ -s flame.svg ] || return
+	cat - flame.svg >"$work/clicks.html" <<-'HTML'
+		<!DOCTYPE html><body onload="test()"><script>
+		function test() {
+		    const svg = document.querySelector("svg"), said = [];
+		    const title = g => g.querySelector("title").textContent;
+		    const box = name => [...svg.querySelectorAll("g")].find(g => title(g).startsWith(name + "  ("));
+		    const word = text => [...svg.querySelectorAll("text")].find(t => t.textContent.match(text));
+		    const click = e => e.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+		    const width = g => +g.querySelector("rect").getAttribute("width");
+		    const fill = g => g.querySelector("rect").getAttribute("fill");
+		    const check = (good, what) => said.push((good ? "good: " : "bad: ") + what);
+		    const main = box("main"), fib = box("fib"), other = box("_dl_start"), before = width(main);
+		    const label = main.querySelector("text").textContent;
+		    check(!word(/^back$/), "no back at first");
+		    click(main);
+		    check(width(main) === 980 && before < 970, "zoom");
+		    check(width(fib) < 980 && width(fib) > 300, "callees");
+		    check(other.style.display === "none", "other functions");
+		    check(width(box("_start")) === 980 && box("_start").style.opacity < 1, "callers");
+		    click(fib);
+		    click(word(/^back$/));
+		    check(width(main) === 980, "back from fib");
+		    click(word(/^back$/));
+		    check(Math.abs(width(main) - before) < .01 && other.style.display === "", "back from main");
+		    check(main.querySelector("text").textContent === label, "the same name");
+		    window.prompt = () => "fib";
+		    click(word(/^search$/));
+		    check(fill(fib) === "#e6e" && fill(main) !== "#e6e", "marks");
+		    const x = g => +g.querySelector("rect").getAttribute("x");
+		    const y = g => +g.querySelector("rect").getAttribute("y");
+		    const fibs = [...svg.querySelectorAll("g")].filter(g => title(g).startsWith("fib  ("));
+		    const lowest = fibs.filter(g => !fibs.some(f => y(f) === y(g) + 16 && x(f) <= x(g) + .01 &&
+		        x(f) + width(f) >= x(g) + width(g) - .01));
+		    const part = lowest.reduce((sum, g) => sum + +title(g).match(/, ([\d.]+)%$/)[1], 0);
+		    check(Math.abs(word(/^fib: /).textContent.slice(5, -1) - part) < .01 * lowest.length,
+		        `${word(/^fib: /).textContent}, of ${lowest.length} boxes`);
+		    window.prompt = () => "";
+		    click(word(/^search$/));
+		    check(fill(fib) !== "#e6e" && !word(/^fib: /), "no marks");
+		    document.body.innerText = said.join("\n");
+		}
+		</script>
+	HTML
+	browser "file://$work/clicks.html" --dump-dom | sed 's/<br>/\n/g' >"$work/clicks"
+	grep -o 'bad: .*\|good: .*' "$work/clicks" | sed 's/^/# /'
+	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
+}
+
 # speedscope FORMAT FILE WORDS: speedscope's page must show the words when the file is open.
 speedscope() {
 	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
@@ -121,8 +172,11 @@ fi
 if command -v chromium >/dev/null; then
 	flame
 	result $? "Chromium shows the flame graph"
+	flame_clicks
+	result $? "the flame graph answers clicks and a search"
 else
 	skip "Chromium shows the flame graph" "no chromium"
+	skip "the flame graph answers clicks and a search" "no chromium"
 fi
 if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedscope; then
 	speedscope folded calls.folded 'calls\.folded'
