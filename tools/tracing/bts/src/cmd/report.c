@@ -24,8 +24,22 @@ static const char usage[] =
 	"Prints a row for each branch: task, CPU, time, from -> to, kind, and the line of from.\n\n"
 	"  --json             print one JSON object per line\n"
 	"  -l, --no-lines     print no file and line, so debug information need not be read\n"
+	"  --tail N           only the last N rows\n"
+	"  -r, --reverse      with --tail: the newest row first\n"
 	"  -h, --help         this text\n";
 
+/* A row that is kept for --tail. */
+struct kept {
+	size_t	size;
+	size_t	room;
+	char	*text;
+};
+
+/**
+ * struct report - the state of the command
+ * @tail:	the number of rows to keep, or 0
+ * @kept:	the last rows; row number n is at n % @tail
+ */
 struct report {
 	struct text		*text;
 	struct bts_trace	*trace;
@@ -34,6 +48,10 @@ struct report {
 	bool			inlines;
 	uint64_t		head;
 	uint64_t		rows;
+	unsigned long		tail;
+	bool			reverse;
+	struct kept		*kept;
+	size_t			kept_room;
 	/* "    comm-PID   [CPU] " for the task of the last row. */
 	const struct bts_task	*task;
 	int			cpu;
@@ -172,8 +190,46 @@ static void row_head(struct report *r, const struct bts_task *t, int cpu, uint64
 	text_bytes(r->text, ": ", 2);
 }
 
+/* Move the row from the buffer to the kept rows, in place of the oldest if there are enough. */
+static void keep_row(struct report *r)
+{
+	size_t at = r->rows % r->tail;
+	struct kept *k;
+
+	if (at == r->kept_room) {
+		r->kept_room = 2 * r->kept_room + 64;
+		r->kept = mem_realloc(r->kept, r->kept_room, sizeof(*r->kept));
+		memset(r->kept + at, 0, (r->kept_room - at) * sizeof(*r->kept));
+	}
+	k = &r->kept[at];
+	if (k->room < r->text->used) {
+		k->room = r->text->used;
+		k->text = mem_realloc(k->text, k->room, 1);
+	}
+	k->size = r->text->used;
+	memcpy(k->text, r->text->bytes, k->size);
+	r->text->used = 0;
+}
+
+static void print_kept(struct report *r)
+{
+	uint64_t nr = r->rows < r->tail ? r->rows : r->tail;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct kept *k = &r->kept[(r->reverse ? r->rows - 1 - i :
+							      r->rows - nr + i) % r->tail];
+
+		text_bytes(r->text, k->text, k->size);
+	}
+	for (size_t i = 0; i < r->kept_room; i++)
+		free(r->kept[i].text);
+	free(r->kept);
+}
+
 static int one_row(struct report *r)
 {
+	if (r->tail)
+		keep_row(r);
 	return r->text->failed || (++r->rows == r->head && r->head);
 }
 
@@ -233,6 +289,8 @@ static int run(void *ctx, const struct options *options)
 	bts_on_row(r->trace, row);
 	bts_on_total(r->trace, forget);
 	ret = bts_run(r->trace, r);
+	if (r->tail)
+		print_kept(r);
 	text_close(r->text);
 	return command_trace_end(r->trace, r->json, ret < 0 ? STATUS_FAILURE : STATUS_OK);
 }
@@ -241,12 +299,29 @@ static int option(void *ctx, int option, const char *command)
 {
 	struct report *r = ctx;
 
-	(void)command;
-	if (option == 'j')
+	switch (option) {
+	case 'j':
 		r->json = true;
-	else
+		return STATUS_OK;
+	case 'l':
 		r->lines = false;
-	return STATUS_OK;
+		return STATUS_OK;
+	case 'r':
+		r->reverse = true;
+		return STATUS_OK;
+	case 't':
+		return msg_number(command, "--tail", optarg, 1, &r->tail);
+	}
+	return STATUS_MISUSE;
+}
+
+static int operands(void *ctx, struct options *o, int argc, char **argv)
+{
+	const struct report *r = ctx;
+
+	if (r->reverse && !r->tail)
+		return msg_misuse(argv[0], "--reverse needs --tail");
+	return command_input(o, argv[0], argc, argv);
 }
 
 int cmd_report(int argc, char **argv)
@@ -254,12 +329,14 @@ int cmd_report(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "no-lines", no_argument, NULL, 'l' },
+		{ "tail", required_argument, NULL, 't' },
+		{ "reverse", no_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
 	static const struct command command = {
-		.usage = usage, .shorts = "lh", .longs = longs,
-		.option = option, .run = run,
+		.usage = usage, .shorts = "lrh", .longs = longs,
+		.option = option, .operands = operands, .run = run,
 	};
 	struct report *r = mem_zalloc(1, sizeof(*r));
 	int status;

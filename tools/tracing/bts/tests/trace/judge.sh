@@ -537,6 +537,22 @@ judge_filters() {
 		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
+# The last rows, in both orders.
+judge_tail() {
+	for option in --no-lines --json; do
+		"$bts" report "$option" throws.dat | grep -v '^#\|^{"bill"' >"$work/all" &&
+			"$bts" report "$option" --tail 300 throws.dat | grep -v '^#\|^{"bill"' >"$work/a" &&
+			tail -n 300 "$work/all" | cmp - "$work/a" &&
+			"$bts" report "$option" --tail 300 -r throws.dat | grep -v '^#\|^{"bill"' >"$work/b" &&
+			tac "$work/a" | cmp - "$work/b" &&
+			"$bts" report "$option" --tail 7 --head 100 throws.dat | grep -v '^#\|^{"bill"' |
+			cmp - "$(head -n 100 "$work/all" | tail -n 7 >"$work/c" && echo "$work/c")" || return 1
+	done
+	"$bts" report --tail 1000000 throws.dat >"$work/a" && "$bts" report throws.dat | cmp - "$work/a" &&
+		misused report --tail 0 throws.dat && ! "$bts" report -r throws.dat 2>"$work/said" &&
+		grep -q -e '--reverse needs --tail' "$work/said"
+}
+
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
@@ -973,6 +989,7 @@ judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
+judge tail - "the last rows of a report" judge_tail
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names
