@@ -93,7 +93,7 @@ static struct tally_entry *place_entry(struct top *t, struct sym *sym, uint64_t 
 	if (t->by == BY_DSO)
 		return tally_at(t, sym->object, 0, NULL, 0);
 	if (t->by == BY_FUNCTION)
-		return tally_at(t, sym, 0, NULL, 0);
+		return tally_at(t, sym, sym->addr, NULL, 0);
 	if (object_line(sym->object, addr, &file, &line))
 		return tally_at(t, one_name(t, file), line, NULL, 0);
 	return tally_at(t, sym, UINT64_MAX, NULL, 0);
