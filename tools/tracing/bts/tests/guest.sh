@@ -330,7 +330,7 @@ misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
 		'--rearm 1 true' '--on exit true' '--flight --on signal:NONE true' '--flight --on a: true' \
 		'-p 1 --fork' '-p 1 --as root' '--as no-such-user true' '--repeat 0 true' '--repeat 2 -a' '--until-fail 1 true' \
-		'--repeat 2 --flight true' \
+		'--repeat 2 --flight true' '-o - true' \
 		'-o' '--flight=0 true'; do
 		# shellcheck disable=SC2086
 		status 125 bts record $words || return

@@ -215,5 +215,7 @@ int cmd_archive(int argc, char **argv)
 		trace = argv[optind++];
 	if (optind < argc)
 		return msg_misuse("archive", "%s: unexpected argument", argv[optind]);
+	if (!strcmp(trace, "-"))
+		return msg_misuse("archive", "-: the name of the trace is needed");
 	return run(trace, verbose);
 }

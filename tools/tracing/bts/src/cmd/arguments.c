@@ -13,7 +13,7 @@
 #include "command.h"
 
 const char options_help[] =
-	"  -i, --input FILE   the trace (trace.dat)\n"
+	"  -i, --input FILE   the trace (trace.dat); - is standard input\n"
 	"  --task NAME        only tasks with this name\n"
 	"  --pid PID,...      only these tasks\n"
 	"  --cpu LIST         only branches on these CPUs (0,2-3)\n"

@@ -26,6 +26,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/path.h"
 #include "dat.h"
 #include "dat_parts.h"
 #include "trace_dat.h"
@@ -82,21 +83,51 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	return b.at - header;
 }
 
+/* Copy all of @from to a file without a name. On failure, return -1 with errno. */
+static int copy_all(int from)
+{
+	FILE *file = tmpfile();
+	int fd = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+	char bytes[1 << 16];
+	ssize_t n = 0;
+
+	if (file)
+		fclose(file);
+	while (fd >= 0 && (n = read(from, bytes, sizeof(bytes))) && (n > 0 || errno == EINTR))
+		if (n > 0 && path_write_all(fd, bytes, n))
+			break;
+	if (fd < 0 || !n)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Open standard input. If it has no offsets, as a pipe, open a copy. */
+static int open_stdin(void)
+{
+	struct stat st;
+
+	if (!fstat(STDIN_FILENO, &st) && S_ISREG(st.st_mode))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	return copy_all(STDIN_FILENO);
+}
+
 struct dat *dat_open(const char *path, struct error *e)
 {
 	struct dat *dat = mem_zalloc(1, sizeof(*dat));
+	bool input = !strcmp(path, "-");
 	struct stat st;
 	uint64_t offset;
 
-	dat->path = mem_strdup(path);
+	dat->path = mem_strdup(input ? "standard input" : path);
 	pthread_mutex_init(&dat->lock, NULL);
-	dat->fd = open(path, O_RDONLY | O_CLOEXEC);
+	dat->fd = input ? open_stdin() : open(path, O_RDONLY | O_CLOEXEC);
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
-		error_errno(e, "read", path);
+		error_errno(e, "read", dat->path);
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		error_set(e, EINVAL, "read", path, "not a regular file");
+		error_set(e, EINVAL, "read", dat->path, "not a regular file");
 		goto fail;
 	}
 	dat->size = st.st_size;

@@ -372,6 +372,8 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "--until-fail needs --repeat");
 	if (!*options->output)
 		return msg_misuse("record", "-o: the file name is empty");
+	if (!strcmp(options->output, "-"))
+		return msg_misuse("record", "-o -: a trace needs a file");
 	return judge_vm(options);
 }
 

@@ -86,7 +86,8 @@ void objects_init(struct objects *all, const char *trace, const char *uname)
 
 	*all = (struct objects) { .uname = uname };
 	all->archive = mem_format("%s.archive", trace);
-	if (access(all->archive, R_OK)) {
+	/* A trace on standard input has no archive. */
+	if (!strcmp(trace, "-") || access(all->archive, R_OK)) {
 		free(all->archive);
 		all->archive = NULL;
 	}

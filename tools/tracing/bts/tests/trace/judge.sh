@@ -22,6 +22,10 @@ n=0
 failed=0
 # shellcheck source=tools/tracing/bts/tests/trace/tui.sh
 . "$progs/../tui.sh"
+# shellcheck source=tools/tracing/bts/tests/trace/inlined.sh
+. "$progs/../inlined.sh"
+# shellcheck source=tools/tracing/bts/tests/trace/rows.sh
+. "$progs/../rows.sh"
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 # shellcheck source=tools/tracing/bts/tests/lib/lib.sh
@@ -537,22 +541,6 @@ judge_filters() {
 		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
-# The last rows, in both orders.
-judge_tail() {
-	for option in --no-lines --json; do
-		"$bts" report "$option" throws.dat | grep -v '^#\|^{"bill"' >"$work/all" &&
-			"$bts" report "$option" --tail 300 throws.dat | grep -v '^#\|^{"bill"' >"$work/a" &&
-			tail -n 300 "$work/all" | cmp - "$work/a" &&
-			"$bts" report "$option" --tail 300 -r throws.dat | grep -v '^#\|^{"bill"' >"$work/b" &&
-			tac "$work/a" | cmp - "$work/b" &&
-			"$bts" report "$option" --tail 7 --head 100 throws.dat | grep -v '^#\|^{"bill"' |
-			cmp - "$(head -n 100 "$work/all" | tail -n 7 >"$work/c" && echo "$work/c")" || return 1
-	done
-	"$bts" report --tail 1000000 throws.dat >"$work/a" && "$bts" report throws.dat | cmp - "$work/a" &&
-		misused report --tail 0 throws.dat && ! "$bts" report -r throws.dat 2>"$work/said" &&
-		grep -q -e '--reverse needs --tail' "$work/said"
-}
-
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
@@ -595,70 +583,6 @@ judge_demangled() {
 	# The recording ended when one of the functions rust::* was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
-}
-
-# entries TRACE OPTION...: print depth and name of each call from main() on, except interrupts.
-entries() {
-	trace=$1
-	shift
-	"$bts" replay -F main "$@" "$trace.dat" | sed -n -e 's/ \[inlined]//' -e '/interrupt$/d' \
-		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
-}
-
-# With --inline, the tree must be that of the program without inlining, and lose no instructions.
-judge_inline() {
-	entries inlines-not >"$work/a"
-	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
-	for trace in inlines inlines-clang; do
-		entries "$trace" --inline | diff "$work/a" - && ! entries "$trace" | cmp -s "$work/a" - &&
-			"$bts" graph --inline inner "$trace.dat" >"$work/text" &&
-			awk '/^function/ { getline; exit !($1 == 5 && $4 == "inner" && $5 == "[inlined]") }' \
-				"$work/text" || return 1
-		whole=$(total "$trace.dat")
-		[ "$(total "$trace.dat" --inline)" = "$whole" ] &&
-			"$bts" dump -f folded --inline "$trace.dat" 2>/dev/null >"$work/folded" &&
-			grep -q ';first;outer \[inlined];inner \[inlined];told [0-9]*$' "$work/folded" &&
-			[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$whole" ] &&
-			"$bts" dump -f callgrind --inline -o "$work/out" "$trace.dat" >/dev/null &&
-			callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
-			sed -n 's/^ *\([0-9]*\) .*inlines.c:\([a-z]*\) .*\/inlines.*/\2 \1/p' >"$work/text" ||
-			return 1
-		# The functions inlined in first() are parts of first(), and are counted there once.
-		awk '{ n[$1] = $2 }
-			END { exit !(n["outer"] && n["outer"] < n["first"] && n["first"] < n["main"]) }' \
-			"$work/text" || return 1
-	done
-	"$bts" dump -f csv --inline inlines.dat 2>"$work/said" && return 1
-	grep -q -e '--inline: -f csv shows no calls' "$work/said"
-}
-
-# gcov counts the calls in a build without inlining. Inlined calls must add up to the same counts.
-judge_inline_calls() {
-	(cd "$work" && gcc -O0 -DINLINED= --coverage -o plain "$progs/inlines.c" && ./plain &&
-		gcov -b -t plain-inlines.gcda 2>/dev/null) |
-		sed -n 's/^function \([a-z]*\) called \([0-9]*\) .*/\1 \2/p' | sort >"$work/a"
-	[ "$(wc -l <"$work/a")" -eq 7 ] || return 1
-	for trace in inlines inlines-clang; do
-		"$bts" cover -f lcov --inline --dso "$trace" "$trace.dat" 2>/dev/null |
-			sed -n 's/^FNDA:\([0-9]*\),\(.*\)/\2 \1/p' | sort | diff "$work/a" - &&
-			"$bts" top --inline -n 0 --dso "$trace" "$trace.dat" |
-			sed -n 's/ \[inlined]//; s/  ('"$trace"')$//p' | awk '{ print $6, $5 }' | sort |
-			join "$work/a" - | awk '$2 != $3 { print "#", $0; bad = 1 } END { exit bad || NR != 7 }' ||
-			return 1
-		"$bts" cover -f lcov --dso "$trace" "$trace.dat" 2>/dev/null | grep -q '^FNDA:0,inner$' ||
-			return 1
-	done
-	"$bts" cover -f pcs --inline inlines.dat 2>"$work/said" && return 1
-	grep -q -e '--inline: -f pcs shows no functions' "$work/said"
-}
-
-# llvm-addr2line must find the same inlined functions at the ends of each branch.
-judge_inline_places() {
-	for trace in inlines inlines-clang; do
-		"$progs/../inlined.py" "$bts" "$trace" || return 1
-	done
-	"$bts" report --inline inlines.dat >"$work/text" && grep -q \
-		' first+0x[0-9a-f]* > outer \[inlined] > inner \[inlined] -> told+0x0  call ' "$work/text"
 }
 
 # Two static functions with the same name, and two overloads.
@@ -990,6 +914,7 @@ judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge tail - "the last rows of a report" judge_tail
+judge stdin - "a trace on standard input" judge_stdin
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Judge which rows are read and printed. judge.sh sources this file, in the directory with the
+# traces, and has set $bts and $work.
+#
+# shellcheck disable=SC2154
+
+# Print the output without the summary, and without the name of the file in bts info.
+rows() { # BTS-ARGUMENT...
+	"$bts" "$@" 2>&1 | sed -e '/^#/d' -e '/^{"bill"/d' -e 's/^file  *[^,]*//'
+}
+
+# A trace in a pipe and in a redirected file. It has no archive.
+judge_stdin() {
+	cp calls.dat "$work/alone.dat" && mkfifo "$work/pipe" || return
+	for command in 'report --no-lines' 'top -n 0' 'replay -D 5' 'cover -f pcs' 'dump -f csv' 'info --stats'; do
+		cat calls.dat >"$work/pipe" &
+		# shellcheck disable=SC2086 # a command and its options
+		rows $command "$work/alone.dat" >"$work/a" && rows $command - <"$work/pipe" | cmp "$work/a" - &&
+			[ "$(wc -l <"$work/a")" -gt 10 ] || return 1
+	done
+	rows top -n 3 "$work/alone.dat" >"$work/a" && rows top -n 3 -i - <calls.dat | cmp "$work/a" - &&
+		"$bts" diff --all calls.dat - <"$work/alone.dat" >"$work/a" &&
+		! echo none | "$bts" top - 2>"$work/said" &&
+		grep -q '^bts: read: standard input: not a trace' "$work/said"
+}
+
+# The last rows, in both orders.
+judge_tail() {
+	for option in --no-lines --json; do
+		rows report "$option" throws.dat >"$work/all"
+		rows report "$option" --tail 300 throws.dat >"$work/a"
+		head -n 100 "$work/all" | tail -n 7 >"$work/b"
+		tail -n 300 "$work/all" | cmp - "$work/a" && tac "$work/a" >"$work/c" &&
+			rows report "$option" --tail 300 -r throws.dat | cmp - "$work/c" &&
+			rows report "$option" --tail 7 --head 100 throws.dat | cmp - "$work/b" || return 1
+	done
+	"$bts" report --tail 1000000 throws.dat >"$work/a" && "$bts" report throws.dat | cmp - "$work/a" &&
+		misused report --tail 0 throws.dat && ! "$bts" report -r throws.dat 2>"$work/said" &&
+		grep -q -e '--reverse needs --tail' "$work/said"
+}
