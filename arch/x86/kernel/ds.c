@@ -2,17 +2,18 @@
 /*
  * Branch Trace Store: claim BTS, set the threshold, flush CPUs, follow CPU hotplug
  *
- * perf owns the Debug Store (DS) area, which BTS and PEBS share, the counters, and the
- * PMI's vector. A claim borrows the BTS half of the area. While perf or this driver uses
- * BTS, the other one gets -EBUSY. perf allocates the buffers, maps them in the
- * cpu_entry_area, which KPTI's user page tables contain too, and writes MSR_IA32_DS_AREA,
- * also on CPUs that come online later. perf treats a claim like an active event, so its PMI
- * handler keeps unmasking the PMI in the local APIC.
+ * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and
+ * PEBS share. A claim borrows the BTS half of the area. While perf or this driver uses BTS,
+ * the other of the two gets -EBUSY. perf allocates the buffers and maps them in the
+ * cpu_entry_area, which KPTI's user page tables contain too. perf writes MSR_IA32_DS_AREA on
+ * each CPU, including CPUs that come online later. perf treats a claim like an active event,
+ * so perf's PMI handler keeps unmasking the PMI in the local APIC.
  *
- * A CPU joins in the ONLINE section of CPU hotplug, before its first task. Its interrupts
- * cannot be probed earlier, because a CPU ignores NMIs until it is in cpu_online_mask. It
- * leaves in the STARTING section, with interrupts off, after its last task and before perf
- * clears DS_AREA. The claim, the release, and suspend use the same functions.
+ * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run
+ * there. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
+ * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after
+ * its last task and before perf clears DS_AREA. The claim, the release, and suspend use the
+ * same functions.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -36,7 +37,8 @@
 
 /*
  * Records per interrupt. A higher number slows the program down less, but delays perf's
- * interrupts: at 4 kHz, perf loses no sample with 512, and one in a thousand with 1024.
+ * interrupts. If perf samples at 4 kHz, it loses no sample with 512 records per interrupt,
+ * and one sample in a thousand with 1024.
  */
 static unsigned int ds_threshold = 512;
 
@@ -67,7 +69,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Record again, even if recording had stopped on this CPU. Context: this CPU, BTS off. */
+/* Ask the client again, even if recording had stopped. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -155,9 +157,10 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * A CPU that crashed during a drain keeps its records. Nothing more is recorded until the
- * client's turn() is called again. If two CPUs crash at once, each requests the other's
- * records. A CPU that does not respond in time still drains at its next NMI.
+ * If a CPU crashes during a drain, the records of this drain stay in its buffer. Nothing more
+ * is recorded until the client's turn() is called again. If two CPUs crash at once, each CPU
+ * requests the records of the other CPU. A CPU that does not respond in time still drains at
+ * its next NMI.
  *
  * Context: Any, with interrupts off; including NMI and the stack overflow exception. Takes
  * no lock and allocates nothing; waits up to 10 ms for the other CPUs. BTS is claimed.
@@ -205,7 +208,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI that set these may have ended after the static key was disabled. */
+		/* The static key may have been disabled during an NMI that set these. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -307,12 +310,13 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each CPU is probed, now or when it comes online. If its BTS works, the CPU calls the
- * client's turn() at once. Otherwise BTS is not used there: ds_bts_fault() returns the
- * reason, and a flush of the CPU sets @dead.
+ * client's turn() at once. Otherwise BTS is not used on that CPU: ds_bts_fault() returns the
+ * reason, and the batch of a flush has @dead set.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
- * Return: 0, or with BTS off: -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT;
- * -ENODEV without BTS; -ENOMEM without buffers from perf; -EIO if BTS works on no CPU.
+ * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no
+ * BTS; -ENOMEM if perf cannot allocate the buffers; -EIO if BTS works on no CPU; or another
+ * error. On error BTS is off everywhere.
  */
 int ds_bts_claim(const struct ds_bts_ops *ops)
 {

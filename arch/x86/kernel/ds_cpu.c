@@ -9,10 +9,10 @@
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
- * A circular buffer (DS_BTS_CIRCULAR) wraps and raises no interrupts. A drain hands the
- * records to the client, overwrites them with zeroes and resets the index to base. An NMI
- * that drains stores only about a dozen branches at its entry and at its exit, because BTS
- * is off while perf's handler runs:
+ * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts.
+ * A drain hands the records to the client, overwrites them with zeroes and resets the index
+ * to base. If an NMI drains, BTS is off while perf's handler runs, so the CPU stores only
+ * about a dozen branches at the entry of the NMI, and as many at its exit:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -26,20 +26,20 @@
  * perf unmasks them. If a PMI is lost meanwhile, either ds_bts_nmi() finds the index above
  * the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
- * The hardware may raise the PMI late, or for each record above the threshold. After TR was
- * cleared, it may still store records, which are own. It may cache the index while TR is
- * set. A machine check may clear TR, which the next drain notices.
+ * The hardware may raise the PMI late, or for each record above the threshold. After TR is
+ * cleared, the hardware may still store a few records, which are own. While TR is set, it
+ * may cache the index. A machine check may clear TR; the next drain notices that.
  *
  * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
  * interrupts off. The exception is a CPU that crashes: it sets @crash and @crash_nmi of the
  * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. @busy is set from the
  * start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that finds
  * @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
- * yet, the NMI does so, because otherwise all its branches would be stored.
+ * yet, the NMI switches it off, because otherwise all branches of the NMI would be stored.
  *
  * BTS does not see SMM, SGX enclaves, or VMX guests, which have their own DEBUGCTL. A VM
  * exit clears DEBUGCTL, so BTS does not see the host either until KVM restores DEBUGCTL.
- * When the buffer is full, branches are lost. The loss is reported, but not their number.
+ * When the buffer is full, branches are lost. The loss is reported, but not its size.
  * While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's vector, and
  * the PMI of BTS is lost. The next drain then finds the records.
  *
@@ -118,8 +118,9 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. After a drain, these are own records that were stored
- * late. Without a drain, the handlers of an NMI that had to drain were skipped (microcode
- * update), or something else had set TR. Context: as ds_bts_on(); not instrumented.
+ * late. If there was no drain, either the handlers of an NMI were skipped (microcode update)
+ * although the NMI had to drain, or something else had set TR.
+ * Context: as ds_bts_on(); not instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -165,7 +166,7 @@ __ds_text void ds_bts_on(void)
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* A crash may have sent an NMI that came just before BTS went on. */
+		/* The NMI of a crash may have cleared @ctl just before BTS went on. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
@@ -173,8 +174,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS
- * off yet. This function is not in .text..ds, because it mostly leaves BTS on, and own
- * records in the middle of a batch are not found. Context: NMI, before RCU watches.
+ * off yet. This function is not in .text..ds, because it usually leaves BTS on, and records
+ * of that section are left out only at the ends of a batch.
+ * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
 {
@@ -190,7 +192,8 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * The NMI returns to @ip, or restarts for a nested NMI. Context: NMI, RCU does not watch.
+ * End an NMI that returns to @ip, or that starts again because another NMI came meanwhile.
+ * Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
 {
@@ -234,8 +237,8 @@ static bool ds_unmask_pmi(void)
 /*
  * If the index has reached the threshold, a PMI is pending, unless it arrived during this
  * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
- * no other can come, so unmask it. In an NMI this is not certain: a PMI that was delivered
- * during the NMI is masked, too, and comes when the NMI ends.
+ * no other can come, so unmask it. In an NMI, a masked PMI is not always lost: if it was
+ * delivered during the NMI, it comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -322,7 +325,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* Keep the counts in a flush, because the client may not count batches yet. */
+	/* A flush keeps the counts, because the client may not count batches yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -357,11 +360,12 @@ void ds_bts_ask(struct task_struct *task)
 }
 
 /*
- * Handle the PMI, one of several sources of NMIs. Only a CPU that stores branches raises
- * the PMI, for this driver or because something else has set TR. If a PMI comes during a
- * drain, the first of the two to act sets @pmi, and the second clears it. If no drain is
- * running, the branches of an NMI from another source may have reached the threshold. Drain
- * them here, because perf may unmask the PMI too late.
+ * Handle the PMI, one of several sources of NMIs. A CPU raises the PMI only while it stores
+ * branches, for this driver or because something else has set TR. Each PMI belongs to a
+ * drain. If the PMI comes first, this function sets @pmi to DS_PMI_SEEN, and the drain clears
+ * @pmi. If the drain is first, it sets @pmi to DS_PMI_DUE, and this function clears @pmi. If
+ * no drain is running, the branches of an NMI from another source may have reached the
+ * threshold. Drain them here, because perf may unmask the PMI too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -393,7 +397,7 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* Try again, because an NMI from another source or a wrong record (AAJ122) spoils a try. */
+/* A try fails if an NMI from another source comes, or if a record is wrong (AAJ122). */
 #define DS_PROBE_TRIES		8
 /* The maximum number of branches of a loop. The buffer has room for two such loops. */
 #define DS_PROBE_BRANCHES	1024
@@ -432,8 +436,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. After TR is cleared, the CPU may store a record late, or still
- * store the next branches. So take some branches first.
+ * Discard the probe's records. After TR is cleared, the CPU may store a record late, or may
+ * still store the next branches. So take some branches before the records are discarded.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -490,7 +494,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* To an NMI, the probe looks like a drain of a CPU that stores branches. */
+	/* An NMI must handle the probe like a drain of a CPU that stores branches. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
@@ -523,6 +527,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* A PMI after perf's last event may have left the PMI masked in the local APIC. */
+	/* If a PMI came after perf's last event, it is still masked in the local APIC. */
 	ds_unmask_pmi();
 }

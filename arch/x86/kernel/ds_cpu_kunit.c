@@ -76,7 +76,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Pretend that an NMI was running during the last release, and left the CPU busy. */
+/* Do as if an NMI had been running during the last release, and had left the CPU busy. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
@@ -156,8 +156,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * If the records of an NMI are drained already, the branches of the NMI must not raise the
- * next interrupt, so BTS goes off, and the NMI drains.
+ * If the records of a PMI are drained before the PMI comes, the branches of its NMI must not
+ * raise the next interrupt. So the NMI switches BTS off, and drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -183,7 +183,10 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* If another NMI's branches reach the threshold and the PMI is lost, that NMI drains. */
+/*
+ * If the branches of an NMI from another source reach the threshold, and the PMI is lost,
+ * that NMI drains.
+ */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();
@@ -214,7 +217,7 @@ static void ds_test_nmi_other(struct kunit *test)
 
 /*
  * After a crash, something else sets TR, for example a hypervisor. The PMI switches BTS
- * off, and a later NMI from another source is not claimed.
+ * off. The driver does not claim a later NMI from another source.
  */
 static void ds_test_nmi_foreign(struct kunit *test)
 {
@@ -261,7 +264,7 @@ static void ds_test_claim(struct kunit *test)
 		KUNIT_EXPECT_GT(test, per_cpu(ds_test_cpu, cpu).records, 0);
 }
 
-/* Keep this CPU in a drain until the crash is over. */
+/* Keep this CPU in a drain. @over is set to false now, and to true when the crash is over. */
 static void ds_test_hold(void *over)
 {
 	ds_bts_off();
@@ -309,8 +312,8 @@ static void ds_test_crash_there(void *unused)
 }
 
 /*
- * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash is not that PMI.
- * That NMI is claimed, even if the CPU has already drained by itself.
+ * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be taken
+ * for the PMI, and must be claimed even if the CPU has already drained by itself.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {

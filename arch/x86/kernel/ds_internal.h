@@ -18,13 +18,13 @@
 /* No instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* Limit of the own records at the entry, and at the exit, of an NMI that drains. */
+/* The maximum number of own records at the entry of an NMI that drains, or at its exit. */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many PMIs in a row that found only own records. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain uses the buffer. An NMI does not touch the buffer while another drain does. */
+/* Which drain uses the buffer. An NMI that interrupts a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
@@ -43,7 +43,7 @@ enum ds_pmi {
  * @ds:		the DS area, while the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
  * @debugctl:	DEBUGCTL before BTS last went off
- * @end:	the index when BTS went off; later records were stored late
+ * @end:	the index when BTS went off; records after this index were stored late
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
  * @pmi:	the state of the PMI that belongs to a drain
@@ -52,8 +52,10 @@ enum ds_pmi {
  * @crash_nmi:	the NMI of that request has not come yet. Set by that CPU
  * @idle_pmis:	number of PMIs in a row that found only own records. From DS_IDLE_PMIS on,
  *		nothing is recorded until the next ds_bts_update_all()
- * @strays:	own records not yet reported: stored by the probe, or after BTS went off
- * @discarded:	discarded records not yet reported: found when BTS went on
+ * @strays:	number of own records, not yet reported, that were stored during the probe or
+ *		after BTS went off
+ * @discarded:	number of records, not yet reported, that were in the buffer when BTS went
+ *		on, and were discarded
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, restored when BTS is given back

@@ -208,7 +208,7 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 		ds_test_expect(test, nr - size + 1, size - 1);
 }
 
-/* A wrap of a circular buffer is noticed, whether the hardware is @lazy or not. */
+/* The driver notices that a circular buffer has wrapped, also if the hardware is lazy. */
 static void ds_test_wrap(struct kunit *test)
 {
 	static const unsigned int slots[] = { 2, 3, 100, DS_TEST_SLOTS - 1 };
@@ -273,7 +273,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two records at the start are own, one at the end. A wrap loses one more. */
+		/* Two records at the start and one at the end are own. A wrap drops one. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -284,7 +284,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* Only records at the ends of a batch are own, if they have an address in the section. */
+/* Own records have an address in the section, and are at the ends of a batch. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* Only the last NMI entry is used, and it must be within the limit. */
+	/* The last branch to the entry point counts, if it is among the last 512 records. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -371,7 +371,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* If the NMI interrupted the section, the branch into it is own as well. */
+	/* If the NMI interrupted the section, the branch into the section is own as well. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->nmi = true;
 	ds_test_store_nr(t, 7);
@@ -382,7 +382,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The NMI's entry has a wrong origin. Another interrupt came earlier at the same address. */
+/* The NMI's entry has a wrong origin. An earlier interrupt has the origin of the NMI. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -402,7 +402,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when the NMI came, its entry was not stored, and all records are shown. */
+/* If BTS was off when the NMI came, the NMI's entry was not stored. All records are shown. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* The last branch to an entry point is the NMI's. With FRED, other events have the same. */
+/* The NMI's entry is the last one. With FRED, other events have the same entry points. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -456,7 +456,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a CPU may store the crossings of the NMI or not. */
+/* With BTS_OFF_OS, the batch may begin and end with crossings of NMIs, or without them. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -503,7 +503,7 @@ static void ds_test_nmi_head(struct kunit *test)
 	}
 }
 
-/* If an NMI interrupted the section after BTS was on, the section's exit follows. */
+/* If an NMI comes in the section after BTS is on, the branch out of the section follows. */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -539,7 +539,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* If the buffer is full, it may not contain the NMI's entry. */
+/* A full buffer may lack the entry of the NMI, so it is not searched for the entry. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -608,7 +608,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* Simulate a PMI that finds own records and @more records of traced code. */
+/* Simulate a PMI that finds @more records of traced code and one own record. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);

@@ -8,20 +8,23 @@
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
  *
- * The oldest record (x), which would be overwritten next, is dropped, so that a wrapped
- * buffer has always lost a record, even if it was filled exactly. The hardware does not
- * report a wrap. Drained records are zeroed, so if slot x is in use, the buffer has
- * wrapped. A batch ends at the index when BTS went off (@end); later records are own.
+ * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
+ * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts
+ * as wrapped, and record x, the oldest one, is dropped, so that each reported wrap is a loss.
+ * A batch ends at the index when BTS went off (@end). Records after @end are own.
  *
- * Own records are found by their addresses, because the code of the driver and the tracer
- * that runs while BTS is on is in one section. At the beginning of a batch, own records
- * leave the section; at the end, they enter it. After an own record, the branch of a return
- * thunk is own too. If an NMI drains, its entry and its exit are own, too. The entry begins
- * with the last branch to the kernel's NMI entry point. The exit ends with the branch back
- * to the interrupted instruction. Each has at most DS_NMI_RECORDS records. If one of these
- * branches is not found, the records are delivered and counted as unsure. The origin of the
- * entry's branch is not checked, because it may be wrong (AAJ122). A full buffer is not
- * searched for the entry, because the NMI may have begun after the last record.
+ * All code of the driver and the tracer that runs while BTS is on is in one section, so own
+ * records are found by their addresses. At the beginning of a batch, own records leave the
+ * section; at the end of a batch, they enter the section. If an own record leads to a return
+ * thunk, the branch of the thunk is own too.
+ *
+ * If an NMI drains, its entry and its exit are own, too, with at most DS_NMI_RECORDS records
+ * each. The entry begins with the last branch to the kernel's NMI entry point. The exit ends
+ * with the branch back to the interrupted instruction. If the beginning of the entry, or the
+ * end of the exit, is not found, the records are delivered and counted as unsure. The origin
+ * of the branch to the entry point is not checked, because the origin may be wrong (AAJ122).
+ * A full buffer is not searched for the entry, because the NMI may have begun after the last
+ * record was stored.
  */
 
 #include <linux/minmax.h>
@@ -59,7 +62,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* The index may be at the maximum, because a CPU may wrap only at the next record. */
+/* The index may be at the maximum, if the CPU wraps only when it stores the next record. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -143,13 +146,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* Return how many records may be an NMI's entry or exit: one with BTS_OFF_OS. */
+/* Return the maximum number of records of an NMI's entry or exit. With BTS_OFF_OS it is 1. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Return how many records at the start belong to the exit of the last drain. */
+/* Return how many records at the start of a batch belong to the exit of the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -175,8 +178,8 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 
 /*
  * NMIs that interrupt a KVM guest have their own entry points. With FRED, NMIs share their
- * entry points with all other events. The last branch to an entry point is the NMI's, because
- * only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
+ * entry points with all other events. The last branch to an entry point is that of the NMI,
+ * because only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
  */
 static bool ds_is_nmi_entry(u64 addr)
 {
@@ -194,14 +197,14 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Find where the entry of the draining NMI begins. Return: its index, or @nr. */
+/* Return the index of the first record of the draining NMI's entry, or @nr. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* Something had switched BTS off, for example a VM exit: the entry was not stored. */
+	/* The entry was not stored, because something (a VM exit?) had switched BTS off. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
@@ -212,7 +215,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/* Find where this drain's entry begins. After the branch to the section only NMIs follow. */
+/* Return where the own records at the end begin. An NMI may have interrupted the section. */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {
@@ -233,10 +236,10 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
 /**
  * ds_cut_own - leave own records out of a batch
  * @batch:	the batch; @own and @unsure are increased
- * @c:		the CPU's state, which tells how the last drain ended and how this one began
- * @nmi:	an NMI drains; it has switched BTS off at its entry
+ * @c:		the CPU's state, which shows how the last drain ended and how this one began
+ * @nmi:	this drain is in an NMI, which has switched BTS off at its entry
  *
- * Searches at most DS_NMI_RECORDS records at each end.
+ * Searches at most DS_NMI_RECORDS records for an NMI's entry, and for its exit.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {

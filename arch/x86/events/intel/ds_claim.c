@@ -24,7 +24,7 @@
 bool intel_ds_has_bts(void)
 {
 	/*
-	 * Without a PMU driver, perf sets up no DS area and has no interrupt handler, but
+	 * If perf does not drive the PMU, there is no DS area and no interrupt handler, but
 	 * bts_init() may still set x86_pmu.bts.
 	 */
 	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
@@ -33,10 +33,10 @@ bool intel_ds_has_bts(void)
 /**
  * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
- * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and events
- * that use BTS or LBR are refused, on some CPUs Intel PT, too. DS_AREA is set on every CPU,
- * now or when it comes online. PEBS and the counters keep working. perf's PMI handler keeps
- * unmasking the PMI. The caller must not claim again before the release.
+ * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and perf
+ * refuses events that use BTS, LBR or, on some CPUs, Intel PT. perf sets DS_AREA on every
+ * CPU, now or when the CPU comes online. PEBS and the counters keep working, and perf's PMI
+ * handler keeps unmasking the PMI. The caller must not claim again before the release.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, without lbr_pt_coexist, Intel PT; -ENODEV if

@@ -38,9 +38,10 @@ struct ds_bts_record {
 
 /*
  * What a CPU records. A branch between user space and the kernel (a crossing) belongs to
- * both sides. By default the hardware stores both sides and the tracer filters. With
- * BTS_OFF_OS or BTS_OFF_USR, which DS_BTS_CPL_FILTER sets for speed, the hardware also
- * drops the crossings in one direction; which direction depends on the CPU.
+ * both sides. By default the hardware stores both sides and the tracer filters. To save
+ * time, DS_BTS_CPL_FILTER makes the hardware leave out the unwanted side, with BTS_OFF_OS
+ * or BTS_OFF_USR. Then the crossings in one direction are not stored either. Which
+ * direction that is depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -52,10 +53,10 @@ struct ds_bts_record {
 
 /*
  * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
- * perf's buffer of 2730 records, because branches arrive until BTS is off. The minimum is
- * several times the number of branches that an NMI takes after ds_bts_nmi_leave(), so that
- * the end of one interrupt cannot raise the next. These are about a dozen branches on any
- * kernel, because no sanitizer instruments the end of exc_nmi() or assembly code.
+ * perf's buffer of 2730 records, because branches arrive until BTS is off. An NMI takes
+ * about a dozen branches after ds_bts_nmi_leave() on any kernel, because no sanitizer
+ * instruments the end of exc_nmi() or assembly code. The minimum is several times as many,
+ * so that the end of one interrupt cannot raise the next.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -64,7 +65,7 @@ struct ds_bts_record {
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
-	DS_DRAIN_FLUSH,		/* others, for example a reader or a change of options */
+	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
 	DS_DRAIN_STOP,		/* recording ends */
 	DS_DRAIN_OFFLINE,	/* the CPU leaves: offline, suspend, reboot, release */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
@@ -93,7 +94,7 @@ struct ds_bts_slice {
  *		so later branches were not stored
  * @stopped:	recording stops on this CPU, because too many interrupts in a row found
  *		only own records
- * @dead:	this CPU's BTS does not work, so BTS is not used. Set in the batch of a flush
+ * @dead:	this CPU's BTS does not work and is not used. Set only in the batch of a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -119,8 +120,8 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
  * The section for code of the driver and the tracer that runs while BTS is on. Such code
  * switches BTS off first and on last. A record that begins or ends in this section is own
  * (not of the traced code). The section must not be probed, traced or sanitized. Interrupts
- * must stay off from before it is entered until after it is left. objtool checks that this
- * code calls other code only between ds_bts_pause() and ds_bts_resume().
+ * must stay off from before the section is entered until after it is left. objtool checks
+ * that this code calls other code only between ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
@@ -197,9 +198,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. If the NMI must drain, or interrupts a drain, or its
- * records are drained already, BTS goes off before the NMI's handlers run, because the
- * handlers might take enough branches to raise the next interrupt.
+ * Call this when an NMI begins. BTS goes off before the NMI's handlers run if the NMI must
+ * drain, if it interrupts a drain, or if a PMI is due whose records are drained already.
+ * Otherwise the handlers might take enough branches to raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
