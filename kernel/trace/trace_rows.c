@@ -27,7 +27,7 @@ unsigned int trace_rows(struct trace_iterator *iter)
  *
  * Called with trace_event_read_lock() held.
  *
- * Return: false if that was the entry's last row.
+ * Return: false if the printed or skipped row was the entry's last row.
  */
 bool trace_next_row(struct trace_iterator *iter)
 {

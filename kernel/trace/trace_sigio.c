@@ -2,11 +2,11 @@
 /*
  * Send SIGIO to readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
- * A signal is sent when poll() would find something to read, given buffer_percent, and when
- * a snapshot swaps the buffers; then there may be nothing to read. The next signal is sent
- * only after the reader has read: at once if the ring buffer still has entries, otherwise
- * when new entries come. So a reader that does not read is not flooded with signals, even if
- * each signal adds to the trace.
+ * A signal is sent when poll() would find something to read, given buffer_percent. A signal
+ * is also sent when a snapshot swaps the buffers, although there may be nothing to read. The
+ * next signal is sent only after the reader has read: at once if the ring buffer still has
+ * entries, otherwise when new entries come. So a reader that does not read is not flooded
+ * with signals, even if each signal adds to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -16,9 +16,10 @@
  * Concurrency:
  *
  *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the
- *	  pointer of the iterator.
- *	- Readers and the wake-up write @sent, with xchg(). If a reader clears @sent between
- *	  the check and the signal, the reader gets one signal too many, not one too few.
+ *	  iterator's pointer to the structure.
+ *	- Readers and trace_sigio_wake() write @sent. If a reader clears @sent while
+ *	  trace_sigio_wake() sends a signal, the reader gets one signal too many, not one
+ *	  too few.
  */
 
 #include <linux/fs.h>
@@ -31,12 +32,12 @@
 
 /**
  * struct trace_sigio - a reader that has requested SIGIO
- * @iter:	its iterator
- * @buffer:	the ring buffer that was live when the reader looked
+ * @iter:	the reader's iterator
+ * @buffer:	the ring buffer that was live when the reader last looked
  * @queue:	which processes get the signal
  * @sent:	the signal has been sent, and the reader has not read since
  * @wait:	an entry in the wait queue on which poll() would sleep
- * @head:	that wait queue, or NULL
+ * @head:	the wait queue that contains @wait, or NULL
  * @table:	makes ring_buffer_poll_wait() add the entry
  */
 struct trace_sigio {
@@ -52,8 +53,9 @@ struct trace_sigio {
 static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
- * With a @table, an empty ring buffer calls trace_sigio_wake() when an entry comes or a
- * snapshot swaps the buffers. After a swap the reader must look into the other buffer.
+ * Report whether the reader has something to read. If not, and with a @table, the ring
+ * buffer calls trace_sigio_wake() when an entry comes or a snapshot swaps the buffers. After
+ * a swap the reader must look into the buffer that is live now.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -64,8 +66,8 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 				  iter->tr->buffer_percent) & EPOLLIN)
 		return true;
 	/*
-	 * Pairs with the wake-up in update_max_tr(): either it finds @wait in the queue, or
-	 * this function finds the new buffer.
+	 * Pairs with the wake-up in update_max_tr(): either the wake-up finds @wait in the
+	 * queue, or this function finds that the live buffer has changed.
 	 */
 	smp_mb();
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
@@ -93,7 +95,7 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* A snapshot or a change of buffer_percent may change the wait queue. */
+/* Move @wait to @head. A snapshot or a change of buffer_percent may change the wait queue. */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {
@@ -143,7 +145,7 @@ static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
 
 /**
  * trace_sigio_set - the fasync() of trace_pipe and trace_pipe_raw
- * @iter:	the reader's iterator; its release frees the memory allocated here
+ * @iter:	the reader's iterator; the file's release() frees the memory allocated here
  * @fd:		the argument of fasync()
  * @filp:	the argument of fasync()
  * @on:		the argument of fasync()

@@ -16,7 +16,7 @@ struct trace_iterator;
  *
  *	- With RING_BUFFER_ALL_CPUS: process context. For ON, OFF and POLL the tracer stays
  *	  chosen, because trace_types_lock is held or a reader has a pipe open (trace_ref).
- *	  For other reasons the instance may just have left the tracer.
+ *	  If the reason is another one, the instance may just have left the tracer.
  *	- With a CPU: any context, up to NMI. The CPU is that of the caller, unless the
  *	  caller has migrated. The instance may just have left the tracer.
  *	- In a crash @tr is NULL, which means all instances. The context is any.
@@ -25,10 +25,10 @@ struct trace_iterator;
 /* Why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
 	/* RING_BUFFER_ALL_CPUS, or this CPU */
-	TRACER_SYNC_FLUSH,	/* the records are needed now, or there is room */
+	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room */
 	TRACER_SYNC_ON,		/* the ring buffer is on */
 	/* RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: all) is about to go off */
+	TRACER_SYNC_OFF,	/* the ring buffer is about to go off; in a crash, all are */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
 	/* This CPU */
