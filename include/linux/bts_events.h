@@ -33,15 +33,15 @@ struct bts_departs {
 
 /**
  * struct bts_map - an executable mapping
- * @addr:	its first address
- * @len:	its length in bytes
- * @offset:	its offset in the file, in bytes
+ * @addr:	the first address of the mapping
+ * @len:	the length of the mapping in bytes
+ * @offset:	where in the file the mapping begins, in bytes
  * @ino:	the file's inode, or 0 if there is no file
  * @maj:	major number of the file system's device
  * @min:	minor number of the file system's device
  * @path:	the path of the file, a name in brackets, //anon or //toolong
  * @build_id:	the build ID of the ELF file
- * @build_id_size: its size; 0 if there is no build ID, or it is not in memory
+ * @build_id_size: size of the build ID; 0 if the file has none, or it is not in memory
  */
 struct bts_map {
 	u64		addr;
@@ -60,16 +60,16 @@ struct bts_map {
 DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
-/* The current task must call __bts_resume_user(). Only map.c writes this. */
+/* Whether this CPU's task must call __bts_resume_user(). Only map.c writes this. */
 DECLARE_PER_CPU(bool, bts_maps_due);
 
 void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
-/* Return values of __bts_resume_user(): all mappings are shown; no instance wants them. */
-#define BTS_MAPS_SHOWN	(ULONG_MAX - 1)
-#define BTS_MAPS_NONE	ULONG_MAX
+/* Return values of __bts_resume_user(), in place of an address */
+#define BTS_MAPS_SHOWN	(ULONG_MAX - 1)	/* all mappings are shown */
+#define BTS_MAPS_NONE	ULONG_MAX	/* no instance wants the mappings */
 
 /*
  * Show a bounded number of mappings at a time; the task may be preempted between two calls.
@@ -90,9 +90,10 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * Make a traced task show its mappings, and wait until its trace has been read, if
- * necessary. @regs is NULL in KVM's loop and in io_uring, which hold locks and do not
- * return to user mode yet. Then do nothing; the next drain makes the task come here again.
+ * Make a traced task wait until its trace has been read, and show its mappings, if either is
+ * necessary. If @regs is NULL, the caller is KVM's loop or io_uring, which holds locks and
+ * does not return to user mode yet. In this case do nothing, because the next drain makes
+ * the task call this function again.
  * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
  * interrupts on; with @regs, no lock held.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A task departs from a CPU and arrives at a CPU. The departures and arrivals of a task
- * alternate, across CPUs; the task runs from an arrival to the next departure.
+ * alternate, even if the task changes its CPU. The task runs from an arrival to its next
+ * departure.
  * Documentation/trace/bts-internals.rst describes the fields.
  */
 #undef TRACE_SYSTEM

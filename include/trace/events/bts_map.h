@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A task has made, moved or grown an executable mapping, or made a mapping executable. The
- * symbols of the mapped file name the functions at these addresses. A later mapping
- * replaces the parts that it overlaps. See Documentation/trace/bts-internals.rst.
+ * A task has made, moved or grown an executable mapping, or has made a mapping executable.
+ * The symbols of the mapped file name the functions at the mapped addresses. Where two
+ * mappings overlap, the later one applies. See Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts

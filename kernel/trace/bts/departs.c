@@ -2,15 +2,16 @@
 /*
  * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
  *
- * They are ordinary trace events, with filters, triggers and histograms. They show the tasks
+ * Both are ordinary trace events, with filters, triggers and histograms. They show the tasks
  * of set_event_pid or all tasks, including kernel threads and idle tasks. They need neither
  * the bts tracer nor its hardware, so any architecture can have them
  * (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving
- * task. ftrace has two probes there, which decide for each CPU whether events pass
- * set_event_pid. Before the first of them runs, the leaving task decides; after the second,
- * the next task; in between, either task. Hence the priorities of the probes:
+ * task. ftrace also has two probes on sched_switch, which note for each CPU whether events
+ * pass set_event_pid. Before the first of ftrace's probes runs, events pass if the leaving
+ * task is in the list. After the second one, events pass if the next task is in the list.
+ * Between the two, events pass if either task is in the list. So the priorities are:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
@@ -70,9 +71,9 @@ struct bts_walk {
 };
 
 /*
- * Functions that only call the scheduler, from preempted code: preempt_enable() calls the
- * thunks, and the end of an interrupt calls the first function. in_sched_functions() does
- * not know these functions. On other architectures they are in the scheduler's text.
+ * Functions between preempted code and the scheduler: preempt_enable() calls the thunks, and
+ * the end of an interrupt calls the first function. in_sched_functions() returns false for
+ * them. On other architectures, such functions are in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);

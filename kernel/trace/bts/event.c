@@ -4,10 +4,10 @@
  *
  * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes on
  * sched_switch and mmap_exec_tp. The reg() of the event's class registers the probe while
- * the event is on, in any instance or for perf. The reg function of a TRACE_EVENT_FN could
- * not do this, because it is called with tracepoints_mutex held. A BPF program that is
- * attached to the tracepoint instead of the event runs only while something else keeps the
- * event on.
+ * the event is on, in any instance or for perf. The reg function of a TRACE_EVENT_FN is not
+ * used, because it is called with tracepoints_mutex held and so cannot register a probe. If
+ * a BPF program is attached to the event's tracepoint instead of the event, nothing
+ * registers the probe, so the program runs only while the event is on for another user.
  */
 
 #include "event.h"
@@ -19,7 +19,8 @@
  * @data:	the argument of the class's reg()
  * @update:	registers exactly the probes that the events need now
  *
- * Context: process context, event_mutex held. Any context when perf switches tasks.
+ * Context: process context, event_mutex held; or any context, if perf calls this because it
+ * switches to or from a task.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
@@ -43,7 +44,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* perf switches to or from a task that it traces. */
+		/* perf opens or closes an event, or switches to or from a traced task. */
 		return 0;
 	}
 

@@ -2,7 +2,7 @@
 /*
  * Event bts_map: show the executable mappings of a process
  *
- * The event is an ordinary trace event. It is recorded for each executable mapping that a
+ * bts_map is an ordinary trace event. It is recorded for each executable mapping that a
  * task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the
  * task. The event needs neither the bts tracer nor its hardware. With the option bts-map,
  * the tracer itself writes the same entries for the processes that it traces. The tracer
@@ -26,10 +26,10 @@
  * Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off and do not
  * sleep. The path is written into a per-CPU buffer. The build ID is read from the page
  * cache, which usually contains the beginning of a file that was just mapped. A process may
- * have 65,530 mappings, so __bts_resume_user() looks at BTS_VMAS of them, returns, and is
- * called again for the next ones. It also returns if another thread holds mmap_lock for
- * writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so
- * that each call handles at least one mapping.
+ * have 65,530 mappings, so each call of __bts_resume_user() looks at BTS_VMAS mappings. The
+ * first call also returns if another thread holds mmap_lock for writing. Before each further
+ * call, bts_resume_lock() takes mmap_lock and may sleep, so that each call handles at least
+ * one mapping.
  *
  * Rows for unmapping are not needed: a later mapping replaces an older mapping where they
  * overlap, and nothing is executed at addresses that are not mapped.
@@ -65,14 +65,14 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 /* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
-/* The maximum number of mappings to handle with interrupts off. Most programs have fewer. */
+/* The maximum number of mappings to handle with interrupts off. Few programs have more. */
 #define BTS_VMAS	64
 
 /**
  * struct bts_path - room for a row, per CPU
  * @buf:	the path
- * @row:	the event's entry
- * @room:	the entry with the path after it
+ * @row:	the event's entry, without the path
+ * @room:	the memory of the entry and of the path after it
  */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
@@ -84,15 +84,15 @@ struct bts_path {
 
 /*
  * The probe has two users: the event, while it is on, and the tracer, while it is chosen.
- * The mutex protects the number of users. The paths exist while there is a user.
+ * The mutex protects the number of users. bts_paths is allocated while there is a user.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
 /*
- * Returns NULL if the probe has no users. A task may still come here after bts_map_detach().
- * Context: interrupts off, while the path is in use.
+ * Return this CPU's memory for a row; NULL after bts_map_detach(), if the probe has no users.
+ * Context: interrupts off, while the memory is in use.
  */
 static struct bts_path *bts_path_here(void)
 {
@@ -127,7 +127,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* Sets of PIDs. Bits are accessed atomically. Pages are freed with the instance. */
+/* Sets of PIDs. Bits are changed atomically. Pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -155,7 +155,7 @@ static int bts_pids_add(struct bts_pids *pids, pid_t pid)
 
 		if (!new)
 			return -ENOMEM;
-		/* Another CPU may have been first. */
+		/* Another CPU may have set *page meanwhile. */
 		if (cmpxchg(page, NULL, (unsigned long *)new))
 			free_page(new);
 	}
@@ -283,8 +283,9 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end() the task
- * shows its mappings to them, except to instances that forget all processes meanwhile. An
- * instance that begins later gets the mappings when a task of the process next gets a CPU.
+ * shows its mappings to these instances, except to an instance that forgets all processes
+ * meanwhile. If another instance needs the mappings meanwhile, it gets them when a task of
+ * the process next gets a CPU.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -400,7 +401,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record. Keep a request for mappings only if @again. */
+/* Ask again what to record of the task. Keep a request for its mappings only if @again. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -415,7 +416,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip the growth of another process's stack, which was executable before. */
+	/* Skip the growth of another process's stack: the stack was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -472,7 +473,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* The first call, with 0, chooses the instances. */
+	/* The first call has @at 0, and chooses the instances. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else

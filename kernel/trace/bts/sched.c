@@ -3,8 +3,9 @@
  * Branch tracer: write the rows of the option bts-sched
  *
  * The tracer writes entries of bts_departs and bts_arrives for the tasks that it traces. At
- * a task switch, it writes them after the branches of the leaving task are drained, and
- * before the hardware records the next task. departs.c has the events of these names.
+ * a task switch, it writes the entries after the branches of the leaving task are drained,
+ * and before the hardware records the next task. departs.c implements the trace events
+ * bts_departs and bts_arrives, which do not need the tracer.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -25,7 +26,7 @@
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how prev departs; computed once for all instances, because that is slow
+ * @departs:	how prev departs; this is slow to find out, so all instances share it
  */
 struct bts_leaving {
 	bool			preempt;
