@@ -12,29 +12,30 @@
  *	                  task waits <---- backlog empty: wake up
  *
  * A target that can wait does not return to user mode while any CPU holds branches of the
- * instance, whichever task took them. So no state is kept per task. Meanwhile the task may
- * take branches in the kernel, and other tasks may take branches until their next interrupt.
- * These branches wait in the backlog of their CPU.
+ * instance, whichever task took them. So no state is kept per task. Before a task waits, it
+ * may take branches in the kernel, and other tasks may take branches until their next
+ * interrupt. All these branches wait in the backlog of their CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
  * may need any task of the system to make room. Branches of a task that cannot wait are
- * never held: see bts_can_wait(). Branches that other tasks take in the kernel are held
- * while the backlog has room, and then dropped and counted. A waiting task can be killed,
- * stopped, traced and frozen.
+ * never held: see bts_can_wait(). In the kernel, a task does not wait, even if it could: its
+ * branches are held while the backlog has room, and later ones are dropped and counted. A
+ * waiting task can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
- *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that adds to
- *	  the backlog sets the flag for the current task, bts_turn() for the next task. An
- *	  NMI may come after the task has read the flag on its way to user mode, so the NMI
- *	  also raises an interrupt, and the task reads the flag again when the interrupt
- *	  returns. The NMI does so only if the flag was clear, because in a debug kernel, the
- *	  interrupt may take so many branches that they raise the next NMI, and so on.
+ *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that leaves
+ *	  entries in the backlog sets the flag for the current task, and bts_turn() sets it
+ *	  for the next task. An NMI may come after the task has read the flag on its way to
+ *	  user mode. So an NMI that sets the flag also raises an interrupt, and the task
+ *	  reads the flag again when the interrupt returns. If the flag was already set, the
+ *	  NMI raises no interrupt, because in a debug kernel the branches of the interrupt
+ *	  may raise the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
- *	  instance are woken: see bts_wake(). While entries are held, a worker makes the
- *	  CPUs check again, because no task is woken when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger, and because a CPU that waited for another
- *	  CPU may have nothing more to record. Waiting tasks sleep and take no branches.
+ *	  instance are woken: see bts_wake(). While entries are held, a worker drains the
+ *	  CPUs repeatedly, for two reasons. No task is woken when the ring buffer is resized,
+ *	  unpaused, or switched off by a trigger. And a CPU that must write after another CPU
+ *	  may have no other drain, because waiting tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -47,7 +48,7 @@
 
 #include "bts.h"
 
-/* The time between drains while a task or, with bts-circular, a reader waits. */
+/* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -76,14 +77,14 @@ void bts_check_task(struct task_struct *task)
 		irq_work_queue(this_cpu_ptr(&bts_pass_work));
 }
 
-/* Report whether set_ftrace_pid contains the current task, which is traced and can wait. */
+/* Report whether the current task is traced, is in set_ftrace_pid, and can wait. */
 static bool bts_may_wait(struct bts_instance *b)
 {
 	return (READ_ONCE(this_cpu_ptr(b->cpu)->mode) & BTS_SIDES) &&
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether any CPU holds entries that it will not drop. */
+/* Report whether a CPU holds entries that the next drain may keep. Tasks wait for these. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;

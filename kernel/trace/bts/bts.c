@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: trace every taken branch of the chosen tasks, user and kernel
+ * Branch tracer: trace every taken branch of the chosen tasks, in user space and the kernel
  *
  * The trace has a row for each branch that a traced task took. The rows of a CPU are in the
  * order of the branches:
@@ -19,10 +19,10 @@
  *
  * filter.c decides which tasks and which branches are recorded. A probe of sched_switch
  * drains the records of the leaving task, so that each entry has the right PID, and turns
- * the hardware on or off for the next task. No state is kept per task. A switch between
- * tasks that no instance wants only reads ftrace's verdict on the next task. With
- * bts-cpl-filter, the hardware does not store the unwanted side. With bts-circular, it
- * overwrites old branches.
+ * the hardware on or off for the next task. No state is kept per task. If no instance wants
+ * either task, the probe only reads ftrace's verdict on the next task. With bts-cpl-filter,
+ * the hardware does not store the unwanted side. With bts-circular, the hardware overwrites
+ * old branches.
  *
  * Each file calls only files below it:
  *
@@ -53,9 +53,9 @@
  *	- bts_turn() stores in bts_cpu.mode what an instance wants of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
  *	  in bts_records() is the mode in which the batch was recorded.
- *	- bts_instances is changed under trace_types_lock and read under RCU, in NMI too,
- *	  where disabled interrupts act as the read lock. An instance that leaves the tracer
- *	  is removed from the list, and is reset or freed after a grace period.
+ *	- bts_instances is changed under trace_types_lock and read under RCU. In an NMI,
+ *	  disabled interrupts act as the read lock. An instance that leaves the tracer is
+ *	  removed from the list, and is reset or freed after a grace period.
  *	- bts_instance.tracing and the options are written under trace_types_lock and read
  *	  anywhere. After each such write, ds_bts_update_all() interrupts the CPUs, and
  *	  returns when each CPU uses the new value. A trigger may turn tracing on, and a
@@ -90,8 +90,9 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The task of this CPU's records. In a task switch, this is already the next task when
- * current is still the previous task, and a long NMI of perf may drain at that moment.
+ * The PID of the task whose branches this CPU stores. current->pid is not the same: during a
+ * task switch, bts_turn() starts to record the next task while current is still the previous
+ * task, and a long NMI of perf may drain at that moment.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -103,7 +104,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
 	/* Branches with an end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
-	/* The hardware does not store the side that is off, nor some crossings (asm/ds.h) */
+	/* The hardware does not store the unwanted side, nor some crossings (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
 	/* The DS buffer wraps without interrupts, and keeps only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
@@ -113,7 +114,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
 	/* Show executable mappings: rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
-	/* Drain before each other event, so that it follows the branches that led to it */
+	/* Drain before each event, so that the event follows the branches that led to it */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
 	/* Pack many branches into one entry of the ring buffer */
 	{ .name = "bts-pack", .bit = BTS_OPT_PACK },
@@ -127,7 +128,8 @@ static struct tracer_flags bts_flags = {
 
 /*
  * Return the mode for the current or the next task: everything that any instance wants.
- * bts-cpl-filter and bts-circular take effect only if all instances that want it set them.
+ * bts-cpl-filter and bts-circular are in the mode only if they are set in each instance that
+ * wants the task.
  */
 static unsigned int bts_mode(void)
 {
@@ -166,7 +168,7 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 }
 
 /*
- * Prepare for @task, or for other modes of the current task. Called by the driver.
+ * Prepare for @task, or for new modes of the current task. Called by the driver.
  * Return: what the hardware must record of the task.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
@@ -199,7 +201,7 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_show_losses(c, false);
 }
 
-/* Give a batch to an instance, if the instance wants it. Context: as bts_records(). */
+/* Deliver a batch to an instance, or only count it. Context: as bts_records(). */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
@@ -256,9 +258,9 @@ static bool bts_pending(int cpu)
 }
 
 /*
- * Save the task's name for the rows. tracing_start_cmdline_record() would do this with a
- * probe at every task switch. Disable preemption, because lockdep may not know that
- * interrupts are off.
+ * Save the task's name for the rows. (tracing_start_cmdline_record() would add a probe to
+ * every task switch.) Disable preemption, because lockdep may not know that interrupts are
+ * off.
  */
 static void bts_save_name(void)
 {
@@ -270,8 +272,9 @@ static void bts_save_name(void)
 }
 
 /*
- * Handle a batch of this CPU. Called by the driver. The time is bounded by the DS buffer
- * and the number of instances. Context: interrupts off, up to NMI, not nested.
+ * Handle the records of a drain of this CPU. Called by the driver. The time is bounded by the
+ * size of the DS buffer and the number of instances.
+ * Context: interrupts off, up to NMI, not nested.
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
@@ -346,7 +349,7 @@ static bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* Messages in error_log: why the tracer or an option cannot be chosen, or a CPU cannot record. */
+/* The text in error_log for each error. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS, LBR or Intel PT is in use by perf",
@@ -390,7 +393,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* With overwrite set there is always room, and no task would wait. */
+/* Refuse "overwrite" with bts-block: there would always be room, so no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -424,7 +427,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 	}
 }
 
-/* Name the CPUs whose BTS does not work, for example on hybrid CPUs or hypervisors. */
+/* Log the CPUs whose BTS does not work, for example in a hybrid CPU or a virtual machine. */
 static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
@@ -486,7 +489,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the counters, which may still show what the instance traced before. */
+/* Clear the state of the instance, which may have been traced before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -511,7 +514,7 @@ static const struct ds_bts_ops bts_ds_ops = {
 	.pending	= bts_pending,
 };
 
-/* The first instance claims the hardware. */
+/* Claim the hardware for the first instance. */
 static int bts_claim(struct trace_array *tr)
 {
 	int ret;
@@ -547,7 +550,7 @@ err_map:
 	return ret;
 }
 
-/* The last instance releases the hardware. On return, no CPU uses the leaving instance. */
+/* Release the hardware of the last instance. On return, no CPU uses the leaving instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

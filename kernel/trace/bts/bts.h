@@ -18,8 +18,9 @@
 
 /*
  * Why branches or rows are missing from the trace. A bts_lost entry contains a cause
- * BTS_LOST_*; only the reader finds the causes BTS_GONE_*. Traces and tools contain the
- * numbers, so the numbers never change, and a new cause gets the next number.
+ * BTS_LOST_*. No entry contains a cause BTS_GONE_*, which is found when the trace is read.
+ * Traces and tools contain the numbers, so the numbers never change, and a new cause gets
+ * the next number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -39,7 +40,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; for a non-branch row, its type is that of the row's event
+ * @ent:	the header; in a non-branch row, the type is that of the row's event
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the pack's code follows
  * @lost:	for the type TRACE_BTS_LOST
@@ -54,15 +55,15 @@ union bts_entry {
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /*
- * The maximum size of an entry. Each entry fits into the smallest sub-buffer, a page with
- * its header, because sub-buffers may become smaller while entries are held.
+ * The maximum size of an entry. Sub-buffers may become smaller while entries are held, so
+ * each entry must fit into the smallest sub-buffer, which is a page including its header.
  */
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
 /**
  * struct bts_cause - how a cause of losses is shown
  * @text:	the text in the trace
- * @stat:	the counter in bts_stats; NULL if only the reader finds the loss
+ * @stat:	the counter in bts_stats; NULL if the loss is found when the trace is read
  */
 struct bts_cause {
 	const char	*text;
@@ -73,8 +74,8 @@ struct bts_cause {
  * struct bts_loss - the losses of an instance on a CPU, for one cause
  * @total:	the number of branches or rows lost since the instance chose the tracer; a
  *		loss of unknown size counts as 1
- * @count:	lost branches that the trace does not show yet
- * @unknown:	losses of unknown size that the trace does not show yet
+ * @count:	the number of lost branches that the trace does not show yet
+ * @unknown:	the trace does not show all losses of unknown size yet
  */
 struct bts_loss {
 	u64		total;
@@ -82,7 +83,7 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* The number of PIDs for which a page has bits. */
+/* The number of bits, one for each PID, in a page. */
 #define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
 
 /**
@@ -133,7 +134,7 @@ struct bts_counts {
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	how many rows had found no room in the ring buffer at the last check
+ * @refusals:	how many entries had found no room in the ring buffer at the last check
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -165,7 +166,7 @@ struct bts_writer {
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
  * @turn:	the turn of the current batch, if @may
  * @may:	the current batch may be held
- * @refused:	the current batch may not be held, only because its task cannot wait
+ * @refused:	the current batch could be held if its task could wait
  * @wait:	entries held on any CPU must be written before the current batch
  */
 struct bts_hold {
@@ -181,12 +182,12 @@ struct bts_hold {
 };
 
 /**
- * struct bts_cpu - the data of an instance for a CPU: its "part" of the CPU
- * @mode:	DS_BTS_*, what the instance wants of the task on the CPU
- * @counts:	its counters
- * @loss:	its losses
- * @write:	its state for writing
- * @hold:	its backlog
+ * struct bts_cpu - an instance's data for a CPU, called the instance's part of the CPU
+ * @mode:	what the instance wants of the task on the CPU: the options, or DS_BTS_OFF
+ * @counts:	the counters
+ * @loss:	the losses
+ * @write:	the state for writing
+ * @hold:	the backlog
  */
 struct bts_cpu {
 	unsigned int		mode;
@@ -200,8 +201,8 @@ struct bts_cpu {
  * struct bts_instance - a trace array whose tracer is bts, or was
  * @list:	in bts_instances while bts is the tracer
  * @tr:		the trace array
- * @flags:	its options
- * @cpu:	its part of each CPU
+ * @flags:	the instance's options
+ * @cpu:	the instance's part of each CPU
  * @chosen:	the tracer is chosen
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
@@ -425,7 +426,7 @@ enum bts_err {
 };
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/* In bts.c, filter.c and output.c, for kunit.c. */
+/* Functions and data of bts.c, filter.c and output.c that kunit.c tests. */
 extern const char *bts_errs[BTS_ERRS];
 enum bts_err bts_err_of(int ret);
 enum bts_err bts_err_of_fault(enum ds_fault fault);

@@ -3,11 +3,11 @@
  * Branch tracer: choose the tasks and the branches that an instance wants
  *
  * Tasks are chosen by set_ftrace_pid (empty: all tasks), set_ftrace_notrace_pid,
- * function-fork and tracing_cpumask. Of their branches, bts-user and bts-kernel choose the
- * sides, and the filter of events/ftrace/bts_branch chooses the addresses.
+ * function-fork and tracing_cpumask. Of the branches of these tasks, bts-user and bts-kernel
+ * choose the sides, and the filter of events/ftrace/bts_branch chooses the addresses.
  *
  * The PID lists are ftrace's and are read under RCU. At a task switch, ftrace's own probe
- * reads the lists first, because the tracer's probe has a lower priority.
+ * looks up the next task first, because the tracer's probe has a lower priority.
  */
 
 #include <linux/percpu.h>
@@ -18,8 +18,8 @@
 #include "bts.h"
 
 /*
- * A branch between user space and the kernel belongs to both sides. The sign of an address
- * tells its side, so one comparison covers both ends.
+ * A branch between user space and the kernel belongs to both sides. The top bit of an
+ * address shows its side, so one test of the combined addresses covers both ends.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -38,7 +38,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* ftrace's verdict may be from before the last list was removed. */
+	/* ftrace's verdict may be out of date, from before the last list was removed. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)

@@ -4,8 +4,8 @@
  *
  * If the ring buffer of a CPU has no room, an instance that blocks holds the entries of
  * that CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records
- * are entries. The turn of its batch precedes each entry except the first. When there is
- * room, the entries go into the ring buffer, in order.
+ * are entries. Before each entry except the first one, the backlog contains the turn of the
+ * entry's batch. When there is room, the entries go into the ring buffer, in order.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
  * another CPU holds entries of a lower turn. So when a task moves to another CPU, its
@@ -13,18 +13,19 @@
  * backlog is full and the ring buffer has room, the turns are ignored, because wrong order
  * is better than a loss.
  *
- * Entries are held only while a reader lives, tracing is on and bts-block is set, and only
- * if their task can wait, because otherwise all targets would wait as long as that task runs.
- * An entry that finds no room and may not be held is dropped and counted. Tasks wait in
- * block.c.
+ * Entries are held only while a reader lives, tracing is on and bts-block is set. Entries of
+ * a task that cannot wait are not held, because all other targets would have to wait as long
+ * as that task runs. An entry that finds no room and may not be held is dropped and counted.
+ * Tasks wait in block.c.
  *
  * Concurrency:
  *
  *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on().
- *	  Other CPUs read the backlog's oldest turn. A CPU that reads an old value writes its
- *	  entries with its next batch. ds_bts_flush_all() empties the backlogs, because it
- *	  reaches each CPU for which bts_pending() returns true.
- *	- When the last entry leaves the backlogs, the tasks that wait are woken.
+ *	  Other CPUs read the backlog's oldest turn. If a CPU reads a turn that has just left
+ *	  the other CPU's backlog, it writes its own held entries with its next batch.
+ *	  ds_bts_flush_all() drains each CPU for which bts_pending() returns true, so it
+ *	  empties all backlogs, if there is room.
+ *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
 #include <linux/cpuhotplug.h>
@@ -36,7 +37,7 @@
 
 #include "bts.h"
 
-/* The size of a backlog, a power of two. It has room for any batch, packed or not. */
+/* The size of a backlog, a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
 /* The maximum room that an entry and its turn take in a backlog. */
@@ -127,7 +128,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* Only the head of a pack is copied. */
+		/* The code of a pack is not copied. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -171,13 +172,13 @@ void bts_wake(struct bts_instance *b)
 	irq_work_queue(&b->wake);
 }
 
-/* Move held entries to the ring buffer while there is room. If not @may, drop the rest. */
+/* Move held entries to the ring buffer while there is room. Unless @may, drop the others. */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* If two CPUs empty their backlogs at once, at least one finds both empty. */
+	/* If two CPUs empty their backlogs at once, at least one CPU finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -199,7 +200,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	bool may = bts_may_hold(b, smp_processor_id());
 
 	c->hold.refused = false;
-	/* A full backlog takes a million instructions, which is too long for an NMI. */
+	/* Writing a full backlog takes a million instructions, too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task);
@@ -216,8 +217,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	its size
  *
  * Context: as bts_records().
- * Return: false if the entry may not be held, or if the backlog is full and the ring buffer
- * refuses its first entry.
+ * Return: false if the entry may not be held, or if the backlog is full and its first entry
+ * does not fit into the ring buffer.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -251,7 +252,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Called when the CPU is offline or the instance gives up its backlogs. */
+/* Called when the CPU is offline, or by bts_free_backlogs(). */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

@@ -2,15 +2,18 @@
 /*
  * Branch tracer: count the written and the lost branches of a CPU
  *
- * The ring buffer refuses a row if it has no room, if it is paused (being cleared, resized
- * or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. It counts,
- * per CPU, the rows for which it has no room. So if a refusal does not increase the count,
- * the ring buffer is paused or tracing is off. The count cannot change otherwise, because
- * only this CPU writes it, and a reset waits for the batch.
+ * The ring buffer refuses an entry if it has no room, if it is paused (being cleared,
+ * resized or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. For
+ * each CPU, the ring buffer counts the entries for which it had no room. If a refusal does
+ * not increase this count, the ring buffer is paused or tracing is off. The count changes
+ * for no other reason, because only this CPU writes it, and a reset waits for the end of the
+ * batch.
  *
  * If the cause changes during a batch, the first branches lost after the change may be
- * counted under the wrong cause. If tracing goes off or on just before the check, a loss by
- * a pause is counted as dropped_off, or the other way round.
+ * counted under the wrong cause. If tracing goes off just before bts_drop() checks it,
+ * branches that were lost because of a pause are counted as dropped_off. If tracing goes on
+ * just before that, branches that were lost because tracing was off are counted as
+ * dropped_paused.
  */
 
 #include <linux/ring_buffer.h>
@@ -32,7 +35,7 @@ const struct bts_cause bts_causes[BTS_LOST_CAUSES] = {
 	[BTS_LOST_CANNOT_WAIT]	= { "task cannot wait", "dropped_cannot_wait" },
 };
 
-/* Return the number of rows for which the ring buffer had no room on this CPU. */
+/* Return the number of entries for which the ring buffer had no room on this CPU. */
 static unsigned long bts_refusals(struct trace_buffer *buffer)
 {
 	int cpu = smp_processor_id();
@@ -41,7 +44,7 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* After a refusal, report whether lack of room was the reason. */
+/* After the ring buffer has refused an entry, report whether it had no room. */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;
@@ -64,8 +67,8 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Give an entry its number: how many branches, lost or not, came before it since the ring
- * buffer was cleared. An entry of one branch has no number.
+ * Set the sequence number of an entry: the number of branches, lost or not, before the entry
+ * since the ring buffer was cleared. The entry of a single branch has no such field.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {
@@ -78,7 +81,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 }
 
 /**
- * bts_count_written - number and count an entry that goes into the ring buffer
+ * bts_count_written - count an entry that goes into the ring buffer, and set its number
  * @c:		an instance's part of this CPU
  * @entry:	the entry
  * @size:	its size
@@ -98,7 +101,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 }
 
 /**
- * bts_pend - remember a loss until there is room to show it
+ * bts_pend - remember a loss until the ring buffer has room for its row
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if it is unknown
@@ -115,7 +118,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 }
 
 /**
- * bts_lose - count a loss, and remember it until there is room to show it
+ * bts_lose - count a loss, and remember it until the ring buffer has room for its row
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if it is unknown
@@ -157,7 +160,8 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
  * @n:		the number of rows
  * @pid:	the task of the last row
  *
- * The trace shows this loss without a number, because only branches are numbered.
+ * The trace shows the loss without the number of rows, because the number in a loss entry
+ * is added to the sequence number, which counts only branches.
  *
  * Context: as bts_records().
  */

@@ -7,11 +7,11 @@
  * task that opens the file is a reader until a task has read. A task that only inherits a
  * descriptor is not a reader, because the child of a dead reader may never read.
  *
- * With bts-block, tasks wait only while a reader lives, and no reader of any instance
+ * With bts-block, tasks wait only while a reader lives. A reader of any instance never
  * waits: see bts_can_wait().
  *
- * Concurrency: The list is changed under a lock and read under RCU, in NMI too, where
- * disabled interrupts act as the read lock.
+ * Concurrency: The list is changed under a lock and read under RCU. In an NMI, disabled
+ * interrupts act as the read lock.
  */
 
 #include <linux/fdtable.h>
@@ -64,7 +64,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether a reader lives and makes room on @cpu, or on any CPU. */
+/* Report whether a reader lives and makes room on @cpu (RING_BUFFER_ALL_CPUS: any CPU). */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -96,8 +96,8 @@ bool bts_is_read(const struct trace_array *tr, int cpu)
  * bts_can_wait - report whether a task can wait for a reader
  * @task: the current task or, at a task switch, the next task
  *
- * Kernel threads and workers do not return to user mode. A dying task does not wait there.
- * A reader must not wait for itself, nor for a reader that waits for it.
+ * Kernel threads and workers do not return to user mode. A dying task does not wait on its
+ * way to user mode. A reader must not wait for itself, nor for a reader that waits for it.
  *
  * Context: preemption off, up to NMI.
  */
@@ -137,7 +137,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Return: false if there is no memory; then the task does not become a reader. */
+/* Return: false if the current task cannot be listed, because there is no memory. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
@@ -157,7 +157,10 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 	return true;
 }
 
-/* Remove a file's reader @task (NULL: all); with @openers, only those that never read. */
+/*
+ * Remove a reader of a file, @task, or all its readers if @task is NULL. With @openers,
+ * remove only readers that have not read.
+ */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
 {
@@ -211,7 +214,7 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 	case TRACE_READER_READ:
 		break;
 	case TRACE_READER_LEAVE:
-		/* A shell's redirection copies the descriptor and closes the first one. */
+		/* A shell's redirection copies the descriptor and closes the original. */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);
 		break;

@@ -48,7 +48,7 @@ int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr)
 	unsigned long count;
 	int i, ret;
 
-	/* So early in the boot, the buffer has room for only about a hundred branches. */
+	/* Early in the boot, the ring buffer has room for only about a hundred branches. */
 	if (!tr->ring_buffer_expanded)
 		ring_buffer_resize(buffer, 1 << 20, RING_BUFFER_ALL_CPUS);
 

@@ -18,7 +18,7 @@ struct bts_stat {
 	size_t		offset;
 };
 
-/* What became of the records. bts_causes[] has the losses. */
+/* The counters of records. bts_causes[] has the counters of losses. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, counts.records) },
 	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
@@ -97,7 +97,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Show how the CPUs behave where the SDM leaves it open, as far as that is known. */
+/* Show how the CPUs behave where the SDM leaves the behaviour open, if that is known yet. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -238,9 +238,9 @@ bool trace_bts_is_there(void)
 /**
  * trace_bts_create_files - create the tracer's files, except those in per_cpu
  * @tr:		the trace array; the directories of its events exist
- * @d_tracer:	its directory
+ * @d_tracer:	the directory of the trace array
  *
- * There are no files if the tracer cannot be chosen.
+ * No files are created if the tracer cannot be chosen.
  */
 void trace_bts_create_files(struct trace_array *tr, struct dentry *d_tracer)
 {

@@ -20,8 +20,8 @@
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example the runqueue's. So the call takes no lock. An event during a drain does not
- *	  drain again: see ds_bts_off().
+ *	  example the runqueue's. So the call takes no lock. If an event occurs during a
+ *	  drain, its call does nothing: see ds_bts_off().
  *	- bts_instance.tracing is written under trace_types_lock, except that bts_sync_on()
  *	  and bts_crash() write it without the lock, in any context.
  *	- bts_instance.polled is set by readers, which keep the tracer chosen. A worker
@@ -36,8 +36,8 @@
 #include "bts.h"
 
 /*
- * An event is about to be written. With bts-sync the event must come after the earlier
- * branches of this CPU. Context: any.
+ * Drain before an event is written, if bts-sync is set, so that the event comes after the
+ * earlier branches of this CPU. Context: any.
  */
 static void bts_sync_event(struct bts_instance *b)
 {
@@ -48,9 +48,9 @@ static void bts_sync_event(struct bts_instance *b)
 }
 
 /*
- * A reader finds nothing, and does not sleep in read(). It may sleep in epoll_wait(), which
- * polls the file only once. With bts-circular no interrupt drains the CPUs, so from now on
- * drain them ten times a second, until the instance has no reader.
+ * Handle a reader that finds nothing and does not sleep in read(). It may sleep in
+ * epoll_wait(), which polls the file only once. With bts-circular no interrupt drains the
+ * CPUs, so from now on drain them ten times a second, until the instance has no reader.
  * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -97,10 +97,11 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * A trigger, a function probe or tracing_on() turns tracing on. The user wants the
- * following branches on this CPU, so this CPU starts first, and the other CPUs a moment
- * later. After a traceoff the hardware is still on, but mappings may be missing. Context:
- * any. If the instance leaves the tracer meanwhile, @tracing has no effect.
+ * Start, because a trigger, a function probe or tracing_on() turns tracing on. The user
+ * wants the following branches on this CPU, so this CPU starts first, and the other CPUs
+ * start a moment later. After a traceoff, the hardware is still on, but rows of mappings may
+ * be missing. If the instance leaves the tracer meanwhile, @tracing has no effect.
+ * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
 {
@@ -159,7 +160,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* Instead of rcu_read_lock(), which would warn if RCU does not watch this CPU. */
+	/* rcu_read_lock() would warn if RCU does not watch this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);

@@ -3,15 +3,15 @@
  * Branch tracer: write branches and losses into the ring buffer
  *
  * Branches go into the ring buffer as packs, or as groups of entries, each group as large
- * as fits into a sub-buffer (bts_write_branches()). When that fails, the remaining entries
- * are written one by one, in the same way as losses.
+ * as fits into a sub-buffer (bts_write_branches()). If a group cannot be written, the next
+ * branch is written alone, in the same way as a loss.
  *
  * A loss is a row, LOST n branches (cause), and needs room like any other row. A loss is
- * pending until there is room, and meanwhile no later row is written:
+ * pending until there is room. While a loss is pending, no later row is written:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
- *	bts_deliver_row(): bts-sched's and bts-map's ----------------------+
+ *	bts_deliver_row(): a row of bts-sched or bts-map ------------------+
  *	                                                                   |
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
@@ -62,10 +62,10 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 }
 
 /*
- * Write an entry to the ring buffer. If the entry may be held, it goes to the backlog if
- * there is no room, if entries are there already, or if entries of other CPUs come first.
- * In these cases the entry of a task that cannot wait is dropped, because the room and the
- * reader's time are for the tasks that wait.
+ * Write an entry to the ring buffer. An entry that may be held goes to the backlog if the
+ * ring buffer has no room, if the backlog is not empty, or if entries that other CPUs hold
+ * must be written first. In these cases, an entry of a task that cannot wait is dropped,
+ * because the tasks that wait need the room and the reader's time.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -79,7 +79,7 @@ static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 	return bts_write(c, entry, size) || (hold && bts_hold(c, entry, size));
 }
 
-/* Show the known number of lost branches, then the losses of unknown size. */
+/* Write a row with the known number of lost branches, and a row for losses of unknown size. */
 static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool hold)
 {
 	struct bts_loss *loss = &c->loss.cause[row->cause];
@@ -131,7 +131,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
  * @c:		its part of this CPU
  * @task:	the task of the row
  * @row:	the event's entry; its header, except the type, is filled in here
- * @size:	its size
+ * @size:	the size of the entry
  *
  * Context: as bts_records().
  * Return: false if the row is lost.
@@ -226,7 +226,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
  * @coder:	the coder
  * @open:	a pack has been begun
  * @entry:	the pack
- * @room:	the pack's maximum size
+ * @room:	the memory of the pack, which includes its code
  */
 struct bts_packer {
 	struct bts_coder	coder;
@@ -249,7 +249,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* Called when the CPU is offline or the instance gives up its packers. */
+/* Called when the CPU is offline, or by bts_free_packers(). */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -275,7 +275,7 @@ int __init bts_register_packs(void)
 }
 
 /**
- * bts_alloc_packers - allocate the packers of an instance that has bts and wants packs
+ * bts_alloc_packers - allocate the packers of an instance that sets bts-pack
  * @b: the instance
  *
  * Each online CPU has a packer until bts_free_packers().
