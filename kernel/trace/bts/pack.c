@@ -2,23 +2,25 @@
 /*
  * Packed branches: encode branches into a pack
  *
- * unpack.c specifies the format, including how branches are predicted.
+ * unpack.c specifies the format, including how branches are predicted. In the node of the
+ * previous branch, @next and @other are two branches that have followed it:
  *
- *	records -> as predicted?   -> run + 1
- *		-> the other one?  -> token, with the run before it
- *		-> a node?         -> token, with the run before it; edge[] finds the node
- *		-> a new branch    -> run, token, target; call[] finds the call to which
- *				      it returns
+ *	a record -> equals @next?  -> run + 1
+ *		 -> equals @other? -> a token, which includes the run
+ *		 -> has a node?    -> a token, which includes the run; edge[] finds the node
+ *		 -> is new         -> the run, a token, the target; if the branch is a
+ *				      return, call[] finds its call
  *
  * A correct prediction costs a comparison of both addresses, and no store. Only the coder
- * has the tables edge[] and call[]. Their contents are hints: each node found in a table is
- * compared with the branch. So missing nodes and nodes of earlier packs do no harm, and a
- * new pack needs no reset of the tables.
+ * has the tables edge[] and call[]. Each node that is found in a table is compared with the
+ * branch, so the tables may lack nodes or contain nodes of earlier packs, and a new pack
+ * need not reset them.
  *
  * Rejected: prediction from the last two branches. It takes longer, and predicts only one
- * more branch in 200. In a recursive fib() it predicts one more in ten, but that is not
- * typical. Rejected: state that outlives a pack. It saves less than a byte per branch in the
- * ring buffer, nothing on disk after compression, and needs readers that see each pack.
+ * more branch in 200. In a recursive fib() it predicts one more branch in ten, but fib() is
+ * not typical. Rejected: state that outlives a pack. It saves less than a byte per branch in
+ * the ring buffer, and nothing on disk after compression. It also needs readers that see
+ * each pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so it need not be reentrant. It
  * takes no lock and allocates nothing. Its time is bounded by the number of records.
@@ -38,7 +40,7 @@ static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
 	return p;
 }
 
-/* Return the number of bytes that a signed number needs, from n to 8. */
+/* Return the number of bytes that a signed number needs, at least n and at most 8. */
 static unsigned int bts_bytes(u64 value, unsigned int n)
 {
 	for (; n < 8 && (u64)((s64)value >> (8 * n - 1)) + 1 > 1; n++)
@@ -68,7 +70,7 @@ static u8 *bts_put_run(u8 *p, unsigned int run)
 	return bts_put_bytes(p, run, 2);
 }
 
-/* Write a token that includes a run, if the run is shorter than @room. */
+/* Write a token. If the run is shorter than @room, the token includes it. */
 static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 {
 	if (run >= room) {
@@ -200,7 +202,7 @@ static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
 	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
 }
 
-/* Predict @node after @cur from now on. */
+/* From now on, predict @node after @cur. */
 static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
 {
 	cur->other = cur->next;
@@ -208,7 +210,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * Encode a run, and then a branch that is neither next nor other of the previous branch.
+ * Encode a run, and then a branch that is neither @next nor @other of the previous branch.
  * Return: the end of the code, or NULL if the branch does not fit.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
@@ -237,7 +239,7 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* bts_coder_add() for a branch that was not predicted, or a full pack. */
+/* The slow path of bts_coder_add(): the branch was not predicted, or the pack is full. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -317,7 +319,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  * bts_coder_end - end a pack
  * @c: the coder
  *
- * Sets @c->to. @c->nr, @c->from and @c->to then describe the pack.
+ * Afterwards, @c->nr, @c->from and @c->to describe the pack.
  *
  * Context: one call at a time for each coder.
  * Return: the size of the code in bytes.

@@ -25,8 +25,8 @@
  * struct bts_coder_node - like struct bts_node, but with pointers
  * @from:	where the branch began
  * @to:		where the branch led
- * @next:	the node of the last branch that followed
- * @other:	the node of the last branch that followed and was not @next
+ * @next:	the node of the latest branch that followed this branch
+ * @other:	the node of the latest branch that followed this branch and is not @next
  */
 struct bts_coder_node {
 	u64			from;
@@ -37,8 +37,8 @@ struct bts_coder_node {
 
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
- * @start:	the first byte
- * @out:	the next byte
+ * @start:	the first byte of the code
+ * @out:	the next byte of the code
  * @limit:	the last address at which the code of a branch may begin
  * @cur:	the node of the last branch
  * @run:	the number of predicted branches that are not coded yet
@@ -50,8 +50,8 @@ struct bts_coder_node {
  * @call:	finds the node of a branch that began a few bytes before an address
  * @node:	the nodes
  *
- * A slot of @edge or @call may be from an earlier pack. The tables are never cleared,
- * because each found node is compared with the branch.
+ * A slot of @edge or @call may be from an earlier pack. The tables need not be cleared,
+ * because each node that they find is compared with the branch.
  */
 struct bts_coder {
 	u8			*start;
@@ -82,7 +82,7 @@ bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
  * @to:		where the branch leads
  *
  * Context: one call at a time for each coder.
- * Return: false if the pack is full; the branch is not in the pack then.
+ * Return: false if the branch was not put into the pack, because the pack is full.
  */
 static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {

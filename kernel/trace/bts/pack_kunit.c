@@ -4,7 +4,7 @@
  * unpack_kunit.c tests the decoder with packs that no coder writes.
  *
  * tools/tracing/bts/tests also builds both files, with a small replacement for KUnit, so
- * that the same cases run on a host, under the compiler's sanitizers.
+ * that their cases run on a host too, under the compiler's sanitizers.
  */
 
 #include <linux/string.h>
@@ -149,7 +149,7 @@ static void bts_pack_test_format(struct kunit *test)
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
 		0x50, 0x01,		/* the first branch */
 		0x53, 0x06,		/* three predicted branches, then the sixth branch */
-		0x34,			/* four predicted branches, then the other */
+		0x34,			/* four predicted branches, then @other */
 		0x00,			/* one predicted branch */
 	};
 	struct pack_test *t = test->priv;
@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* 0 -> 0 is predicted when nothing is known, but it is also an ordinary branch. */
+/* An empty pack predicts 0 -> 0, but 0 -> 0 may also be a branch of the trace. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -204,7 +204,7 @@ static void bts_pack_test_zero(struct kunit *test)
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* Two other successors of the same branch, and 0 -> 0 */
+		/* The same branch is followed by two other branches, and by 0 -> 0. */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
@@ -334,7 +334,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* Branch 0 is first coded as the other branch, and then predicted. */
+		/* Branch 0 is first coded as @other, and then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -375,7 +375,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If two branches alternate after the same branch, each is coded as the other branch. */
+/* If two branches alternate after the same branch, each of them is coded as @other. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -388,7 +388,7 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* A predicted branch and the other branch: one byte */
+		/* A predicted branch and @other take one byte. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}

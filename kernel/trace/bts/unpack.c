@@ -9,34 +9,36 @@
  * the number and never passes a pack of another format.
  *
  * Coder and decoder build the same list of nodes while they go through a pack. A node is a
- * branch that has occurred in the pack, with two branches that have followed it: the last
- * one (next), and the last one that differs from next (other).
+ * branch that has occurred in the pack. The node refers to two branches that have followed
+ * it: @next is the latest one, and @other is the latest one that differs from @next.
  *
- *	node	branch			next	other
+ *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
  *	1	401000 -> 401020	2	0
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * The field next in the previous branch's node predicts each branch. A correct prediction
- * only makes a run longer. If the prediction is wrong, a token names the branch: the other,
- * a node, or a new branch, which becomes a node. Then, in the node of the previous branch,
- * other is set to the old next, and next to this branch.
+ * Each branch is predicted to be the @next of the previous branch's node. If the prediction
+ * is right, the branch only makes a run longer. Otherwise a token names the branch: the
+ * @other of the previous branch's node, any node by its number, or a new branch, which
+ * becomes a node. Then the previous branch's node changes: @other gets the old @next, and
+ * @next gets the branch.
  *
  * Node 0 exists from the start: a branch from 0 to where the first branch begins. While no
- * branch has followed a node, its next and other are node 0. New nodes get the numbers 1 to
- * 511.
+ * branch has followed a node, its @next and its @other are node 0. New nodes get the numbers
+ * 1 to 511.
  *
  * The tokens, by their first byte b, and the bytes that follow it:
  *
  *	00-2f		a run of b + 1
- *	30-4f		a run of b - 0x30, and then the other branch
+ *	30-4f		a run of b - 0x30, and then @other
  *	50-5f n		a run of b - 0x50, and then node n
  *	60-6f n		a run of b - 0x60, and then node n + 256
  *	70 n n		a run of n
  *	71 d T		a new branch, d + 128 bytes after the previous target
- *	72-78 d.. T	a new branch, d bytes after it; d is signed and has b - 0x70 bytes
- *	80-ff T		a new branch, b - 0x80 bytes after it
+ *	72-78 d.. T	a new branch, d bytes after the previous target; d is signed and
+ *			has b - 0x70 bytes
+ *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
  * The target T of a new branch, by its first byte b:
  *
@@ -50,9 +52,9 @@
  *			before the newest node
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
- * No token begins with 79-7f, and no target with fe or ff. Numbers of several bytes are
- * little-endian. The code ends with the token of branch nr. Up to three bytes of any value
- * follow, because the ring buffer's entries are multiples of four bytes.
+ * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes
+ * are little-endian. The code ends with the token of the last branch. Up to three bytes of
+ * any value follow, because the size of an entry is a multiple of four bytes.
  *
  * The decoder does not trust its input: it reads no byte outside of the code, returns at
  * most nr branches, and stops at an invalid token.
@@ -146,7 +148,7 @@ static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 	return p;
 }
 
-/* Decode a run, followed by a node or by the other branch. */
+/* Decode a run that is followed by a node or by @other. */
 static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
 			       u32 node)
 {
@@ -190,7 +192,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* The token may be cut off at the end of the code. Read it from a copy padded with zeroes. */
+/* Decode a token that the end of the code may cut off, from a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -10,8 +10,8 @@
 #include <linux/types.h>
 
 /*
- * The number of the code's format, which each pack contains. If the code changes so that
- * this decoder would misread it, the format gets the next number. No format has number 0,
+ * The number of the format, which each pack contains. If the format changes so that this
+ * decoder would misread it, the format gets the next number. No format has number 0,
  * because in the first versions of the tracer, this byte was the third byte of nr, always 0.
  */
 #define BTS_PACK_FORMAT		1
@@ -23,7 +23,7 @@
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
-/* The maximum size of the padding after the code, due to the ring buffer's alignment. */
+/* The maximum size of the padding after the code, which the ring buffer's alignment needs. */
 #define BTS_PACK_PADDING	3
 
 /* The maximum size of a token with its operands. */
@@ -35,7 +35,7 @@
 /* First bytes of tokens. The number n of a token is added to its first byte. */
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
-	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then the other successor */
+	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the node in the next byte */
 	BTS_TOK_KNOWN2	= 0x60,	/* the same, with 256 added to the node's number */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
@@ -71,11 +71,11 @@ enum bts_target {
 #define BTS_CALL_LONGEST	7
 
 /**
- * struct bts_node - a branch of the pack, and the branches that followed it
+ * struct bts_node - a branch of the pack, and two branches that followed it
  * @from:	where the branch began
  * @to:		where the branch led
- * @next:	the node of the last branch that followed
- * @other:	the node of the last branch that followed and was not @next
+ * @next:	the node of the latest branch that followed this branch
+ * @other:	the node of the latest branch that followed this branch and is not @next
  */
 struct bts_node {
 	u64	from;
@@ -100,7 +100,7 @@ struct bts_pair {
  * @end:	the end of the code
  * @left:	the number of branches still to come
  * @run:	the number of predicted branches still to decode
- * @then:	the number of the node after the run, plus 1; 0: no node
+ * @then:	the number of the node after the run, plus 1; 0 if no node follows
  * @cur:	the node of the last branch
  * @nodes:	the number of nodes
  * @damaged:	the code is damaged
@@ -125,10 +125,10 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* In place of a node's number: the other successor. */
+/* Means @other of the current node, in place of a node's number. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
-/* Predict node @x after @cur from now on. */
+/* From now on, predict node @x after @cur. */
 static inline void bts_node_learn(struct bts_node *cur, u32 x)
 {
 	cur->other = cur->next;
