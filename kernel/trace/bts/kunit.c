@@ -107,7 +107,7 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers, beginning with @first, @want at a time. Return: the number written. */
+/* Write @nr numbers, beginning with @first. Reserve @want at a time. Return: how many fit. */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {
@@ -130,7 +130,7 @@ static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 wa
 	return done;
 }
 
-/* Read the numbers. Each must be there, with a time. */
+/* Read the numbers. Each number must be there, at a time not before the previous one. */
 static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 first,
 			 unsigned int size)
 {
@@ -157,7 +157,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* Return how many events of a size fit into a ring buffer, @want at a time. */
+/* Return how many events of a size fit into a ring buffer, if @want are reserved at a time. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);
@@ -174,7 +174,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Events reserved together need no more room than one by one, except at a page's end. */
+/* Except at a page's end, events need the same room, reserved together or one by one. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -216,7 +216,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* If pending losses come before the last branch, nothing is reserved after that branch. */
+/* If losses are pending before the last branch of a batch, no third event is reserved. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };

@@ -2,9 +2,9 @@
 /*
  * Branch tracer: print the tracer's entries
  *
- * A branch is "FROM -> TO". Kernel addresses are printed as symbols, user addresses as
- * numbers. With sym-userobj, user addresses are printed as file and offset, as long as the
- * task has the mapping.
+ * A branch is printed as "FROM -> TO", with kernel addresses as symbols and user addresses
+ * as numbers. With sym-userobj, user addresses are printed as file and offset, as long as
+ * the task has the mapping.
  *
  * A persistent ring buffer may be damaged, or another kernel may have written it. So the
  * size and the format of an entry are checked before its fields are read. Unreadable
@@ -32,13 +32,13 @@
  * @decoder:	decodes packs
  * @branch:	the branches of the current pack
  * @nr:		the number of branches that could be decoded
- * @gone:	the number of branches that are missing before the entry
+ * @gone:	the number of branches that are missing before the current entry
  * @ts:		the current entry's time
- * @seq:	the current entry's number
+ * @seq:	the current entry's sequence number
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
- * @next:	for each CPU, the number of the next branch; 0 before the first entry,
- *		BTS_NO_NUMBER after an entry without a number
+ * @next:	for each CPU, the sequence number of the next branch; 0 before the first
+ *		entry, BTS_NO_NUMBER after an entry without a sequence number
  */
 struct bts_rows {
 	struct bts_decoder	decoder;
@@ -93,8 +93,9 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return the number of branches that are missing before an entry. If a CPU's first entry is
- * a pack, and entries were overwritten but none was read, all earlier branches are missing.
+ * Return the number of branches that are missing before an entry. @next is 0 before a CPU's
+ * first entry. If this entry is a pack, and earlier entries were overwritten but none was
+ * read, all branches before the pack are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -265,7 +266,7 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
 }
 
-/* Return a row of a loss: first the branches that are missing before it, then the loss. */
+/* Return a row of a loss entry: a loss of the branches before the entry, then its own. */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
 	struct bts_lost_entry *lost;
@@ -292,7 +293,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* After an entry without a number, the number of the next branch is unknown. */
+/* After an entry without a sequence number, that of the next branch is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;

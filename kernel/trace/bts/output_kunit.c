@@ -3,8 +3,8 @@
  * KUnit tests of output.c: print entries that this tracer has not written, as in a
  * persistent ring buffer that is damaged or was written by another kernel
  *
- * After an entry that is too short comes the rest of a whole entry, so code that reads too
- * far prints branches, even without KASAN.
+ * An entry that is too short is the beginning of a whole entry, whose rest is still in
+ * memory. So code that reads too far prints branches, even without KASAN.
  */
 
 #include <kunit/test.h>
@@ -66,7 +66,7 @@ static void output_test_exit(struct kunit *test)
 	ring_buffer_free(t->tr.array_buffer.buffer);
 }
 
-/* Make the next entry a whole pack, whose first branch has number @seq. */
+/* Make the next entry a whole pack, whose first branch has sequence number @seq. */
 static void output_pack(struct output_test *t, u64 seq)
 {
 	struct bts_pack_entry *pack = &t->entry.pack;
@@ -126,7 +126,7 @@ static void output_expect_unreadable(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, output_row(t, 0, funcs->binary), &none, sizeof(none));
 }
 
-/* An entry is too short for its fields. */
+/* An entry that is too short for its fields is printed as a loss of unknown size. */
 static void output_test_short(struct kunit *test)
 {
 	static const struct { unsigned int type, head; } entries[] = {
@@ -145,7 +145,7 @@ static void output_test_short(struct kunit *test)
 	}
 }
 
-/* A pack is longer than the maximum. */
+/* A pack that is longer than the maximum is printed as a loss of unknown size. */
 static void output_test_long(struct kunit *test)
 {
 	static const int sizes[] = { BTS_ENTRY_MAX + 1, 1 << 20, INT_MAX, INT_MIN, -1 };
@@ -159,7 +159,7 @@ static void output_test_long(struct kunit *test)
 	}
 }
 
-/* If a pack's code is cut, the rows show the branches before the cut and how many are lost. */
+/* If a pack's code is cut, the rows are the branches before the cut, and a loss. */
 static void output_test_cut(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -184,7 +184,7 @@ static void output_test_cut(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, output_text(t, OUTPUT_NR - 1), "0x401000 -> 0x401020\n");
 }
 
-/* A pack has no branches, or more than the maximum. */
+/* A pack with no branches, or with more than the maximum, is printed with a loss. */
 static void output_test_nr(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -224,7 +224,7 @@ static void output_test_format(struct kunit *test)
 			   "LOST 5 branches (ring buffer overwritten)\n");
 }
 
-/* After an unreadable entry, the number of the next pack is not compared. */
+/* After an unreadable entry, the next pack may have any sequence number. */
 static void output_test_number(struct kunit *test)
 {
 	struct output_test *t = test->priv;
