@@ -6,9 +6,9 @@
 # base is the kernel to patch: 6.12 (of Debian 12 and 13) or mainline (the newest that Debian
 # backports).
 base=${BASE:-6.12}
-# build is the work directory. Each base has its own; $BTS_BUILD overrides the path. Files that
-# do not depend on the base are in $common, and $build has links to them. All clones share
-# the cache, which `make clean` keeps.
+# build is the work directory. Each base has its own work directory; $BTS_BUILD overrides the
+# path. Files that do not depend on the base are in $common, and $build has links to these files.
+# All clones share the cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build
@@ -47,8 +47,8 @@ lock() {
 }
 
 # step NAME WORDS COMMAND...: run COMMAND with its output in build/log/NAME.log, and print one
-# line with the time it took. If COMMAND fails, print the end of the log and advice, and end
-# the script. COMMAND may be a function: its first failing command fails the step.
+# line with WORDS and the time that COMMAND took. If COMMAND fails, print the end of the log and
+# advice, and end the script. COMMAND may be a function: its first failing command fails the step.
 step() {
 	step_name=$1
 	step_words=$2

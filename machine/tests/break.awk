@@ -3,8 +3,8 @@
 # Find the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
 # machine/tests/mutate describes the tables. Incomplete mutants, and mutants whose old lines are
-# not in the file exactly once, are reported, and make the exit status 1. With a NAME, write
-# PATH.broken beside each file that this mutant breaks, and print PATH.
+# not in the file exactly once, are reported, and make the exit status 1. With NAME, write a
+# broken copy PATH.broken of each file PATH that this mutant breaks, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Functions for the parts. A part is a program that prints KTAP. machine/tests/run sets these
-# variables if they differ from the default:
+# Functions for the parts. A part is a program that prints KTAP. machine/tests/run may set these
+# variables; the defaults are in parentheses:
 #
 #	BTS_OUT		the part's own directory (build/test/NAME)
 #	BTS_KERNEL, BTS_QEMU	image and emulator for machine/vm/run
@@ -10,8 +10,8 @@
 #	BTS_CASE	run only the cases whose names begin with this word
 #	BTS_SLOW	1: run the slow cases too
 #
-# A part's exit status is 0 if all tests passed, 1 if not, or the status of a lost machine. The
-# caller has set $top.
+# A part's exit status is 0 if all tests passed, 1 if a test failed, or the status of a machine
+# that was lost. The caller has set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"
@@ -53,8 +53,8 @@ check() {
 # guest TIMEOUT "OPTIONS" COMMAND...: run a guest, which fails if its console shows trouble. The
 # console and the output of `info bts` are in $guest_dir.
 #
-# Guests run with --icount, so a busy host does not change the results; parts without --icount
-# give the reason. TIMEOUT is in seconds of the host, and generous.
+# Guests run with --icount, so a busy host does not change the results; a part without --icount
+# gives the reason. TIMEOUT is in seconds of the host, far more than the guest needs.
 guest_dir=$out
 guest() {
 	guest_timeout=$1

@@ -5,8 +5,8 @@
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 KTAP
 #
-# A case that is skipped in a guest has failed, because every guest has everything that cases
-# need.
+# A case that is skipped in a guest counts as failed, because every guest has everything that
+# cases need.
 
 /^1\.\.[0-9]+/ && !plan {
 	plan = substr($1, 4) + 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/absent.sh: checks that the kernel has no bts tracer. The exit status identifies the
+# guest/absent.sh: check that the kernel has no bts tracer. The exit status identifies the
 # failed step.
 
 cd /sys/kernel/tracing || exit

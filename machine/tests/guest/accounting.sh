@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/accounting.sh: traces programs, then all tasks for a moment, and prints bts_stats.
+# guest/accounting.sh: trace programs, then all tasks for a moment, and print bts_stats.
 
 set -e
 

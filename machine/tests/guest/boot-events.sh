@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: checks that events are recorded from the first initcalls, and are correct
-# with preempt=full. The exit status identifies the failed step.
+# guest/boot-events.sh: check that events are recorded from the first initcalls on, and name the
+# preempted code with preempt=full. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-instance.sh: checks that an instance from the kernel's command line traces a program
+# guest/boot-instance.sh: check that an instance from the kernel's command line traces a program
 # exactly. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing/instances/early || exit 2

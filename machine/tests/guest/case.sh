@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/case.sh SELFTESTS CASE...: runs cases of ftracetest in a guest in which
-# nothing was traced before. It leaves out ftracetest's preparation, which resets all events and
-# triggers, and takes seconds in the emulator. The cases use ftracetest's own functions. The
-# output is KTAP, with the end of a failed case's output.
+# machine/tests/guest/case.sh SELFTESTS CASE...: run cases of ftracetest in a guest in which
+# nothing was traced before. This script leaves out ftracetest's preparation, which resets all
+# events and triggers, and takes seconds in the emulator. The cases use ftracetest's own functions.
+# The output is KTAP, with the end of a failed case's output.
 #
 # Exit status: 0 all passed, 1 a case did not pass.
 
-# shellcheck disable=SC2317 # what only the cases call
+# shellcheck disable=SC2317 # functions that only the cases call
 
 set -u
 

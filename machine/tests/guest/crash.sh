@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/crash.sh panic|circular|stack: traces this shell, and crashes the machine. "circular"
-# traces all tasks, because the scheduler may run any task on the CPU of the spinning program.
+# guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. "circular" traces
+# all tasks, because the scheduler may run any task on the CPU of the spinning program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: runs ftracetest, and prints KTAP. An
+# guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: run ftracetest, and print KTAP. An
 # unsupported or unresolved case counts as failed. Logs are in memory, where writing a line takes
-# no time; at the end the logs of failed cases are copied to LOGS.
+# no time. ftracetest removes the logs of passed cases; the other logs are copied to LOGS.
 
 events=$1
 logs=$2

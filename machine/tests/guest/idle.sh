@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/idle.sh: traces the idle tasks on a CPU where the first branch after HLT has a wrong
+# guest/idle.sh: trace the idle tasks on a CPU where the first branch after HLT has a wrong
 # origin. Only this origin may be wrong: the branch and its successors must be in the trace.
 
 cd /sys/kernel/tracing || exit
@@ -14,7 +14,7 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Count interrupts that seem to come from user space, where no idle task runs: their origin is
+# Count interrupts whose origin is in user space. No idle task runs there, so these origins are
 # wrong. Every second wrong origin is in user space.
 status=0
 for trace in per_cpu/cpu*/trace; do

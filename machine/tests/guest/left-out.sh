@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/left-out.sh [WORDS]: CPU 1's BTS does not work. The tracer must leave out and name CPU 1,
+# guest/left-out.sh [WORDS]: CPU 1's BTS does not work. The tracer must leave out CPU 1, name it,
 # and record on CPU 0. With WORDS, CPU 1 is online when the tracer is chosen, and error_log must
-# have the words. Without WORDS, CPU 1 comes online while branches are traced. The exit status
+# contain WORDS. Without WORDS, CPU 1 comes online while branches are traced. The exit status
 # identifies the failed step.
 
 cd /sys/kernel/tracing || exit

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life.sh WHAT: CPUs go on- and offline while branches are traced. Prints KTAP.
+# machine/tests/guest/life.sh WHAT: CPUs come online and go offline while branches are traced. The
+# output is KTAP.
 #
 #	online    the guest starts with maxcpus=1; CPU 1 comes online while bts is the tracer
 #	suspend   the guest suspends to RAM; parts/suspend wakes the machine
@@ -30,7 +31,8 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Count how often the program's only loop repeats in the trace: 999 times if nothing is missing.
+# Count how often the trace has the backward jump of the program's only loop: 999 times if nothing
+# is missing.
 loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
@@ -68,7 +70,7 @@ online() {
 	echo 1 > tracing_on
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	check "CPU 1 offline no longer records" [ "$(stat cpus_recording)" -eq 1 ]
-	# Linux has not let CPU 0 go offline on x86 since 6.5. Both outcomes are correct.
+	# Since Linux 6.5, CPU 0 cannot go offline on x86.
 	if [ -e /sys/devices/system/cpu/cpu0/online ]; then
 		echo 1 > /sys/devices/system/cpu/cpu1/online
 		echo 0 > /sys/devices/system/cpu/cpu0/online

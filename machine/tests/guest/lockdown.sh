@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/lockdown.sh: checks that there is no tracer, and that tracefs is closed. The exit status
+# guest/lockdown.sh: check that there is no tracer, and that tracefs is closed. The exit status
 # identifies the failed step.
 
 dmesg | grep "lockdown\|bts:"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: makes a file DIR/now-N to request NMIs, then checks each CPU's report. The
-# output is lines of KTAP.
+# guest/nmi.sh DIR: request NMIs by making a file DIR/now-N, then check that each CPU has reported
+# an NMI. The output is lines of KTAP.
 
 out=$1
 cd /sys/kernel/tracing || exit

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/oops.sh: kill a traced shell by an oops, and print the records of two instances.
+# guest/oops.sh: kill a traced shell by an oops. Print how the traces of two instances end, and
+# whether the instances can record again.
 
 set -e
 

@@ -40,8 +40,8 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# With a flight recorder, no drain comes before the machine check. The filter drops all branches,
-# because they might overwrite the row of the machine check if the host is slow at step 4.
+# A flight recorder drains nothing before the machine check. The filter drops all branches, because
+# they might overwrite the row of the machine check if the host is slow at step 4.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

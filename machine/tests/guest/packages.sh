@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/packages.sh: in a fresh Debian system, install the packages that lie in /root, type the
-# first commands as a user, and remove the packages. What each step prints goes to /root/said;
+# first commands as a user, and remove the packages. The output of each step goes to /root/said;
 # parts/packages judges it.
 
 said=/root/said
@@ -10,7 +10,7 @@ mkdir "$said"
 cd /root || exit
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-# step NAME COMMAND...: run COMMAND, and keep its output, its status and the seconds it took.
+# step NAME COMMAND...: run COMMAND, and keep its output, its status and its time in seconds.
 step() {
 	name=$1
 	shift
@@ -25,7 +25,7 @@ as_user() {
 	su - somebody -c "$1"
 }
 
-# Leave out the lists, logs and downloads of dpkg and apt: they belong to no package.
+# List all files, without the lists, logs and downloads of dpkg and apt, which belong to no package.
 files() {
 	find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/refused.sh WORDS: checks that choosing the tracer gives EIO, that error_log has the words,
-# and that nothing is left on. The exit status identifies the failed step.
+# guest/refused.sh WORDS: check that choosing the tracer fails with EIO, that error_log contains
+# WORDS, and that nothing is left on. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 sh -c "echo bts > current_tracer" 2> /tmp/said && exit 2

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeats one action while the
+# machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
 # tracer records. After each round every record must be accounted for; at the end no memory may
 # be missing. The output is KTAP; machine/vm/run --strict checks the console. $BTS_PROGS is the
-# directory of the cases' programs.
+# directory with the programs of the cases.
 #
 #	hotplug	CPU 1 goes offline and comes back
-#	switch	bts and nop alternate, beside sessions of perf that sample, count, and
-#		use BTS themselves
+#	switch	bts and nop alternate as the tracer, while perf samples, counts, and (with
+#		BTS_STRESS_PERF_BTS) uses BTS itself
 #	random	in each round a hundred random changes of anything that a user may change,
 #		in three instances. Another instance, the witness, is never changed and
 #		traces a sleeping task: at the end it must have counted each record. With
-#		BTS_STRESS_CIRCULAR set, the changes include flight recorders, and the
-#		hardware then stores more records than the tracer reads
+#		BTS_STRESS_CIRCULAR set, the changes include flight recorders, with which
+#		the hardware stores more records than the tracer reads
 #
 # The line "records N" at the end has the number of records that the tracer has read. The caller
 # compares this number with the hardware's.
@@ -81,8 +81,8 @@ everything() {
 	echo 0 > options/bts-cpl-filter
 }
 
-# Start two traced programs that never stop, because a debug kernel takes millions of branches to
-# start a program. They make no system calls.
+# Start two traced programs. They never end, because a debug kernel takes millions of branches to
+# start a program, and they make no system calls.
 spin() {
 	start "$BTS_PROGS/bts_spin_a"
 	start "$BTS_PROGS/bts_spin_b"
@@ -114,8 +114,8 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# A program that a worker started continues to its end. The memory of such programs must
-	# not count, and neither must perf's files, which are in memory.
+	# Wait for the programs that the workers started, and remove perf's files, which are in
+	# memory: neither may count as memory in use.
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
@@ -145,8 +145,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# The two programs are traced. In each tenth round all other tasks are traced as well while CPU 1
-# goes offline, because only then does the CPU still have records to drain.
+# The two programs are traced. In every tenth round all other tasks are traced, too, while CPU 1
+# goes offline: without them, the CPU has no records left to drain.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -204,7 +204,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# perf gets BTS or EBUSY, and so does the tracer.
+# Let perf compete with the tracer for BTS: the second of them to ask gets EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -273,7 +273,8 @@ any_option() {
 	one_of 10
 	shift "$one"
 	option=$1
-	# A flight recorder overwrites records before they are read: the hardware's count is higher.
+	# A flight recorder overwrites records that nothing has read, so the hardware counts more
+	# records than the tracer.
 	if [ "$option" = bts-circular ] && [ -z "${BTS_STRESS_CIRCULAR:-}" ]; then
 		return
 	fi
@@ -382,7 +383,7 @@ random_round() {
 		any_thing; any_thing; any_thing; any_thing; any_thing
 		any_thing; any_thing; any_thing; any_thing; any_thing
 	done
-	# Recording stops, so that the counters do not move while they are read.
+	# Stop recording, so that the counters do not change while they are read.
 	on=
 	for dir in . instances/*; do
 		[ "$(cat "$dir/tracing_on")" -eq 0 ] || on="$on $dir"
@@ -396,8 +397,8 @@ random_round() {
 	done
 }
 
-# The witness is an instance whose target sleeps. It must have counted each record as filtered, or
-# as the tracer's own.
+# The witness is an instance whose target sleeps, so it wants no branch. It must have counted each
+# record as filtered, or as the tracer's own.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -433,12 +434,13 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# The first tenth of the rounds, at least one, fills caches; later rounds must not use memory.
+# The first tenth of the rounds (at least one round) fills caches. Later rounds must not use more
+# memory.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# The limit is the smallest buffer, leaked once in each round; at least 16 MiB.
+			# The limit allows 64 KiB, the smallest buffer, in each round, or 16 MiB.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -449,7 +451,7 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# The limit is 32 bytes in each round, plus the normal variation of caches.
+		# The limit allows 32 bytes in each round, and the normal variation of caches.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1

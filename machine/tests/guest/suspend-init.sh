@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# /init of the machine of machine/tests/parts/suspend: print KTAP on the second serial line, then
-# reboot, which ends the machine.
+# This is /init in the machine of machine/tests/parts/suspend. It prints KTAP on the second serial
+# line, then reboots, which ends the machine.
 
 # The shell finds its applets in /proc.
 busybox mount -t proc none /proc

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/tool-absent.sh: checks that the user tool reports why it cannot record, and leaves nothing
+# guest/tool-absent.sh: check that the user tool reports why it cannot record, and leaves nothing
 # behind. The exit status identifies the failed step.
 
 cd /tmp || exit
-# The host may have the emulated machine.
+# The host's emulated machine may be visible here. bts must not use it.
 export BTS_VM=none
 bts check && exit 2
 bts check | grep "^NO .*Branch Trace Store" || exit 3
