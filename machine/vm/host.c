@@ -6,7 +6,7 @@
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
  * machine/vm/run builds the arguments. This file uses host_emulator.c and stream.c, which use
- * neither this file nor each other.
+ * neither this file nor one another.
  *
  * There is one thread and one poll loop, streams_move(), which receives signals through a
  * signalfd. The emulator always ends before this program. These are the ends, with the status:
@@ -50,7 +50,7 @@
 enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
 	FORWARD		= 'f',	/* send the first signal to the command */
-	INITRAMFS	= 'I',	/* the file to which the job is added */
+	INITRAMFS	= 'I',	/* the archive to whose copy the job is added */
 	INFO		= 'i',	/* file for the output of `info bts` at the end */
 	WORD		= 'j',	/* a word of the job, see wire.h */
 	TEMPORARY	= 'l',	/* remove the console's file if all is well */
@@ -156,8 +156,9 @@ static void watch_signals(void)
 }
 
 /*
- * Let the command decide how to end. Return false if the signal has to end the machine. Signals
- * soon after the first count as one with it: a signal may come from the terminal and from a parent.
+ * Forward the first signal to the command, which decides how to end. Ignore a signal that comes
+ * within a second or two after it, because one Ctrl-C may reach this program from the terminal and
+ * from a parent. Return false if the signal has to end the machine.
  */
 static bool forward(int signal)
 {
@@ -226,7 +227,7 @@ static enum end serve_once(void)
 	return fds[0].revents ? take_signal() : RUNNING;
 }
 
-/* Write the output that a lost machine sent before its end. */
+/* Write the output that a machine sent before it was lost. */
 static enum end drain(void)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
@@ -267,7 +268,7 @@ static int report(enum end end)
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }
 
-/* A shell notices an interruption only if the program dies of the signal. */
+/* A shell stops at an interruption only if its command dies of the signal. */
 static void die_of_signal(void)
 {
 	sigset_t none;
@@ -346,7 +347,7 @@ static void complete_job(FILE *job, char **command)
 		job_word(job, WIRE_NULL, "");
 }
 
-/* Add a file in the format of cpio, whose names and contents end at multiples of 4. */
+/* Add a file in cpio's format, in which names and contents are padded to multiples of 4 bytes. */
 static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 {
 	static const char zeroes[4];

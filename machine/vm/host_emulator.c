@@ -4,8 +4,8 @@
  *
  * The sockets have no path and no port number, so machines that run side by side cannot
  * collide, and no file has to be removed. The monitor speaks QMP: a JSON object in each line.
- * The monitor sends little, so each search covers all of its output. After the emulator has
- * stopped, the console's file does not change.
+ * The monitor sends little, so each search covers all of its output. The console's file no longer
+ * changes when the emulator has stopped.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -114,7 +114,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-/* Has the machine shut down, reset or panicked? It is then paused; the monitor still answers. */
+/* Has the machine shut down, reset or panicked? Such a machine is paused, and has a monitor. */
 bool emulator_lost(void)
 {
 	monitor_read();

@@ -40,7 +40,10 @@
 #include "stream.h"
 #include "wire.h"
 
-/* A child of the command may write for ever, so read no more than a full pipe. */
+/*
+ * When the command has ended, read at most a full pipe: a child of the command may still write, and
+ * never end.
+ */
 #define REST_MAX	(1024 * 1024)
 
 enum { IN, OUT, ERR, STREAMS };
@@ -200,7 +203,7 @@ static pid_t start_on_terminal(void)
 		err(1, "pty");
 	if (!pid)
 		run_command();
-	/* A terminal that polls writable may accept less than a stream writes. */
+	/* A terminal may be writable for poll(), but accept fewer bytes than a stream writes. */
 	fcntl(terminal, F_SETFL, O_RDWR | O_NONBLOCK);
 	stream_open(&streams[IN], "stdin", ports[WIRE_STDIN], dup(terminal));
 	stream_open(&streams[OUT], "stdout", terminal, ports[WIRE_STDOUT]);

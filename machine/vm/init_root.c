@@ -7,8 +7,8 @@
  *	/tmp /run ..	tmpfs; if the working directory is below, it is bind-mounted there
  *	--share		9p, writable, at the same path as on the host
  *
- * With --overlay, / is an overlay: a tmpfs, which gets all that is written, above the host's root.
- * Then no other tmpfs hides a directory of the host.
+ * With --overlay, / is an overlay: all writes go to a tmpfs above the host's root. Then no other
+ * tmpfs hides a directory of the host.
  *
  * The file system is mounted on /new of the initramfs, which becomes the root at the end.
  */
@@ -52,7 +52,7 @@ static char *in_new(const char *path)
 	return dir;
 }
 
-/* mkdir() may fail, because the directory may exist, and on the read-only root it must. */
+/* Ignore errors: the directory may exist. On the read-only root, it must exist already. */
 static void make_dirs(char *dir)
 {
 	char *slash;
@@ -75,7 +75,7 @@ static bool hidden(const char *path)
 	return false;
 }
 
-/* Make a directory that a tmpfs hides visible again, read-only. */
+/* If a tmpfs hides a directory, make the directory visible again, read-only. */
 static void keep_dir(const char *path)
 {
 	char from[PATH_MAX];
@@ -93,7 +93,7 @@ static void mount_share(int nr, const char *path)
 
 	snprintf(tag, sizeof(tag), "share%d", nr);
 	make_dirs(in_new(path));
-	/* Without a cache, the host gets what the guest writes even if the guest is lost. */
+	/* Do not cache writes, so that the host gets them even if the guest is lost. */
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
 #
-# The definition of the machine for machine/vm/run, for the tests, and for
-# machine/baremetal/run, which reads the lines NAME=VALUE.
+# Define the machine for machine/vm/run, for the tests, and for machine/baremetal/run, which reads
+# the lines NAME=VALUE.
 
 # q35, because the i440fx reports its interrupt routing with an AML loop that takes longer than
 # the whole boot, and under KASAN longer than ACPI waits. Version 7.1, because 7.2 puts a random
 # seed where a large kernel overwrites it while unpacking itself.
 machine_type=pc-q35-7.1
-# One thread: QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches code.
+# Use one thread, because QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches
+# code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
-# The properties alone, for other models.
+# The properties without the model, for other models.
 machine_ds=${machine_cpu#*,}
-# On a Skylake perf acknowledges its interrupt late. -smap, because QEMU 7.2 treats a far return
-# in user mode as a read by the kernel, which SMAP forbids.
+# On a Skylake perf acknowledges its interrupt late. The CPU has no SMAP, because QEMU 7.2 treats a
+# far return in user mode as a read by the kernel, which SMAP forbids.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # nmi_watchdog=0, because the watchdog would use a counter and raise PMIs; tests of the watchdog

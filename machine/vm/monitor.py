@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulator's monitor, for scripts. It speaks QMP: a JSON object in each line.
 
-qemu.qmp, in the emulator's source tree, is not used: it does not accept an open socket,
-and the emulator may be a binary without sources.
+The package qemu.qmp in the emulator's source tree is not used: it does not accept an open
+socket, and the emulator may be a binary without sources.
 """
 
 import json
@@ -19,7 +19,7 @@ class Lost(Exception):
 
 
 def emulator_args(where):
-    """Return the emulator's arguments for one more monitor; `where` ends its -chardev."""
+    """Return the emulator's arguments for one more monitor, at `where` (-chardev's syntax)."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
@@ -91,7 +91,7 @@ class Monitor:
                 re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
 
     def records(self, cpu=0):
-        """Return whether a stopped CPU was storing its branches."""
+        """Return whether the CPU, which is stopped, was storing its branches."""
         return self.info_bts("debugctl")[cpu] & RECORDS == RECORDS
 
     def stop_recording(self, cpu=0):

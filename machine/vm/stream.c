@@ -7,8 +7,8 @@
  *
  * A stream reads and writes only when poll() allows it, so its descriptors may be blocking. Only
  * a virtio-serial port must be non-blocking: if the host closes the port after poll(), a
- * blocking write waits for ever. One poll() serves all streams of a program and its other
- * descriptors.
+ * blocking write waits for ever. One call of poll() serves all streams of a program and the
+ * program's other descriptors.
  */
 #define _GNU_SOURCE
 #include <err.h>

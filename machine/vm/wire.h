@@ -24,8 +24,8 @@
  * closed the other port.
  *
  * The job is the file /job of the initramfs, so with --icount the guest reads the job at the same
- * instruction in each run. A job is a sequence of words. Each begins with its type and ends with a
- * NUL. Both ends are x86-64.
+ * instruction in each run. A job is a sequence of words. Each word begins with its type and ends
+ * with a NUL. Host and guest are x86-64, so reports need no conversion.
  */
 #ifndef BTS_WIRE_H
 #define BTS_WIRE_H
@@ -55,7 +55,7 @@ enum wire_type {
 
 struct wire_report {
 	uint64_t	out_end;	/* standard output ends after so many bytes */
-	uint64_t	err_end;	/* standard error too; UINT64_MAX = not known yet */
+	uint64_t	err_end;	/* as for standard error; UINT64_MAX = not known yet */
 	int32_t		ended;		/* true: the command has ended */
 	int32_t		status;		/* the command's wait(2) status, if ended */
 };
