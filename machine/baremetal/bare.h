@@ -62,13 +62,13 @@
 #define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
 #define VEC_TO_KERNEL	0x42	/* return to CPL 0 within a body; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
-#define VEC_PMI		0x50	/* the threshold PMI, if it is not an NMI */
+#define VEC_PMI		0x50	/* a PMI that is not an NMI */
 #define VEC_IRQ		0x51	/* self-IPI */
 
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* The window: 512 pages of 4 KiB, which win_map() maps; lib.c has their page tables. */
+/* The window: 512 pages of 4 KiB that win_map() maps; their page tables are in lib.c. */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
@@ -76,7 +76,7 @@
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
 #define LATE_BEFORE	34	/* jumps of late_body() before it changes the index */
-#define LATE_AFTER	64	/* jumps of late_body() after that change */
+#define LATE_AFTER	64	/* jumps of late_body() after it changes the index */
 
 #define AP_TRAMPOLINE	0x8000
 
@@ -339,7 +339,7 @@ struct test {
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* with this word on the command line, only tests with it run */
+	const char *alone;	/* if the command line has this word, only its tests run */
 };
 
 #define TEST_ENTRY(id, ...)						\

@@ -6,9 +6,9 @@
  * CPL). BR FROM, TO names a taken branch by its labels, in the order in which the
  * branches are taken; a branch without a BR must not be recorded. FIX LABEL sets
  * the address to which the next exception or interrupt returns. EXC FROM, VECTOR,
- * LABEL names the two branches of an exception: its delivery and its return. A `ud2`
- * marks a place that the CPU must not reach. Nothing branches between a CPL 0 body and the
- * instructions that switch BTS on and off. A CPL 3 body is entered by an iretq
+ * LABEL names the two branches of an exception: its delivery and its return. The CPU must
+ * not reach a `ud2`. There is no branch between a CPL 0 body and the instructions before and
+ * after the body that switch BTS on and off. A CPL 3 body is entered by an iretq
  * and left by an int; test-branch.c adds both to the expected records.
  *
  * Bodies without BT_NO_ALIAS do not use their own absolute addresses, because they

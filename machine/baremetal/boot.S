@@ -151,7 +151,7 @@ abandon_run:
 	movl	$-1, %eax
 	jmp	run_out
 
-	/* int run_user(u64 fn, u64 rsp, u64 rflags): the same at CPL 3 */
+	/* int run_user(u64 fn, u64 rsp, u64 rflags): as run_kernel(), but at CPL 3 */
 	.globl	run_user, user_enter
 run_user:
 	push	%rbx
@@ -190,7 +190,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* A CPL 0 body that has entered CPL 3 returns here. R12 has the RSP of CPL 0. */
+	/* A CPL 0 body that has entered CPL 3 comes back here. R12 has the RSP of CPL 0. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax

@@ -39,7 +39,7 @@
 	.endm
 	TEST_BOTH far_ret, "far ret, far ret imm16"
 
-	/* Run this at CPL 0 only: at CPL 3 a far call crashes a guest of QEMU 7.2. */
+	/* Run this only at CPL 0: QEMU 7.2's emulation of a far call at CPL 3 crashes the guest. */
 	.macro	body_far_call
 	movl	%cs, %eax
 	push	%rax

@@ -267,7 +267,7 @@
 	.endm
 	TEST_KERNEL irq_hlt, "external interrupt out of hlt", BT_IRQ
 
-	/* The iretq sets EFLAGS.IF, so the interrupt comes before the first instruction. */
+	/* The iretq sets EFLAGS.IF, so the interrupt comes before the body's first instruction. */
 	.macro	body_irq_user
 1:	EXC	1b, 81, 2f
 	ud2

@@ -24,7 +24,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* The function for CPU 1, and how often CPU 1 has started. CPU 0 waits for changes. */
+/* The function for CPU 1, and how often CPU 1 has started. CPU 0 waits until they change. */
 static ap_function ap_fn;
 u32 ap_runs;
 

@@ -2,7 +2,8 @@
 /*
  * The bodies of test-property.c and test-pmi.c. Each body writes its first argument to
  * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. The bodies of
- * test-property.c then take TAIL_JUMPS branches or more, so each tail (x-bts-tail) ends in a body.
+ * test-property.c then take TAIL_JUMPS branches or more, so that each tail (x-bts-tail) ends before
+ * its body does.
  */
 #include "bare.h"
 
@@ -41,7 +42,7 @@ tail_jumps:
 	.endr
 	ret
 
-	/* index_body(debugctl, &index, value): software changes the index. */
+	/* index_body(debugctl, &index, value): change the index while BTS is on. */
 	.globl	index_body
 index_body:
 	movq	%rdx, %r8
@@ -53,7 +54,7 @@ index_body:
 	OFF
 	jmp	tail_settle
 
-	/* late_body(debugctl, &index, value): change the index between many branches. */
+	/* late_body(debugctl, &index, value): take many branches, change the index, take many. */
 	.globl	late_body
 late_body:
 	movq	%rdx, %r8
@@ -91,7 +92,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* This MWAIT does not sleep, and nothing interrupts it: the next branch is a JUMP. */
+	/* This MWAIT does not sleep, and nothing interrupts it, so the next branch is a JUMP. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON
@@ -107,7 +108,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The write to CR3 ends the translated block, so the SMI comes there at the latest. */
+	/* The write to CR3 ends the translated block, so the SMI comes there or earlier. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON

@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With interrupts on from the start, the body has no time to set `fixup`. */
+	/* With interrupts on from the start, the interrupt comes before the body sets `fixup`. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -87,8 +87,8 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 
 /*
  * Put our handler at the address to which SeaBIOS has relocated SMM. SeaBIOS leaves the
- * host bridge of the i440fx machine unlocked: its register SMRAM (0x72) opens the memory
- * at 0xa0000. SMIs by port 0xb2 are enabled already.
+ * host bridge of the i440fx machine unlocked, so the bridge's register SMRAM (0x72) can open
+ * the memory at 0xa0000. SMIs by port 0xb2 are enabled already.
  */
 void install_smm_handler(void)
 {

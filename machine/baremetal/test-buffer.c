@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Check how many stores of a walk of 4 branches fail with the buffer at @base. */
+/* With the buffer at @base, check how many stores of a walk of 4 branches fail. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the threshold interrupt, on one CPU and on two, and of a trace that
- * continues through INIT of the other CPU, a migration and a reset.
+ * Tests of the threshold interrupt, on one CPU and on two; of a trace that continues during a
+ * migration; and of INIT and RESET, which switch BTS off.
  *
  * A stream checks the records of a CPU while the CPU runs walk(): the CPU's PMI handler
  * drains the buffer into the stream, as a driver would. Only that CPU writes its stream
@@ -305,7 +305,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* If the PMI is late, the body resets the index after the threshold, but before the PMI. */
+/* If the PMI is late, the body resets the index between the threshold and the PMI. */
 TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;

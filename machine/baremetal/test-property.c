@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the CPU's properties. Where Intel's manual leaves the behaviour open, the
- * default Debug Store does what is easiest for software, and a property selects another
- * behaviour. Words of the command line name the properties of this CPU. The test of a
- * property expects different results with and without the property, so a CPU without
- * properties is the control.
+ * Tests of the CPU's properties. If Intel's manual leaves a behaviour open, the default Debug
+ * Store does what is easiest for software, and a property selects another behaviour. Words of the
+ * command line name the properties of this CPU. The test of a property expects different results
+ * with and without the property, so a CPU without properties is the control.
  *
  * A tail (x-bts-tail=N) adds N records after each switch-off.
  */
@@ -32,7 +31,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Report whether CPU 0 stores no records, which makes most tests impossible. */
+/* Report whether CPU 0 stores no records. Then most tests are impossible. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -222,7 +221,7 @@ static void walk_across(void)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-/* The handler's switch-off has a tail, too, before TR is set again. */
+/* When the handler clears TR, N more records are stored (x-bts-tail) before TR is set again. */
 static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 {
 	u64 wanted = THRESHOLD + 50 + tail();
