@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2154
 #
-# Lists and applies the kernel patches, in order. The caller has set $top.
+# List and apply the kernel patches, in order. The caller has set $top.
 #
 #	patches/linux		the series, for the newest kernel
 #	patches/6.12		backports that 6.12 needs before the series
@@ -14,8 +14,9 @@
 #	+ PATH			a new file in the commit of the patch above
 #	+ DIR			all files in DIR that no line above lists
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all", which name hunks of the patch
-# to leave out. The override's own hunks follow. On 6.12 the remaining hunks may need fuzz.
+# An override begins with lines "drop FILE N..." or "drop FILE all", which name the hunks of the
+# patch that are left out. The override's own hunks follow. On 6.12 the remaining hunks may need
+# fuzz.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {
