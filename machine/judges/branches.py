@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Decide which instructions of x86-64 are branches.
 
-A judge knows the addresses of two instructions that the CPU executed in sequence. The bytes of the
-first and the second address tell whether the CPU branched. No code is shared with the emulator.
+A judge knows the addresses of two instructions that the CPU executed one after the other. The
+bytes of the first instruction and the address of the second show whether the CPU branched. This
+file shares no code with the emulator.
 """
 
 NONE = 0  # goes to the next instruction, or faults
 STRING = 1  # may repeat itself, which does not count as a branch
-CONDITIONAL = 2  # a branch unless the CPU continues after it in memory
+CONDITIONAL = 2  # a branch unless the next instruction in memory follows
 ALWAYS = 3  # a branch to any target
-MAYBE = 4  # conditional, with the next instruction as the target
+MAYBE = 4  # conditional; taken or not, the next instruction in memory follows
 
 PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
 REP = {0xf2, 0xf3}

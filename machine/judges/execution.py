@@ -3,8 +3,8 @@
 
     Trace      the CPU is about to execute this instruction
     Stopped    the CPU did not execute the instruction after all
-    in_asm     the bytes of an instruction that was just translated
-    int        an exception or interrupt is delivered: the interrupted IP
+    in_asm     the bytes of the instruction that was just translated
+    int        an exception or interrupt is delivered; the line has the interrupted IP
 
 The log does not depend on the Debug Store, and branches.py does not depend on the emulator.
 """
@@ -22,17 +22,17 @@ from monitor import Lost, connect, run_args
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
-# The bytes of an instruction follow its address if the emulator has a disassembler, and
-# otherwise are on a separate line.
+# If the emulator has a disassembler, the bytes of an instruction follow its address. Otherwise
+# the bytes are on a separate line.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
 class Log:
     """The branches that follow from the lines of the log.
 
-    `at` is the instruction that the CPU was last about to execute, or None if the log has
-    not shown it. `interrupted` is the IP of an interrupt until the first
-    instruction of its handler.
+    `at` is the latest instruction that the CPU was about to execute, or None if the log has
+    not shown it. `interrupted` is the IP that an interrupt has interrupted, until the first
+    instruction of its handler; otherwise None.
     """
 
     def __init__(self):

@@ -2,7 +2,7 @@
 /*
  * fib N [time]: compute a Fibonacci number with 2 * F(N + 1) - 1 calls of fib(). The
  * program uses no C library, so it has few other branches. With a second argument the program
- * writes its CPU time to standard output: seconds and nanoseconds, in 8 bytes each.
+ * writes its CPU time to standard output: the seconds, then the nanoseconds, each in 8 bytes.
  */
 static __attribute__((noinline)) long fib(long n)
 {

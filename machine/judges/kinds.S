@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kinds: take each kind of near branch, some kinds often, with system calls, page faults
- * and string instructions in between.
+ * kinds: take each kind of near branch, some kinds often, and execute system calls, page faults
+ * and string instructions between them.
  *
  * The judge knows two labels: after_syscall, to which SYSCALLS calls of getppid()
  * return, and je_0, a taken conditional branch to the next instruction.

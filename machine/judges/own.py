@@ -27,7 +27,9 @@ class OwnLog(Log):
 
     `inside` has an entry for each unfinished visit to the tracer: the address at which the
     traced code continues, and whether the visit is an NMI. `own` has a byte for each branch
-    taken; `windows` has the branch numbers at the first call of CALLS, its end, and the second.
+    taken, 1 if the branch is the tracer's own. `windows` has three branch numbers: that of the
+    first call of a function in CALLS, that of the branch after its return, and that of the
+    second call.
     """
 
     def __init__(self, symbols):

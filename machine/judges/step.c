@@ -4,8 +4,8 @@
  *
  * step runs PROGRAM under ptrace, on this host's own CPU, and writes the address of each
  * executed instruction to standard output, as a 64-bit word. The judge decides which of
- * the steps are branches. An instruction that faults, or before which a signal comes, counts
- * as not executed. PROGRAM may be ended by a signal, but must not exit with an error.
+ * the steps are branches. An instruction that faults, or that a signal precedes, counts
+ * as not executed. A signal may end PROGRAM, but PROGRAM must not exit with an error.
  */
 #include <err.h>
 #include <signal.h>

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/own-path.sh DIR: traces everything while the shell works, and puts the input of
-# judges/own-path into DIR. The judge switches the log on after "ready", then sends a line.
+# guest/own-path.sh DIR: trace everything while the shell works, and put the input of
+# judges/own-path into DIR. After "ready", the judge switches the emulator's log on, then sends a
+# line.
 
 set -e
 

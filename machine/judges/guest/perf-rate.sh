@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/perf-rate.sh DIR HERTZ PROGRAMS: perf samples bts_work HERTZ times a second, without a
+# guest/perf-rate.sh DIR HERTZ PROGRAMS: let perf sample bts_work HERTZ times a second, without a
 # tracer and with bts. The samples and the counters go to DIR.
 
 set -e

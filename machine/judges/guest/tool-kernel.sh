@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/tool-kernel.sh DIR PROGRAM BTS: records PROGRAM (asks.c), which waits for a byte, with the
-# tool BTS. The trace, the output of BTS and the kernel's symbols go to DIR. The judge switches
-# the log on after "ready" and off after "done". After each switch the judge sends a line.
+# guest/tool-kernel.sh DIR PROGRAM BTS: record PROGRAM (asks.c), which waits for a byte, with the
+# tool BTS. The trace, the output of BTS and the kernel's symbols go to DIR. The judge switches the
+# emulator's log on after "ready" and off after "done", and sends a line each time.
 
 set -e
 
