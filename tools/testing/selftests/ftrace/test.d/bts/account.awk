@@ -2,8 +2,8 @@
 #
 # Check that each record is accounted for:	awk -f account.awk [-v least=N] bts_stats
 #
-# An instance's records = delivered + filtered + own + held + dropped for any cause, and
-# there are at least N.
+# records = delivered + filtered + own + held + dropped for any cause. There must be at least N
+# records.
 
 BEGIN {
 	FS = ": "

@@ -25,8 +25,8 @@
  * -u: in the list and in the trace, skip branches that have an end in the kernel.
  *
  * -k, for a trace of both user and kernel: each record of a task must begin where the
- * previous record has ended, or a little further on in a straight line. This reveals any
- * missing branch, also in the kernel, without a list of kernel branches.
+ * previous record has ended, or at most MAX_STRAIGHT bytes further on. Without a list of kernel
+ * branches, this reveals a missing branch in the kernel, unless it was a short jump forward.
  *
  * -x: no record may have an end in one of these ranges, given as lines "START END NAME".
  *
@@ -69,7 +69,7 @@ struct task {
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* entry may turn out to be an interrupt */
+	bool held;		/* the crossing in entry may turn out to be an interrupt */
 	struct branch entry;
 	unsigned long cursor;	/* the program is at this address or further on */
 	unsigned long matched;

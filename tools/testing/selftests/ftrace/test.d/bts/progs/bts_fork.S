@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Forks a child, which loops and ends. The parent waits for the child and ends. bts_vfork is
- * the same source. Its child shares the parent's memory, and the parent waits meanwhile.
+ * built from the same source: the child shares the memory of the parent, which vfork() suspends
+ * until the child ends.
  */
 #include "prog.h"
 

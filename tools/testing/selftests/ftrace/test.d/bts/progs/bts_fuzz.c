@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Longer than any number: the kernel looks only at the beginning. */
+/* More bytes than any valid number has. Only this many bytes of a text are printed. */
 #define LONG 40
 
 static unsigned int seed = 1;
@@ -144,7 +144,7 @@ static bool right_error(int error)
 	return error == EINVAL || error == ERANGE || error == EFAULT;
 }
 
-/* Inaccessible memory. */
+/* An address of inaccessible memory. */
 static void *nowhere;
 
 static bool write_nowhere(int fd)

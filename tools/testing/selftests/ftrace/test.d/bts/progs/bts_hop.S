@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hops between CPU 0 and CPU 1, with branches in between. In the trace, the branches that
- * are still in one CPU's buffer must come before the branches on the other CPU. With one CPU
- * the call fails, and the branches are the same.
+ * Hops between CPU 0 and CPU 1, and takes branches after each hop. At a hop, branches are still
+ * in the hardware's buffer of the old CPU; in the trace, they must come before the branches on
+ * the new CPU. With one CPU the hops fail, and the branches are the same.
  */
 #include "prog.h"
 

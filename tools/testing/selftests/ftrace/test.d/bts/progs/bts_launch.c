@@ -7,7 +7,7 @@
  *
  * Forks one child for each program, with ASLR off, pinned to a CPU with -c. With -f its
  * policy is SCHED_FIFO: of two that share a CPU, one runs until it yields or waits. While
- * the children wait on a pipe, their PIDs (-n: except this one) are written to
+ * the children wait on a pipe, their PIDs (except those of programs with -n) are written to
  * set_ftrace_pid, and tracing_on is set. Then the pipe is closed and they exec together.
  * After the last child has ended, and bts_stats reports that none of their branches and
  * rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The status is 0 if
@@ -154,8 +154,8 @@ static bool some(const char *text, const char *counter)
 }
 
 /*
- * With bts-block, the last branches of a program may be held after its end, and would be
- * dropped if tracing went off. Wait up to ten seconds for the reader.
+ * With bts-block, the last branches of a program may be held after its end, and would be dropped
+ * if tracing were switched off now. Wait for at most ten seconds until the reader has read them.
  */
 static void wait_held(int dir)
 {

@@ -6,8 +6,8 @@
  *
  * Opens FILE, writes 1 to tracing_on in the working directory, and looks 10 ms later: with
  * poll(), epoll_wait(), a non-blocking read() or splice(), or (wait, splice-wait) a blocking
- * one. All but the non-blocking calls wait for up to MILLISECONDS. At the end tracing_on is
- * 0. Prints "ready" or "nothing"; the status is 0 unless an error occurred.
+ * read() or splice(). All but the non-blocking calls wait for up to MILLISECONDS. At the end
+ * tracing_on is 0. Prints "ready" or "nothing"; the status is 0 unless an error occurred.
  */
 #define _GNU_SOURCE
 #include <errno.h>

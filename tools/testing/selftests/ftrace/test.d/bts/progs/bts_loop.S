@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One branch, taken LOOPS - 1 times. bts_million is the same source with a million branches
- * in all. The two are linked at different addresses, so that a record identifies its program.
+ * One branch, taken LOOPS - 1 times. bts_million is built from the same source with a million
+ * branches. The two programs are linked at different addresses, so that a record identifies its
+ * program.
  */
 #include "prog.h"
 

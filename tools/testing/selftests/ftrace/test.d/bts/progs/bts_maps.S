@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes more mappings than the tracer handles in one call, every second one executable so
- * that none are merged. Then it takes branches until it is killed or, with ENDS, it ends.
+ * Makes more mappings than the tracer handles in one call. Only every second mapping is
+ * executable, so that the kernel merges none. Then the program takes branches until it is killed
+ * or, with ENDS, it ends.
  */
 #include "prog.h"
 

@@ -71,7 +71,7 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 		die("read");
 	if (ending)
 		return n < 0 && errno == EINTR;
-	/* The rest may be less than poll() waits for. */
+	/* Use a timeout, because the pipe may have less data than poll() waits for. */
 	if (poller)
 		poll(&pollfd, 1, 100);
 	else if (!n)

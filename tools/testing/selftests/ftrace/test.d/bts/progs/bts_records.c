@@ -41,7 +41,7 @@ struct stream {
 	struct bts_pair pack[BTS_PACK_MAX];
 	struct bts_pair *branch;	/* the next branch of the pack */
 	unsigned int left;
-	unsigned long long seq;	/* the number of the next branch */
+	unsigned long long seq;	/* the sequence number of the next branch */
 };
 
 /* struct bts_pack_entry */

@@ -5,10 +5,11 @@
  *	bts_sigio FILE
  *
  * Requests a real-time signal, which includes the file's descriptor, when there is data
- * (F_SETOWN, F_SETSIG, O_ASYNC). After each signal, it reads all data. If FILE is "-", it
- * reads standard input, which the caller has opened. SIGRTMAX, which is delivered only when
- * no other signal is pending, ends it. On standard error it prints "0" when it waits for the
- * first signal, and the number of signals at the end. The status is 1 after a foreign signal.
+ * (F_SETOWN, F_SETSIG, O_ASYNC). After each signal, the program reads all data. If FILE is "-",
+ * the program reads standard input, which the caller has opened. SIGRTMAX, which is delivered
+ * only when no other signal is pending, ends the program. On standard error the program prints
+ * "0" when it waits for the first signal, and the number of signals at the end. The status is 1
+ * after a signal of another kind.
  */
 #define _GNU_SOURCE
 #include <errno.h>

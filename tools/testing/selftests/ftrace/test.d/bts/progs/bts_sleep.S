@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sleeps three times for 20 ms, with branches in between. When, where and for how long it
- * leaves its CPU voluntarily is known. It may also be preempted in between, in user space.
+ * Sleeps three times for 20 ms, and takes branches between the sleeps. So a test knows when,
+ * where and for how long the program leaves its CPU voluntarily. It may also be preempted in user
+ * space.
  */
 #include "prog.h"
 

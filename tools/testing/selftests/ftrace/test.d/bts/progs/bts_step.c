@@ -12,8 +12,8 @@
  *
  * Output: lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. "kernel" is the other end of a system call, of a fault that becomes a
- * signal, of the entry to a signal handler, and of exec. Interrupts and faults that the
- * kernel repairs are not seen; both return to the same instruction.
+ * signal, of the entry to a signal handler, and of exec. Interrupts, and faults that the
+ * kernel repairs, are not seen. They return to the same instruction.
  *
  * How to recognize a branch:
  *
@@ -72,7 +72,7 @@ struct task {
 	pid_t pid;
 	bool started;		/* its first stop has been seen */
 	bool in_kernel;		/* the entry is printed, but not the return */
-	bool enters_handler;	/* the last signal given to it has a handler */
+	bool enters_handler;	/* the last signal that was delivered to it has a handler */
 	unsigned long emulated_return;	/* the return address of a vsyscall */
 	struct user_regs_struct regs;	/* before the instruction at regs.rip */
 	struct insn cache[CACHE_SLOTS];
@@ -312,8 +312,8 @@ static void instruction_done(int index, unsigned long next)
 
 	if (is_kernel(at)) {
 		/*
-		 * The vsyscall page. The kernel emulates the call, and the trap
-		 * comes one instruction after the return.
+		 * This is the vsyscall page. The kernel emulates the call, and the
+		 * trap comes one instruction after the return.
 		 */
 		print_return(index, task->emulated_return);
 		task->in_kernel = false;

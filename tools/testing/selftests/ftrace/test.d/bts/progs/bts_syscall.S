@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * System calls that succeed, in a loop, and one that does not exist. bts_busy is the same
- * source with enough calls to fill the hardware's buffer many times.
+ * System calls that succeed, in a loop, and one that does not exist. bts_busy is built from the
+ * same source with enough calls to fill the hardware's buffer many times.
  */
 #include "prog.h"
 

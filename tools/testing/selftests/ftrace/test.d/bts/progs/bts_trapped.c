@@ -4,10 +4,10 @@
  *
  *	bts_trapped -s|-b PROGRAM [ARGUMENT...]
  *
- * -s: single-step, a stop for each instruction (PTRACE_SINGLESTEP).
+ * -s: single-step, a stop after each instruction (PTRACE_SINGLESTEP).
  *
- * -b: block-step, a stop for each branch (PTRACE_SINGLEBLOCK). The kernel sets BTF for
- * this, in the register that also switches BTS on.
+ * -b: block-step, a stop after each branch (PTRACE_SINGLEBLOCK). For this, the kernel sets BTF in
+ * the register that also switches BTS on.
  *
  * The PID of the program goes to stdout. The status is the program's, or 2 if the program
  * was not stopped after its exec.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls __vdso_getcpu and __vdso_time, found through the auxiliary vector. The program is
- * built without a C library, so that nothing else of the vDSO runs. Neither function has a
+ * Calls __vdso_getcpu and __vdso_time, which it finds through the auxiliary vector. The program
+ * is built without a C library, so that nothing else of the vDSO runs. Neither function has a
  * loop that depends on the time, so all runs take the same branches. With ASLR off, the
  * addresses are the same in all runs.
  */

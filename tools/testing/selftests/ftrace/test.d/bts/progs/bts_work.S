@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ten million branches with work in between, as in real programs, to measure elapsed time.
- * Its trace is counted, not compared.
+ * Ten million branches with other instructions between them, as in real programs, to measure
+ * elapsed time. The branches in its trace are counted, not compared.
  */
 #include "prog.h"
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Make the list of branches that a program must take, from its own source.
+# Make the list of branches that a program must take, from the comments in its source.
 #
 #   nm PROG | awk -f expect.awk - PROG.S
 #
-# Writes "TASK FROM TO COUNT" lines, the format that bts_compare reads and
+# The output has lines "TASK FROM TO COUNT", the format that bts_compare reads and
 # bts_step writes. prog.h describes the language. A label that nm does not know
 # is an error, so that a renamed label cannot silently drop a line.
 
@@ -20,7 +20,7 @@ function address(name)
 	return symbol[name]
 }
 
-# "x12", or "x" and the name of an absolute symbol.
+# Parse a count: "x12", or "x" and the name of an absolute symbol.
 function number(count, i, n)
 {
 	if (count == "")

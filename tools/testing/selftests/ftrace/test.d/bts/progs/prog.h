@@ -4,8 +4,8 @@
  *
  * In comments beside the branches, each program lists the records that it must produce
  * ("expect: FROM -> TO [xCOUNT]", in order of execution). expect.awk resolves the labels
- * with nm. "kernel" is the other end of a system call, a fault or a signal. "repeat N" ...
- * "end" repeats the lines between. "task N" starts the list of the Nth task to be created.
+ * with nm. "kernel" is the other end of a system call, a fault or a signal. The lines between
+ * "repeat N" and "end" count N times. "task N" starts the list of the Nth task to be created.
  *
  * Page faults that only map a page, and interrupts, return to the same instruction. Such a
  * pair needs no line here, and may come anywhere.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test the tools that check traces, on a machine without the tracer. Prints KTAP.
+# Test the tools that check traces, on a machine without the tracer. The output is KTAP.
 #
-#   selftest.sh DIR         DIR is where the Makefile has built them
+#   selftest.sh DIR         the Makefile has built the tools in DIR
 #
 # The list that each program states (*.expect, from its labels) must agree with the
 # single-stepper's list. Then the comparison must accept a perfect trace and refuse each
