@@ -14,7 +14,6 @@ tree=${2:-$here/../../../../..}
 mkdir -p "$dir"
 ${CC:-gcc} -g -O1 -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I"$src" -I"$tree/kernel/trace" -I"$tree/tools/include" \
-	-o "$dir/reader.test" "$here/reader.c" "$src"/file/*.c "$src/lib/error.c" \
-	"$src/lib/causes.c" "$src/lib/json.c" "$src/lib/mem.c" "$src/lib/msg.c" \
+	-o "$dir/reader.test" "$here/reader.c" "$src"/file/*.c "$src"/lib/*.c \
 	"$tree/kernel/trace/bts/unpack.c" -lzstd -lpthread
 exec "$dir/reader.test" "$dir/reader.dat"

@@ -11,8 +11,7 @@ build_generate() {
 	kernel=$tree/kernel/trace
 	gcc -O2 -std=gnu11 -D_GNU_SOURCE -I"$progs/../../../kernel" -I"$src" \
 		-I"$kernel" -I"$tree/tools/include" -o "$work/generate" \
-		"$progs/../generate.c" "$src"/file/*.c "$src/lib/error.c" \
-		"$src/lib/causes.c" "$src/lib/json.c" "$src/lib/mem.c" "$src/lib/msg.c" \
+		"$progs/../generate.c" "$src"/file/*.c "$src"/lib/*.c \
 		"$kernel/bts/pack.c" "$kernel/bts/unpack.c" \
 		-lzstd -lpthread
 }
