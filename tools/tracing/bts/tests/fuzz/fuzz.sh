@@ -45,7 +45,7 @@ make_seeds() {
 		"$here/../trace/progs/throws.cc" -lpthread || return
 	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -I"$src" -I"$tool/kernel" \
 		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/odd" "$here/../record/odd.c" \
-		"$src/record/writer.c" "$src/record/pages.c" "$src/record/made_formats.c" \
+		"$src"/record/writer*.c "$src/record/pages.c" "$src/record/made_formats.c" \
 		"$src/symbols/archive.c" "$src/symbols/vdso.c" "$src/symbols/vdso32.c" \
 		"$src"/lib/*.c "$tree/kernel/trace/bts/pack.c" -lzstd || return
 	start=0x$(nm -C "$dir/throws" | sed -n 's/ [tT] main$//p') || return

@@ -21,7 +21,7 @@ build() {
 	${CC:-gcc} -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"test"' -Wall -Wextra \
 		-Wno-missing-field-initializers -fsanitize=address,undefined -I"$src" \
 		-I"$src/../include" -I"$src/../kernel" -I"$tree/kernel/trace" -I"$tree/tools/include" \
-		$(pkg-config --cflags libtracefs) -o "$dir/$out" "$@" "$src/record/writer.c" \
+		$(pkg-config --cflags libtracefs) -o "$dir/$out" "$@" "$src"/record/writer*.c \
 		"$src/symbols/vdso.c" "$src/symbols/vdso32.c" "$src"/lib/*.c -lzstd
 }
 
