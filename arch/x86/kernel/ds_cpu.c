@@ -361,11 +361,12 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, one of several sources of NMIs. A CPU raises the PMI only while it stores
- * branches, for this driver or because something else has set TR. Each PMI belongs to a
- * drain. If the PMI comes first, this function sets @pmi to DS_PMI_SEEN, and the drain clears
- * @pmi. If the drain is first, it sets @pmi to DS_PMI_DUE, and this function clears @pmi. If
- * no drain is running, the branches of an NMI from another source may have reached the
- * threshold. Drain them here, because perf may unmask the PMI too late.
+ * branches, for this driver or because something else has set TR. Usually the PMI drains.
+ * But a drain outside the NMI may take the records of the PMI. If the PMI comes first, this
+ * function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If the drain is first, it
+ * sets @pmi to DS_PMI_DUE, and this function clears @pmi. If no drain is running, the
+ * branches of an NMI from another source may have reached the threshold. Drain them here,
+ * because perf may unmask the PMI too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -527,6 +528,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* If a PMI came after perf's last event, it is still masked in the local APIC. */
+	/* A PMI that came after perf's last event may have left LVTPC masked. */
 	ds_unmask_pmi();
 }

@@ -489,7 +489,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the state of the instance, which may have been traced before. */
+/* Clear the state of the instance, which may have had the tracer before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -514,7 +514,6 @@ static const struct ds_bts_ops bts_ds_ops = {
 	.pending	= bts_pending,
 };
 
-/* Claim the hardware for the first instance. */
 static int bts_claim(struct trace_array *tr)
 {
 	int ret;

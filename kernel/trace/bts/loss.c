@@ -81,7 +81,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 }
 
 /**
- * bts_count_written - count an entry that goes into the ring buffer, and set its number
+ * bts_count_written - count and number an entry that goes into the ring buffer
  * @c:		an instance's part of this CPU
  * @entry:	the entry
  * @size:	its size

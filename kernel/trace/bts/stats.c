@@ -70,7 +70,6 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
-/* Show a counter of one CPU, or the sum over all CPUs. */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 			  struct bts_stat stat)
 {
@@ -88,7 +87,6 @@ static struct bts_stat bts_cause_stat(unsigned int cause)
 	};
 }
 
-/* Return the number of entries that the ring buffer has overwritten. */
 static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;

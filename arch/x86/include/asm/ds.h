@@ -200,7 +200,7 @@ void __ds_bts_nmi_leave(unsigned long ip);
 /*
  * Call this when an NMI begins. BTS goes off before the NMI's handlers run if the NMI must
  * drain, if it interrupts a drain, or if a PMI is due whose records are drained already.
- * Otherwise the handlers might take enough branches to raise the next interrupt.
+ * With BTS on, the handlers might take enough branches to raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
