@@ -83,7 +83,7 @@ enum bts_kind {
 
 /**
  * struct bts_place - an address and its function
- * @addr:	address in memory
+ * @addr:	address in memory; in a bts_total_fn, the address in one of the processes
  * @object_addr: address in the file, as in the file's program headers; @addr for the kernel
  * @sym:	function; never NULL
  */
@@ -114,7 +114,8 @@ struct bts_place {
  * @insns:	number of instructions executed from @start to @from, including the branch
  * @count:	how often this run and branch were executed so far
  * @user:	for the program's use: NULL at first, then the value that the program stored for
- *		the same run and branch. Becomes invalid after a bts_total_fn
+ *		the same run and branch, which processes with the same file share. Becomes invalid
+ *		after a bts_total_fn
  */
 struct bts_branch {
 	uint64_t		time;

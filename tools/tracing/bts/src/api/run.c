@@ -19,8 +19,11 @@ static struct bts_place place_at(const struct place *place, uint64_t addr)
 	};
 }
 
-static void fill_branch(struct bts_branch *b, const struct step *s, uint64_t ts)
+/* @t: NULL if the branch is the sum of several processes' branches */
+static void fill_branch(const struct bts_trace *trace, const struct task *t,
+			const struct step *step, uint64_t ts, struct bts_branch *b)
 {
+	const struct step copy = pipe_step(&trace->pipe, t, step), *s = &copy;
 	bool begins = s->flags & (STEP_GAP | STEP_HEAD);
 
 	*b = (struct bts_branch) {
@@ -46,7 +49,8 @@ void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame)
 {
 	*frame = (struct bts_frame) {
 		.sym = api_sym(f->sym), .kind = f->kind, .depth = f - c->now.frames,
-		.stack = c->now.id, .time = f->ts, .ret = f->approx ? 0 : f->ret,
+		.stack = c->now.id, .time = f->ts,
+		.ret = f->approx ? 0 : pipe_addr(c->pipe, c->task, f->ret),
 		.insns = c->insns - f->insns_at, .branches = c->branches - f->branches_at,
 		.unfinished = c->closing, .user = f->node,
 	};
@@ -136,7 +140,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	struct bts_branch b;
 
 	if (trace->on_branch && (s->flags & STEP_SHOWN)) {
-		fill_branch(&b, s, ts);
+		fill_branch(trace, t, s, ts, &b);
 		trace->stop = trace->on_branch(trace->ctx, api_task(t), &b);
 		s->priv = b.user;
 	}
@@ -170,7 +174,7 @@ static void fold(void *ctx, struct step *s)
 
 	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
-	fill_branch(&b, s, 0);
+	fill_branch(trace, NULL, s, 0, &b);
 	trace->on_total(trace->ctx, &b);
 }
 

@@ -5,7 +5,7 @@
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
  * The text after the time depends only on the branch and the straight run before it, so the text
- * is made once, and kept with the branch.
+ * is made once, and kept with the branch. Only the addresses in JSON differ between processes.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -126,8 +126,6 @@ static void branch_json(struct report *r, const struct bts_branch *b, FILE *out)
 	const char *file;
 	unsigned int line;
 
-	fprintf(out, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\"",
-		(unsigned long long)b->from.addr, (unsigned long long)b->to.addr);
 	json_place(r, "from", &b->from, out);
 	json_place(r, "to", &b->to, out);
 	fprintf(out, ",\"kind\":\"%s\",\"instructions\":%u", bts_kind_name(b->kind), b->insns);
@@ -245,6 +243,9 @@ static int branch(void *ctx, const struct bts_task *t, struct bts_branch *b)
 	if (!c)
 		return -ENOMEM;
 	row_head(r, t, bts_task_cpu(t), b->time);
+	if (r->json)
+		text_format(r->text, ",\"from\":\"0x%llx\",\"to\":\"0x%llx\"",
+			    (unsigned long long)b->from.addr, (unsigned long long)b->to.addr);
 	text_bytes(r->text, c->text, c->length);
 	return one_row(r);
 }

@@ -84,12 +84,13 @@ static int done(struct row_dump *r)
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct row_dump *r = ctx;
+	const struct pipe *pipe = &r->dump->pipe;
 
 	if (!(s->flags & STEP_SHOWN))
 		return 0;
 	head(r, t, t->cpu, ts);
-	place(r, "from", "from_sym", &s->at_from, s->from);
-	place(r, "to", "to_sym", &s->at_to, s->to);
+	place(r, "from", "from_sym", &s->at_from, pipe_addr(pipe, t, s->from));
+	place(r, "to", "to_sym", &s->at_to, pipe_addr(pipe, t, s->to));
 	field(r, "kind", branch_kind_names[s->kind]);
 	text_string(r->text, r->json ? ",\"instructions\":" : ",");
 	text_number(r->text, s->insns);

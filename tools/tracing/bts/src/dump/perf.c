@@ -114,6 +114,7 @@ struct bts_record {
  * @maps:	the mappings that have been written; key: object, address, process
  */
 struct perf_dump {
+	const struct pipe	*pipe;
 	FILE			*out;
 	uint64_t		head;
 	uint64_t		nr;
@@ -260,23 +261,27 @@ static bool comm_known(const struct task *t)
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {
 	struct perf_dump *p = ctx;
+	struct bts_record r;
 
 	if (!(s->flags & STEP_SHOWN))
 		return 0;
+	r = (struct bts_record) {
+		.from = pipe_addr(p->pipe, t, s->from), .to = pipe_addr(p->pipe, t, s->to),
+	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	if (!s->priv) {
-		describe(p, t, ts, s->from, &s->at_from);
-		describe(p, t, ts, s->to, &s->at_to);
-		/* A step is described once, because it belongs to one process or to the kernel. */
-		s->priv = p;
+	/* Describe the step once for each process, except if several take turns. */
+	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
+		describe(p, t, ts, r.from, &s->at_from);
+		describe(p, t, ts, r.to, &s->at_to);
+		s->priv = (void *)((uint32_t)t->tgid + 1ULL);
 	}
 	if (p->task != t || p->nr_chunk == CHUNK_BRANCHES)
 		flush(p);
 	if (!p->nr_chunk)
 		p->began = ts;
 	p->task = t;
-	p->chunk[p->nr_chunk++] = (struct bts_record) { .from = s->from, .to = s->to };
+	p->chunk[p->nr_chunk++] = r;
 	return ++p->nr == p->head;
 }
 
@@ -340,6 +345,7 @@ int dump_perf(struct dump *d)
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));
+	p->pipe = &d->pipe;
 	p->out = d->out;
 	p->head = d->pipe.options->head;
 	d->pipe.consumer = (struct consumer) { .ctx = p, .branch = branch, .row = row };

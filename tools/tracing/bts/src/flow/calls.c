@@ -538,7 +538,7 @@ static void enter_handler(struct calls *c, const struct row *row)
 
 	if (!c->now.depth)
 		push(c, FRAME_ROOT, site.sym, NULL, 0);
-	push(c, FRAME_SIGNAL, handler.sym, &site, row->from);
+	push(c, FRAME_SIGNAL, handler.sym, &site, pipe_step_addr(c->pipe, c->task, row->from));
 }
 
 static void leave_handler(struct calls *c)

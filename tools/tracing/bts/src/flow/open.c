@@ -62,7 +62,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.user_only = p->user_only;
 	if (v->dat->kallsyms.text)
 		kernel_syms(&p->objects, v->dat->kallsyms.text);
-	v->spaces.objects = &p->objects;
+	spaces_init(&v->spaces, &p->objects);
 	comms_read(v);
 	v->streams = mem_zalloc(v->dat->nr_cpus, sizeof(*v->streams));
 	p->bill.bytes = v->dat->data_size;

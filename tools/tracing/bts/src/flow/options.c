@@ -142,12 +142,26 @@ bool options_want_task(const struct options *o, const struct task *t)
 	return !o->nr_pids;
 }
 
-bool options_match_place(const struct place *place, uint64_t addr, const char *wanted)
+static bool is_number(const char *text, uint64_t *number)
 {
 	char *end;
-	uint64_t number = strtoull(wanted, &end, 0);
 
-	if (end != wanted && !*end)
+	*number = strtoull(text, &end, 0);
+	return end != text && !*end;
+}
+
+bool options_by_address(const struct options *o)
+{
+	uint64_t number;
+
+	return (o->from && is_number(o->from, &number)) || (o->to && is_number(o->to, &number));
+}
+
+bool options_match_place(const struct place *place, uint64_t addr, const char *wanted)
+{
+	uint64_t number;
+
+	if (is_number(wanted, &number))
 		return number == addr;
 	return sym_is(place->sym, wanted);
 }

@@ -27,34 +27,69 @@
 /* At this number of steps, pass all steps to the consumer's fold(), and empty the table. */
 #define STEPS_MAX	(1U << 20)
 
+/* If the code between two addresses is unknown, a straight run may be this long. */
+#define NEAR		0x10000
+
 #define NSEC_PER_SEC	1e9
 
-static void place_of(struct pipe_private *v, struct space *space, uint64_t addr,
-		     struct place *place)
+/* @guess: a mapping that probably contains the address, or NULL */
+static void find_spot(const struct pipe_private *v, struct space *space, uint64_t addr,
+		      const struct map *guess, struct spot *spot)
 {
-	const struct map *map;
-
-	if (is_kernel(addr)) {
-		place->sym = object_sym(v->pipe->objects.kernel, addr);
-		place->addr = addr;
+	if (!is_kernel(addr) && !v->by_address) {
+		space_spot(&v->spaces, space, addr, guess, spot);
 		return;
 	}
-	map = space ? space_find(space, addr) : NULL;
-	if (map) {
-		place->addr = addr - map->bias;
-		place->sym = object_sym(map->object, place->addr);
-	} else {
-		place->addr = addr;
-		place->sym = &v->pipe->objects.nowhere->whole;
+	spot->addr = addr;
+	spot->file = FILE_NONE;
+	spot->map = is_kernel(addr) || !space ? NULL : space_find(space, addr);
+}
+
+static struct place place_of(const struct pipe_private *v, const struct spot *spot, uint64_t addr)
+{
+	const struct objects *objects = &v->pipe->objects;
+	struct place place = { .addr = addr, .sym = &objects->nowhere->whole };
+
+	if (is_kernel(addr)) {
+		place.sym = object_sym(objects->kernel, addr);
+	} else if (spot->map) {
+		place.addr = addr - spot->map->bias;
+		place.sym = object_sym(spot->map->object, place.addr);
 	}
+	return place;
 }
 
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr)
 {
-	struct place place;
+	struct spot spot;
 
-	place_of(p->private, task->space, addr, &place);
-	return place;
+	find_spot(p->private, task->space, addr, NULL, &spot);
+	return place_of(p->private, &spot, addr);
+}
+
+uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr)
+{
+	if (is_kernel(addr))
+		return addr;
+	return space_addr(&p->private->spaces, task ? task->space : NULL, addr);
+}
+
+uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr)
+{
+	struct spot spot;
+
+	find_spot(p->private, task->space, addr, NULL, &spot);
+	return spot.addr;
+}
+
+struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s)
+{
+	struct step copy = *s;
+
+	copy.start = pipe_addr(p, task, s->start);
+	copy.from = pipe_addr(p, task, s->from);
+	copy.to = pipe_addr(p, task, s->to);
+	return copy;
 }
 
 static void forget_steps(struct pipe_private *v)
@@ -112,18 +147,28 @@ static bool step_shown(const struct pipe_private *v, const struct step *s)
 	return !o->to || options_match_place(&s->at_to, s->to, o->to);
 }
 
-static struct step *new_step(struct pipe_private *v, struct task *t, uint32_t space,
-			     uint64_t start, const struct branch *b)
+/* The addresses of a run and its branch, and their meaning. */
+struct way {
+	struct branch	branch;
+	uint64_t	start;
+	struct spot	at_start;
+	struct spot	at_from;
+	struct spot	at_to;
+};
+
+static struct step *new_step(struct pipe_private *v, uint32_t space, const struct way *w)
 {
 	struct step *s;
 
 	if (v->steps.nr >= STEPS_MAX)
 		forget_steps(v);
-	s = steps_add(&v->steps, space, start, b->from, b->to);
-	place_of(v, t->space, start, &s->at_start);
-	place_of(v, t->space, b->from, &s->at_from);
-	place_of(v, t->space, b->to, &s->at_to);
-	step_resolve(s);
+	s = steps_add(&v->steps, space, w->at_start.addr, w->at_from.addr, w->at_to.addr);
+	s->from_file = w->at_from.file;
+	s->to_file = w->at_to.file;
+	s->at_start = place_of(v, &w->at_start, w->start);
+	s->at_from = place_of(v, &w->at_from, w->branch.from);
+	s->at_to = place_of(v, &w->at_to, w->branch.to);
+	step_resolve(s, w->start <= w->branch.from && w->branch.from - w->start < NEAR);
 	if (step_shown(v, s)) {
 		s->flags |= STEP_SHOWN;
 		v->shown = true;
@@ -131,19 +176,34 @@ static struct step *new_step(struct pipe_private *v, struct task *t, uint32_t sp
 	return s;
 }
 
+/* Report whether the address belongs to one process. */
+static bool is_own(uint64_t addr, const struct spot *spot)
+{
+	return !is_kernel(addr) && spot->file == FILE_NONE;
+}
+
 struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b)
 {
 	uint32_t space = 0;
 	struct step *s;
+	struct way w;
 
-	if (!is_kernel(start) || !is_kernel(b->from) || !is_kernel(b->to)) {
-		if (!t->space || !t->tgid_known)
-			task_find_space(v, t, b);
-		space = t->space ? t->space->id : 0;
-	}
-	s = steps_find(&v->steps, space, start, b->from, b->to);
-	return s ? s : new_step(v, t, space, start, b);
+	if ((!is_kernel(start) || !is_kernel(b->from) || !is_kernel(b->to)) &&
+	    (!t->space || !t->tgid_known))
+		task_find_space(v, t, b);
+	find_spot(v, t->space, start, NULL, &w.at_start);
+	find_spot(v, t->space, b->from, w.at_start.map, &w.at_from);
+	find_spot(v, t->space, b->to, w.at_from.map, &w.at_to);
+	if (t->space && (is_own(start, &w.at_start) || is_own(b->from, &w.at_from) ||
+			 is_own(b->to, &w.at_to)))
+		space = t->space->id;
+	s = steps_find(&v->steps, space, w.at_start.addr, w.at_from.addr, w.at_to.addr);
+	if (s)
+		return s;
+	w.branch = *b;
+	w.start = start;
+	return new_step(v, space, &w);
 }
 
 /* Find or create the step that ends with this branch. */
@@ -171,16 +231,17 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 }
 
 /* The program continues after the system call, or at the interrupted instruction. */
-static uint64_t resume_at(const struct step *s)
+static uint64_t resume_at(const struct step *s, uint64_t from)
 {
-	return s->kind == BRANCH_SYSCALL ? s->from + s->length : s->from;
+	return s->kind == BRANCH_SYSCALL ? from + s->length : from;
 }
 
 static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
 	struct row row = {
-		.type = ROW_GAP, .cpu = t->cpu, .ts = ts, .from = s->start, .to = s->from,
+		.type = ROW_GAP, .cpu = t->cpu, .ts = ts,
+		.from = pipe_addr(v->pipe, t, s->start), .to = pipe_addr(v->pipe, t, s->from),
 	};
 
 	v->pipe->bill.gaps++;
@@ -196,23 +257,32 @@ static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
+/* Other processes take the same steps, so @next may belong to another process. */
+static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
+			   uint32_t space)
+{
+	return next && next->from + biases[next->from_file] == b->from &&
+	       next->to + biases[next->to_file] == b->to &&
+	       (!next->space || next->space == space);
+}
+
 static int pipe_branches(struct pipe_private *v, struct task *t, const struct batch *b,
 			 uint32_t begin, uint32_t end)
 {
 	struct consumer *c = &v->pipe->consumer;
 	struct step *s = t->step, *next;
+	const uint64_t *biases = space_biases(&v->spaces, t->space);
 	uint32_t space = t->space ? t->space->id : 0;
 	int ret = 0;
 
 	for (uint32_t i = begin; i < end && !ret; i++) {
 		const struct branch *br = &b->branch[i];
 
-		/* Kernel steps are shared, so @next may belong to another process. */
 		next = s ? s->next : NULL;
-		if (!next || next->from != br->from || next->to != br->to ||
-		    (next->space && next->space != space)) {
+		if (!is_next(next, br, biases, space)) {
 			t->step = s;
 			next = next_step(v, t, br);
+			biases = space_biases(&v->spaces, t->space);
 			space = t->space ? t->space->id : 0;
 		}
 		s = next;
@@ -225,7 +295,7 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 		t->at = br->to;
 		t->known = true;
 		if (is_kernel(br->to) && !is_kernel(br->from))
-			t->resume = resume_at(s);
+			t->resume = resume_at(s, br->from);
 		if (s->flags & (STEP_GAP | STEP_BLIND))
 			ret = unusual(v, t, s, b->times[i]);
 		if (c->branch && !ret)
@@ -392,6 +462,7 @@ int pipe_run(struct pipe *p)
 
 	v->time_from = nanoseconds(p->options->time_from, 0);
 	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
+	v->by_address = options_by_address(p->options);
 	/* A positive value is not a failure: the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;

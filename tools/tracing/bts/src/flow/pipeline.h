@@ -69,6 +69,10 @@ enum {
 
 /**
  * struct step - a straight run, and the branch at its end
+ *
+ * Processes that run the same file share its steps. So an address in a file is replaced by an
+ * address that is the same in all processes. pipe_addr() returns the address in a process.
+ *
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
@@ -79,9 +83,11 @@ enum {
  * @at_to:	@to resolved
  * @priv:	data of the command; the consumer's fold() is the last call that may use it
  * @insns:	instructions executed from @start on, including the branch
- * @space:	number of the address space; 0 if all addresses are in the kernel
+ * @space:	number of the address space; 0 if other processes may take the same step
  * @flags:	STEP_*
  * @length:	length of the branch instruction; 0 if unknown
+ * @from_file:	number of the file that contains @from; see space.h
+ * @to_file:	number of the file that contains @to
  */
 struct step {
 	uint64_t		start;
@@ -98,6 +104,8 @@ struct step {
 	uint8_t			kind;
 	uint8_t			flags;
 	uint8_t			length;
+	uint16_t		from_file;
+	uint16_t		to_file;
 };
 
 struct space;
@@ -308,6 +316,15 @@ int place_text(char *buffer, size_t size, const struct place *place, uint64_t ad
 /* Return the text of a row (departs, arrives, LOST, GAP ...), valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
+/*
+ * Return the address in the task's process of an address in a step or a frame. If @task is NULL,
+ * return the address in one of the processes.
+ */
+uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
+/* Return the address that steps contain for an address in the task's process. */
+uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
+/* Return a copy of the step with the addresses in the task's process. */
+struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
  * Call @each for each instruction of a step, in order. Return the number of instructions: 0 if
  * @options->user or ->kernel excludes the step, or if its code is not available.

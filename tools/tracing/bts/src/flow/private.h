@@ -44,6 +44,7 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, @loss_seq at its last loss
  * @cpu_pid:		for each CPU, the PID of its last task
+ * @by_address:		do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters
  * @departs:		the trace contains bts_departs rows
  * @departures:		number of bts_departs rows of chosen tasks: the switches, if @departs
@@ -63,6 +64,7 @@ struct pipe_private {
 	size_t			nr_comms;
 	bool			seen_kernel;
 	bool			seen_user;
+	bool			by_address;
 	bool			shown;
 	uint64_t		loss_seq;
 	uint64_t		*cpu_lost;
@@ -114,6 +116,8 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
+/* Report whether a filter is an address, which differs from process to process. */
+bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 
 #endif

@@ -3,9 +3,14 @@
  * Build the address spaces from the bts_map rows.
  *
  * A new mapping replaces what it overlaps of older mappings. No row reports munmap(), because no
- * code runs at unmapped addresses. The number of the space is part of a step's key. If an
- * address gets a new meaning, because another library or program is mapped there, the space
- * gets a new number, and old steps keep their meaning.
+ * code runs at unmapped addresses. If an address gets a new meaning, because another library or
+ * program is mapped there, old steps must keep their meaning. Shared addresses (space.h) always
+ * have the same meaning. For other addresses, the number of the space is part of a step's key, and
+ * the space gets a new number.
+ *
+ * The pipeline guesses the next step. To check the guess, it adds the bias of the step's file in
+ * the space, without a look-up. So a bias is valid only while the space maps the whole part of the
+ * file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +18,17 @@
 #include "lib/mem.h"
 #include "space.h"
 
+void spaces_init(struct spaces *all, struct objects *objects)
+{
+	all->objects = objects;
+	all->nr_files = FILE_FIRST;
+}
+
 struct space *space_get(struct spaces *all, int tgid)
 {
-	struct space *s;
+	struct space **bucket = &all->buckets[(unsigned int)tgid % SPACE_BUCKETS], *s;
 
-	for (s = all->list; s; s = s->next)
+	for (s = *bucket; s; s = s->hash_next)
 		if (s->tgid == tgid)
 			return s;
 	s = mem_zalloc(1, sizeof(*s));
@@ -25,6 +36,8 @@ struct space *space_get(struct spaces *all, int tgid)
 	s->id = ++all->last_id;
 	s->next = all->list;
 	all->list = s;
+	s->hash_next = *bucket;
+	*bucket = s;
 	return s;
 }
 
@@ -73,8 +86,121 @@ static void drop(struct space *s, size_t at)
 	memmove(&s->maps[at], &s->maps[at + 1], (s->nr - at) * sizeof(*s->maps));
 }
 
+/* --- Shared addresses --------------------------------------------------------------- */
+
+static uint64_t shared_base(uint32_t file)
+{
+	return SHARED_BEGIN + file * SHARED_SIZE;
+}
+
+static uint64_t shared_bias(const struct map *m)
+{
+	return m->bias - shared_base(m->file);
+}
+
+static void set_bias(const struct spaces *all, struct space *s, uint32_t file, uint64_t bias)
+{
+	space_biases(all, s);
+	s->biases[file] = bias;
+}
+
+/* Make biases for the files from @from on. */
+static void fill_biases(uint64_t *biases, uint32_t from, uint32_t to)
+{
+	for (; from < to; from++)
+		biases[from] = from == FILE_NONE ? 0 : BIAS_NONE;
+}
+
+const uint64_t *space_biases(const struct spaces *all, struct space *s)
+{
+	static const uint64_t none[SHARED_MAX];
+	uint32_t room;
+
+	if (!s)
+		return none;
+	if (s->nr_biases >= all->nr_files)
+		return s->biases;
+	for (room = 16; room < all->nr_files; room *= 2)
+		;
+	s->biases = mem_realloc(s->biases, room, sizeof(*s->biases));
+	fill_biases(s->biases, s->nr_biases, room);
+	s->nr_biases = room;
+	return s->biases;
+}
+
+/* Report whether the space maps the file with another bias than @map. */
+static bool is_taken(const struct space *s, uint32_t file, const struct map *map)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->maps[i].file == file && s->maps[i].bias != map->bias)
+			return true;
+	return false;
+}
+
+static bool can_share(const struct map *map)
+{
+	return map->object->is_file && map->addr - map->bias < SHARED_SIZE &&
+	       map->end - map->bias <= SHARED_SIZE;
+}
+
+/* Return the number of the file, which is FILE_NONE if the addresses cannot be shared. */
+static uint32_t file_of(struct spaces *all, const struct space *s, const struct map *map)
+{
+	struct shared_file *f;
+	uint32_t file;
+
+	if (!can_share(map))
+		return FILE_NONE;
+	for (file = FILE_FIRST; file < all->nr_files; file++)
+		if (all->files[file].object == map->object && !is_taken(s, file, map))
+			return file;
+	if (file == SHARED_MAX)
+		return FILE_NONE;
+	f = &all->files[all->nr_files++];
+	*f = (struct shared_file) {
+		.object = map->object, .begin = map->addr - map->bias,
+		.end = map->end - map->bias, .bias = map->bias - shared_base(file),
+	};
+	return file;
+}
+
+void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
+		struct spot *spot)
+{
+	const struct map *map = guess;
+	const struct shared_file *f;
+
+	if (!map || addr < map->addr || addr >= map->end)
+		map = s ? space_find(s, addr) : NULL;
+	spot->map = map;
+	spot->addr = addr;
+	spot->file = FILE_NONE;
+	if (!map || !map->file)
+		return;
+	f = &all->files[map->file];
+	addr -= map->bias;
+	spot->addr = shared_base(map->file) + addr;
+	spot->file = addr >= f->begin && addr < f->end ? map->file : FILE_SLOW;
+}
+
+uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr)
+{
+	uint64_t file = (addr - SHARED_BEGIN) / SHARED_SIZE;
+
+	if (addr < SHARED_BEGIN || file >= all->nr_files)
+		return addr;
+	if (s && file < s->nr_biases && s->biases[file] != BIAS_NONE)
+		return addr + s->biases[file];
+	for (size_t i = 0; s && i < s->nr; i++)
+		if (s->maps[i].file == file)
+			return addr + shared_bias(&s->maps[i]);
+	return addr + all->files[file].bias;
+}
+
+/* --- Mapping ------------------------------------------------------------------------ */
+
 /* Make room for @map. Report whether a different object or offset was mapped there. */
-static bool cut(struct space *s, const struct map *map)
+static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;
 
@@ -83,7 +209,11 @@ static bool cut(struct space *s, const struct map *map)
 
 		if (m->end <= map->addr || m->addr >= map->end)
 			continue;
-		other |= m->object != map->object || m->bias != map->bias;
+		if (m->object != map->object || m->bias != map->bias) {
+			other = true;
+			if (m->file)
+				set_bias(all, s, m->file, BIAS_NONE);
+		}
 		tail = *m;
 		tail.addr = map->end;
 		if (m->addr < map->addr)
@@ -100,18 +230,24 @@ static bool cut(struct space *s, const struct map *map)
 
 void space_map(struct spaces *all, struct space *s, const struct map *map)
 {
+	struct map new = *map;
+	const struct shared_file *f;
 	size_t at = 0;
 
 	s->used = ++all->clock;
 	if (map->end <= map->addr)
 		return;
-	if (cut(s, map) || s->missed) {
+	new.file = file_of(all, s, map);
+	if (cut(all, s, &new) || s->missed) {
 		s->id = ++all->last_id;
 		s->missed = false;
 	}
 	while (at < s->nr && s->maps[at].addr < map->addr)
 		at++;
-	insert(s, at, map);
+	insert(s, at, &new);
+	f = &all->files[new.file];
+	if (new.file && new.addr - new.bias <= f->begin && new.end - new.bias >= f->end)
+		set_bias(all, s, new.file, shared_bias(&new));
 }
 
 void spaces_free(struct spaces *all)
@@ -121,6 +257,7 @@ void spaces_free(struct spaces *all)
 	for (struct space *s = all->list; s; s = next) {
 		next = s->next;
 		free(s->maps);
+		free(s->biases);
 		free(s);
 	}
 }

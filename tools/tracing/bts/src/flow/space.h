@@ -9,19 +9,53 @@
 
 #include "symbols/object.h"
 
-/* Subtract @bias from an address to get the address in the object. */
+/*
+ * Processes map the same file at different addresses. So that all of them share the steps of the
+ * file, steps contain shared addresses: the number of the file times SHARED_SIZE, plus the address
+ * in the file. No CPU has addresses from SHARED_BEGIN on. Addresses that belong to one process,
+ * and addresses in the kernel, stay as they are.
+ */
+#define SHARED_BEGIN	(1ULL << 57)
+#define SHARED_SIZE	(1ULL << 45)
+#define SHARED_MAX	1024
+
+/* Numbers of no file: the address stays as it is, or it cannot be found by its number. */
+enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
+
+/* The bias of a file that a process does not map, or whose mapping has been cut. */
+#define BIAS_NONE	(1ULL << 62)
+
+/**
+ * struct shared_file - a file with shared addresses; if a process maps it twice, there are two
+ * @begin:	the part of the file that the first process mapped
+ * @bias:	the bias in the first process, from a shared address to an address
+ */
+struct shared_file {
+	const struct object	*object;
+	uint64_t		begin;
+	uint64_t		end;
+	uint64_t		bias;
+};
+
+/**
+ * struct map - a mapping of a process
+ * @bias:	to subtract from an address to get the address in the object
+ * @file:	number of the shared file, or FILE_NONE
+ */
 struct map {
 	uint64_t	addr;
 	uint64_t	end;
 	uint64_t	bias;
 	struct object	*object;
+	uint16_t	file;
 };
 
 /**
  * struct space - the mappings of a process
- * @id:		number that changes when an address gets a new meaning
+ * @id:		number that changes when an address that is not shared gets a new meaning
  * @maps:	the mappings, sorted, without overlap
  * @missed:	since the last change of @id, an address was looked up but not found
+ * @biases:	by number of a shared file: to add to its addresses to get those of the process
  */
 struct space {
 	int			tgid;
@@ -30,21 +64,55 @@ struct space {
 	size_t			nr;
 	bool			missed;
 	uint64_t		used;
+	uint64_t		*biases;
+	uint32_t		nr_biases;
 	struct space		*next;
+	struct space		*hash_next;
 };
+
+#define SPACE_BUCKETS	(1U << 14)
 
 struct spaces {
 	struct space		*list;
+	struct space		*buckets[SPACE_BUCKETS];
 	uint32_t		last_id;
 	uint64_t		clock;
 	struct objects		*objects;
+	struct shared_file	files[SHARED_MAX];
+	uint32_t		nr_files;
 };
 
+/**
+ * struct spot - the meaning of an address in a process
+ * @addr:	the shared address, or the address if it is not shared
+ * @map:	the mapping; NULL for the kernel, and if no mapping contains the address
+ * @file:	number of the shared file, FILE_SLOW or FILE_NONE
+ */
+struct spot {
+	uint64_t		addr;
+	const struct map	*map;
+	uint32_t		file;
+};
+
+void spaces_init(struct spaces *all, struct objects *objects);
 struct space *space_get(struct spaces *all, int tgid);
 /* Return the most recently changed space that maps both addresses, or NULL. */
 struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
+/*
+ * Find the meaning of an address in user space. @s may be NULL. @guess: a mapping that probably
+ * contains the address, or NULL
+ */
+void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
+		struct spot *spot);
+/*
+ * Return the address in the process of a shared address, and any other address unchanged. If @s is
+ * NULL or does not map the file, return the address in the first process that mapped the file.
+ */
+uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
+/* Return the biases of the space (NULL: no process), one for each file number so far. */
+const uint64_t *space_biases(const struct spaces *all, struct space *s);
 void spaces_free(struct spaces *all);
 
 #endif

@@ -230,7 +230,7 @@ static bool contradicts(const struct step *s, const struct run *run)
 }
 
 /* Find the run from s->start to s->from. If no such run exists, find only the branch at s->from. */
-static enum run_verdict find_run(struct step *s, struct run *run)
+static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;
 	enum run_verdict verdict = RUN_IMPOSSIBLE;
@@ -238,17 +238,17 @@ static enum run_verdict find_run(struct step *s, struct run *run)
 	if (s->at_start.sym->object->code == o->code &&
 	    s->start - s->at_start.addr == s->from - s->at_from.addr)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
-	if (verdict == RUN_IMPOSSIBLE && code_run(o, s->at_from.addr, s->at_from.addr, run) ==
-	    RUN_UNKNOWN && s->start <= s->from && s->from - s->start < 0x10000)
+	if (verdict == RUN_IMPOSSIBLE && near &&
+	    code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN)
 		verdict = RUN_UNKNOWN;
 	return verdict;
 }
 
-void step_resolve(struct step *s)
+void step_resolve(struct step *s, bool near)
 {
 	struct run run = {};
 
-	switch (find_run(s, &run)) {
+	switch (find_run(s, near, &run)) {
 	case RUN_UNKNOWN:
 		s->kind = kind_without_code(s);
 		s->flags |= STEP_BLIND;

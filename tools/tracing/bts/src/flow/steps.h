@@ -34,7 +34,10 @@ struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64
 /* Call @fold for each step, then free all steps. */
 void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
-/* Set kind, instructions and flags of a new step from the code. The places are already set. */
-void step_resolve(struct step *s);
+/*
+ * Set kind, instructions and flags of a new step from the code. The places are already set. @near:
+ * the run may lead to the branch, as far as the addresses show.
+ */
+void step_resolve(struct step *s, bool near);
 
 #endif

@@ -35,7 +35,9 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 
 	(void)ts;
 	if (thread != &none) {
-		gdb_add_step(thread, s, g->window, g->kernel);
+		const struct step own = pipe_step(&g->pipe, t, s);
+
+		gdb_add_step(thread, &own, g->window, g->kernel);
 		g->visit += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}

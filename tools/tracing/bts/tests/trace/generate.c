@@ -16,6 +16,11 @@
  *				branch before them, similar to erratum AAJ122
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
+ *	BTS_TASKS=N		let N tasks take turns, one for each repetition, as if they were
+ *				threads of the recorded process. No task ends
+ *	BTS_PROCESSES=N		the same with N processes, which map their files at different
+ *				addresses
+ *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
  *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were
  *				part of the kernel; BTS_KALLSYMS=FILE has its symbols
  */
@@ -38,6 +43,8 @@
 #define PACK_ID		1999
 #define PACK_HEAD	35
 #define PACK_BYTES	3000
+/* The PIDs of a clone are higher by this than those of the clone before it. */
+#define CLONE_PIDS	1000
 
 static const char pack_format[] =
 	"name: bts_pack\nID: 1999\nformat:\n"
@@ -76,6 +83,11 @@ struct out {
 	bool		wrong;
 	uint64_t	shift;
 	char		*kallsyms;
+	unsigned long	clones;
+	unsigned long	clone;		/* the number of the current task */
+	bool		processes;
+	const struct formats *formats;
+	unsigned long	first;
 	struct bts_coder coder;
 };
 
@@ -246,6 +258,40 @@ static void lift(struct out *o, struct batch *b)
 	}
 }
 
+static void add_to_field(struct out *o, struct batch *b, const char *name, uint64_t number)
+{
+	const struct format *f = format_numbered(o->formats, b->id);
+	const struct format_field *field = format_field(f, name, 0);
+
+	if (!field || field->size > sizeof(number) || field->offset + field->size > b->size)
+		return;
+	number += format_number(field, b->entry, b->size);
+	memcpy(b->entry + field->offset, &number, field->size);
+}
+
+/* Let the clone have taken the branches. */
+static void set_clone(struct out *o, struct batch *b)
+{
+	uint64_t pids = o->clone * CLONE_PIDS, slide = o->processes ? o->clone * PAGE : 0;
+
+	b->pid += pids;
+	if (b->type == BATCH_BRANCHES) {
+		for (uint32_t i = 0; i < b->nr; i++) {
+			b->branch[i].from += (int64_t)b->branch[i].from < 0 ? 0 : slide;
+			b->branch[i].to += (int64_t)b->branch[i].to < 0 ? 0 : slide;
+		}
+		return;
+	}
+	add_to_field(o, b, "common_pid", pids);
+	if (!o->processes)
+		return;
+	add_to_field(o, b, "tgid", pids);
+	add_to_field(o, b, "addr", slide);
+	if (format_number(format_field(format_numbered(o->formats, b->id), "user_ip", 0),
+			  b->entry, b->size))
+		add_to_field(o, b, "user_ip", slide);
+}
+
 /* Return: the symbols of the file, followed by the symbols of the trace. */
 static char *more_symbols(const char *path, const struct dat *dat)
 {
@@ -307,13 +353,18 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {
 	struct error error = {};
-	uint64_t last = 0;
+	uint64_t last = 0, nr = 0;
 	struct cpu_reader r;
 	struct batch *b;
 
 	if (!cpu_reader_start(&r, dat, cpu, layout, &error))
 		fail(&error);
 	while ((b = queue_peek(&r.queue))) {
+		if (o->first && nr >= o->first)
+			break;
+		if (o->clones)
+			set_clone(o, b);
+		nr += b->nr;
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
 			if (o->nr_from)
@@ -324,7 +375,8 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 				put_packs(o, b, shift);
 			else
 				put_branches(o, b, shift);
-		} else if (b->type != BATCH_MISSED && (first || b->type != BATCH_MAP)) {
+		} else if (b->type != BATCH_MISSED && (first || b->type != BATCH_MAP) &&
+			   (!o->clones || b->type != BATCH_DEPARTS)) {
 			last = b->ts;
 			put_entry(o, b->entry, (b->size + 3) & ~3U, b->ts + shift);
 		}
@@ -446,7 +498,8 @@ static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	if (o->zstd)
 		put(o->file, &o->chunks, 4);
 	for (unsigned long i = 0; i < times; i++) {
-		last = pass(o, dat, cpu, layout, shift, !i);
+		o->clone = o->clones ? i % o->clones : 0;
+		last = pass(o, dat, cpu, layout, shift, !i || (o->processes && i < o->clones));
 		if (!i)
 			first_ts = last > 1000000000 ? last - 1000000000 : 0;
 		shift += last - first_ts + 1000;
@@ -544,6 +597,11 @@ int main(int argc, char **argv)
 	o->shift = shift ? strtoull(shift, NULL, 16) : 0;
 	if (getenv("BTS_SMALL"))
 		shrink(dat);
+	o->formats = &formats;
+	o->first = getenv("BTS_FIRST") ? strtoul(getenv("BTS_FIRST"), NULL, 10) : 0;
+	o->processes = getenv("BTS_PROCESSES");
+	if (o->processes || getenv("BTS_TASKS"))
+		o->clones = strtoul(getenv(o->processes ? "BTS_PROCESSES" : "BTS_TASKS"), NULL, 10);
 	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
 	o->from = argv + 7;
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;

@@ -835,6 +835,17 @@ each_a_gap() {
 	done
 }
 
+# Several processes run the same program at different addresses.
+judge_clones() {
+	build_generate || return 1
+	for trace in calls throws kernel-tree; do
+		BTS_PROCESSES=3 "$work/generate" "$trace.dat" "$work/clones.dat" 3 packs zstd &&
+			ln -sfn "$dir/$trace.dat.archive" "$work/clones.dat.archive" &&
+			"$progs/../clones.py" "$bts" "$trace.dat" "$work/clones.dat" 3 \
+				2>"$work/said" || return 1
+	done
+}
+
 # Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
 # gap for each of them. (If a backward jump is missing, the other branches may be a possible path.)
 judge_missing() {
@@ -936,6 +947,8 @@ judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt accepts the profile with address
 	judge_bolt_pa "$perf2bolt" "$bolt"
 judge perf perf "perf script prints each branch of the dump" judge_perf
 judge losses - "present and lost branches together are the whole trace" judge_losses
+judge clones python3 "processes at different addresses have the same branches and calls" \
+	judge_clones
 judge missing - "a missing record of the kernel is a gap" judge_missing
 judge ways - "a missing entry into the kernel keeps the stack" judge_ways_in
 judge wrong - "a branch from an impossible place is a gap" judge_wrong

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Compare a trace with its copy, in which N processes run the same program at different addresses.
+
+    clones.py BTS TRACE COPY N
+
+generate.c has made the copy with BTS_PROCESSES=N: process K has the PIDs plus 1000 K, and maps its
+files 4096 K bytes higher. Each branch, and each call of main(), must have the same names as in the trace.
+"""
+import csv
+import subprocess
+import sys
+
+PIDS = 1000
+PAGE = 4096
+
+
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def shifted(address, by):
+    value = int(address, 16)
+    return value if value >> 63 else value + by
+
+
+def branches(bts, trace, clone=0):
+    """Return the branches by task, with the addresses and PIDs of a clone."""
+    tasks = {}
+    for row in csv.DictReader(run(bts, "dump", "-f", "csv", trace).splitlines()):
+        if row["kind"] == "row" or row["ts"].startswith("#"):
+            continue
+        branch = tuple(shifted(row[key], clone * PAGE) for key in ("from", "to")) + tuple(
+            row[key] for key in ("from_sym", "to_sym", "kind", "instructions"))
+        tasks.setdefault(int(row["pid"]) + clone * PIDS, []).append(branch)
+    return tasks
+
+
+def at(bts, trace, pid, address):
+    """Return the number of a task's branches to an address."""
+    rows = run(bts, "dump", "-f", "csv", "--pid", str(pid), "--to", hex(address), trace)
+    return sum(",row," not in row for row in rows.splitlines())
+
+
+def calls(bts, trace, pid):
+    """Return the lines of main()'s calls, without names of tasks and addresses in rows."""
+    replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
+                            stdout=subprocess.PIPE, text=True)
+    return [line[:25] + line[49:] for line in replay.stdout.splitlines()
+            if line[:1] != "#" and "user_ip=" not in line]
+
+
+def main():
+    bts, trace, copy, clones = sys.argv[1:]
+    wanted = {}
+    for clone in range(int(clones)):
+        wanted.update(branches(bts, trace, clone))
+    if branches(bts, copy) != wanted:
+        sys.exit("# the branches differ")
+    pid = next(iter(wanted))
+    for clone in range(int(clones)):
+        own = pid + clone * PIDS
+        if at(bts, copy, own, wanted[own][0][1]) != at(bts, trace, pid, wanted[pid][0][1]):
+            sys.exit("# the filter --to finds other branches")
+    trees = {pid: calls(bts, trace, pid) for pid in branches(bts, trace)}
+    if max(map(len, trees.values())) < 10:
+        sys.exit("# no calls")
+    for pid, tree in trees.items():
+        for clone in range(int(clones)):
+            if calls(bts, copy, pid + clone * PIDS) != tree:
+                sys.exit("# the calls of %d differ" % (pid + clone * PIDS))
+    total = sum(map(len, wanted.values()))
+    print("# %d branches of %d tasks" % (total, len(wanted)))
+
+
+main()
