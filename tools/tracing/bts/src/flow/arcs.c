@@ -4,7 +4,8 @@
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
  * instructions and branches only when its outermost frame ends. To find that frame, keep the
- * number of live frames of each function on each stack of a task.
+ * number of live frames of each function on each stack of a task. A trace may have thousands of
+ * tasks, so the table of a task has no more room than its live functions need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,76 @@
 #include "lib/mem.h"
 #include "arcs.h"
 
-/* Return the table with the number of live frames of each function on each stack of the task. */
-static struct tally *active_of(struct calls *c)
+#define LIVE_MIN	16
+
+/**
+ * struct live - a function on a stack
+ * @sym:	the function; NULL if the slot is free
+ * @nr:		number of its frames; if 0, the slot becomes free when the table is next enlarged
+ */
+struct live {
+	const struct sym	*sym;
+	uint32_t		stack;
+	uint32_t		nr;
+};
+
+/**
+ * struct lives - the functions on the stacks of a task
+ * @slots:	a hash table with linear probing, at most half full
+ * @used:	number of slots that are not free
+ */
+struct lives {
+	struct live	*slots;
+	size_t		room;
+	size_t		used;
+};
+
+static struct live *slot_of(const struct lives *l, const struct sym *sym, uint32_t stack)
 {
-	if (!c->node)
-		c->node = mem_zalloc(1, sizeof(struct tally));
-	return c->node;
+	uint64_t h = ((uintptr_t)sym ^ (uint64_t)stack << 48) * 0x9e3779b97f4a7c15ULL;
+	size_t i = (h >> 32) & (l->room - 1);
+
+	while (l->slots[i].sym && (l->slots[i].sym != sym || l->slots[i].stack != stack))
+		i = (i + 1) & (l->room - 1);
+	return &l->slots[i];
 }
 
-static struct tally_entry *active(struct calls *c, const struct sym *sym)
+/* Make room for another function. Keep only functions that are live. */
+static void resize(struct lives *l)
 {
-	struct tally_key key = { .a = sym, .a_addr = c->now.id };
+	struct lives old = *l;
+	size_t live = 0;
 
-	return tally_get(active_of(c), &key);
+	for (size_t i = 0; i < old.room; i++)
+		live += !!old.slots[i].nr;
+	*l = (struct lives) { .room = LIVE_MIN };
+	while (l->room < 4 * live)
+		l->room *= 2;
+	l->slots = mem_zalloc(l->room, sizeof(*l->slots));
+	for (size_t i = 0; i < old.room; i++) {
+		if (!old.slots[i].nr)
+			continue;
+		*slot_of(l, old.slots[i].sym, old.slots[i].stack) = old.slots[i];
+		l->used++;
+	}
+	free(old.slots);
+}
+
+static struct live *live_of(struct calls *c, const struct sym *sym)
+{
+	struct live *live;
+	struct lives *l;
+
+	if (!c->node)
+		c->node = mem_zalloc(1, sizeof(*l));
+	l = c->node;
+	if (2 * l->used >= l->room)
+		resize(l);
+	live = slot_of(l, sym, c->now.id);
+	l->used += !live->sym;
+	live->sym = sym;
+	live->stack = c->now.id;
+	return live;
 }
 
 /* Cache the result in sym->priv: 1 if the function has the wanted name, 2 if not. */
@@ -43,7 +101,7 @@ static void enter(struct calls *c, struct frame *f)
 
 	if (wanted(a, f->sym) ||
 	    (c->now.depth > 1 && wanted(a, c->now.frames[c->now.depth - 2].sym)))
-		active(c, f->sym)->calls++;
+		live_of(c, f->sym)->nr++;
 }
 
 static void leave(struct calls *c, struct frame *f)
@@ -52,14 +110,15 @@ static void leave(struct calls *c, struct frame *f)
 	struct arcs *a = c->ctx;
 	struct tally_key key = { .a = f->sym, .b = caller };
 	struct tally_entry *e;
+	struct live *live;
 	bool nested;
 
 	if (!wanted(a, f->sym) && (!caller || !wanted(a, caller)))
 		return;
-	e = active(c, f->sym);
-	if (e->calls)
-		e->calls--;
-	nested = e->calls;
+	live = live_of(c, f->sym);
+	if (live->nr)
+		live->nr--;
+	nested = live->nr;
 	if (a->sites)
 		key.b_addr = f->site.addr;
 	e = tally_get(&a->tally, &key);
@@ -89,15 +148,15 @@ void arcs_end(struct arcs *a)
 {
 	for (struct task *t = a->pipe->tasks; t; t = t->list_next) {
 		struct calls *c = t->priv;
-		struct tally *active = NULL;
+		struct lives *l;
 
 		if (!c)
 			continue;
 		calls_end(c);
-		active = c->node;
-		if (active)
-			tally_free(active);
-		free(active);
+		l = c->node;
+		if (l)
+			free(l->slots);
+		free(l);
 		calls_free(t);
 	}
 }

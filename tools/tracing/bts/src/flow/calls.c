@@ -576,7 +576,7 @@ void calls_row(struct calls *c, const struct row *row)
 		if (!row->dead)
 			break;
 		c->closing = true;
-		end_stacks(c);
+		free_stacks(c);
 		c->closing = false;
 		break;
 	default:
@@ -596,10 +596,8 @@ void calls_free(struct task *task)
 
 	if (!c)
 		return;
-	calls_end(c);
-	free(c->now.frames);
-	free(c->now.points);
-	free(c->others);
+	c->closing = true;
+	free_stacks(c);
 	free(c);
 	task->priv = NULL;
 }

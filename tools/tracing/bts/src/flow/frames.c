@@ -15,11 +15,13 @@
 #define INSN_MAX	15
 /* Limit a task's other stacks, because branches do not show that a stack has ended. */
 #define STACKS_MAX	4096
+/* A trace may have thousands of tasks, so begin with few frames. */
+#define FRAMES_MIN	16
 
 static struct frame *new_frame(struct calls *c)
 {
 	if (!c->now.frames || c->now.depth == c->now.room) {
-		c->now.room = c->now.room ? 2 * c->now.room : 64;
+		c->now.room = c->now.room ? 2 * c->now.room : FRAMES_MIN;
 		c->now.frames = mem_realloc(c->now.frames, c->now.room, sizeof(*c->now.frames));
 	}
 	return &c->now.frames[c->now.depth++];
@@ -251,4 +253,15 @@ void end_stacks(struct calls *c)
 	}
 	c->nr_others = 0;
 	c->guessed = false;
+}
+
+void free_stacks(struct calls *c)
+{
+	end_stacks(c);
+	free(c->now.frames);
+	free(c->now.points);
+	free(c->others);
+	c->now = (struct stack) { .id = c->now.id };
+	c->others = NULL;
+	c->others_room = 0;
 }

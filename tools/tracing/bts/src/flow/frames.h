@@ -54,6 +54,8 @@ void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
 void end_stacks(struct calls *c);
+/* End the stacks, and free their memory. The task may still go on. */
+void free_stacks(struct calls *c);
 
 /* arrive.c: note that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);

@@ -14,7 +14,7 @@
 #include "space.h"
 #include "steps.h"
 
-#define TASK_BUCKETS	1024
+#define TASK_BUCKETS	(1U << 16)
 
 /**
  * struct pipe_stream - the stream of a CPU, during the merge
