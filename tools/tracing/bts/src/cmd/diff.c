@@ -20,7 +20,10 @@
 #include "cmd.h"
 #include "command.h"
 
-/* The comparison recurses as deep as the traced calls. Only used parts of a stack take memory. */
+/*
+ * The comparison recurses as deep as the traced calls. Only used parts of a stack take memory. The
+ * stack is shared memory, because a limit of the data (ulimit -d) includes unused private memory.
+ */
 #define STACK_SIZE	(1UL << 30)
 
 enum {
@@ -68,7 +71,7 @@ static void *find_all(void *ctx)
 static bool on_large_stack(void *(*function)(void *), void *ctx)
 {
 	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	pthread_attr_t attr;
 	pthread_t thread;
 	bool done;

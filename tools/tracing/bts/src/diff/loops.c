@@ -25,6 +25,8 @@
 #define CHUNK_MASK	63
 /* The number of elements to search for a loop's first instruction. */
 #define SEARCH_MAX	512
+/* An empty body keeps the memory of sequences with this many elements. */
+#define ROOM_KEPT	64
 
 static void seq_push(struct seq *s, uint32_t elem)
 {
@@ -260,8 +262,21 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
+/* Each task keeps the bodies of its live functions, so do not keep the memory of long functions. */
+static void trim(struct seq *s)
+{
+	if (s->room <= ROOM_KEPT)
+		return;
+	free(s->elems);
+	*s = (struct seq) {};
+}
+
 void body_reset(struct body *b)
 {
+	for (uint32_t i = 0; i < b->room; i++) {
+		trim(&b->levels[i].list);
+		trim(&b->levels[i].now);
+	}
 	b->depth = 0;
 	b->silent = false;
 	b->hidden = false;

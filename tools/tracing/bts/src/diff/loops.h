@@ -69,7 +69,7 @@ void seq_add(struct forest *f, struct seq *s, uint32_t elem);
 void body_add(struct forest *f, struct body *b, uint32_t elem);
 /* End all loops. Then levels[0].now contains the elements of the function. */
 void body_end(struct forest *f, struct body *b);
-/* Empty a body, but keep its memory. */
+/* Empty a body, but keep a part of its memory. */
 void body_reset(struct body *b);
 void body_free(struct body *b);
 
