@@ -62,16 +62,48 @@ static void fold(void *ctx, struct step *s)
 		edge(b, s->at_from.sym, s->at_from.addr, s->at_to.sym, s->at_to.addr);
 }
 
+static int by_linked(const void *left, const void *right)
+{
+	const struct sym *a = *(const struct sym *const *)left;
+	const struct sym *b = *(const struct sym *const *)right;
+	int order = strcmp(a->linked, b->linked);
+
+	return order ? order : (a > b) - (a < b);
+}
+
+/* Return the numbers of the object's local functions, by their place among its symbols. */
+static unsigned int *local_numbers(const struct object *o)
+{
+	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
+	unsigned int *numbers = mem_zalloc(o->nr_syms, sizeof(*numbers));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < o->nr_syms; i++)
+		if (o->syms[i].local)
+			list[nr++] = &o->syms[i];
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_linked);
+	for (size_t i = 0; i < nr; i++) {
+		bool same = i && !strcmp(list[i]->linked, list[i - 1]->linked);
+
+		numbers[list[i] - o->syms] = same ? numbers[list[i - 1] - o->syms] + 1 : 1;
+	}
+	free(list);
+	return numbers;
+}
+
 /* BOLT numbers local functions of the same name: foo/1, foo/2. The caller frees the name. */
 static char *name_of(const struct sym *s)
 {
-	unsigned int number = 1;
+	struct object *o = s->object;
+	const unsigned int *numbers;
 
 	if (!s->local)
 		return mem_strdup(s->linked);
-	for (const struct sym *other = s->object->syms; other < s; other++)
-		number += other->local && !strcmp(other->linked, s->linked);
-	return mem_format("%s/%u", s->linked, number);
+	if (!o->priv)
+		o->priv = local_numbers(o);
+	numbers = o->priv;
+	return mem_format("%s/%u", s->linked, numbers[s - o->syms]);
 }
 
 /* The edges of all traces, as text, because each trace is closed before the next is read. */
@@ -124,6 +156,10 @@ int dump_bolt(struct dump *d)
 	for (size_t i = 0; !status && i < b.tally.room; i++)
 		if (b.tally.slots[i].key.a)
 			add_line(sums, &b.tally.slots[i]);
+	for (struct object *o = d->pipe.objects.list; o; o = o->next) {
+		free(o->priv);
+		o->priv = NULL;
+	}
 	tally_free(&b.tally);
 	return status;
 }
