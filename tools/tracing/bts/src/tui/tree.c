@@ -15,17 +15,22 @@
 #include "tui.h"
 
 #define NODES_MAX (1U << 20)
+/* A trace may have thousands of tasks. */
+#define NODES_MIN 16
 
 static struct tree *tree_of(struct tui *t, const struct calls *c)
 {
-	for (size_t i = 0; i < t->nr_trees; i++)
-		if (t->trees[i].task == c->task && t->trees[i].stack == c->now.id)
-			return &t->trees[i];
-	t->trees = mem_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
-	t->trees[t->nr_trees] = (struct tree) {
-		.task = c->task, .stack = c->now.id,
-	};
-	return &t->trees[t->nr_trees++];
+	struct tally_key key = { .a = c->task, .a_addr = c->now.id };
+	struct tally_entry *e = tally_get(&t->by_stack, &key);
+
+	if (!e->calls) {
+		t->trees = mem_realloc(t->trees, t->nr_trees + 1, sizeof(*t->trees));
+		t->trees[t->nr_trees++] = (struct tree) {
+			.task = c->task, .stack = c->now.id,
+		};
+		e->calls = t->nr_trees;
+	}
+	return &t->trees[e->calls - 1];
 }
 
 /* Add a node inside @parent. Return NULL if there are too many nodes. */
@@ -39,7 +44,7 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 	}
 	t->nr_nodes++;
 	if (tree->nr == tree->room) {
-		tree->room = tree->room ? 2 * tree->room : 256;
+		tree->room = tree->room ? 2 * tree->room : NODES_MIN;
 		tree->nodes = mem_realloc(tree->nodes, tree->room, sizeof(*n));
 	}
 	n = &tree->nodes[tree->nr++];
@@ -205,6 +210,7 @@ void tui_free(struct tui *t)
 	}
 	free(t->trees);
 	free(t->functions);
+	tally_free(&t->by_stack);
 	tally_free(&t->by_function);
 	tally_free(&t->lines);
 }

@@ -54,6 +54,7 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
+ * @by_stack:	the number of the tree, plus 1, as calls; key: task, stack
  * @nr_nodes:	the number of nodes in all trees
  * @by_function: sums; key: function
  * @functions:	the same sums, sorted by instructions
@@ -64,6 +65,7 @@ struct tui {
 	struct pipe		pipe;
 	struct tree		*trees;
 	size_t			nr_trees;
+	struct tally		by_stack;
 	uint64_t		nr_nodes;
 	struct tally		by_function;
 	struct tally_entry	*functions;
