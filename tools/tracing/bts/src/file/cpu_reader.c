@@ -11,6 +11,9 @@
  * branches before the pack. So the reader knows where branches are missing, and inserts a batch
  * there.
  *
+ * Of pages before the wanted time, only the mappings are read. The reader ends after some pages
+ * that begin after the wanted time. (A single such page may be damaged.)
+ *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page
  * as a loss of unknown size, and continues with the next page. A truncated entry or a malformed
  * pack is replaced by a loss.
@@ -39,6 +42,8 @@ enum {
 };
 
 #define ENTRY_DELTA_BITS	27
+/* The number of consecutive pages after the wanted time at which the reader ends. */
+#define LATE_MAX		16
 /* An absolute time stamp omits its upper five bits. */
 #define TIME_UPPER		(0x1fULL << 59)
 
@@ -51,6 +56,8 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @ts:		the time of the current entry
  * @seq:	the sequence number that the next pack should have
  * @seq_known:	@seq is valid; false after a bts_branch, which has no sequence number
+ * @early:	the page ends before the wanted time
+ * @late:	number of consecutive pages that begin after the wanted time
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing here, and no batch reports this loss yet
  * @missing_count: the size of this loss; 0 if unknown
@@ -62,6 +69,8 @@ struct decode {
 	uint64_t		ts;
 	uint64_t		seq;
 	bool			seq_known;
+	bool			early;
+	unsigned int		late;
 	bool			stopped;
 	bool			missing;
 	uint64_t		missing_count;
@@ -306,6 +315,8 @@ static void entry(struct decode *d, const struct entry *e)
 	}
 	memcpy(&id, e->data, 2);
 	pid = word(e->data + l->pid_offset);
+	if (d->early && id != l->map_id)
+		return;
 	if (id == l->branch_id)
 		one_branch(d, e, pid);
 	else if (id == l->pack_id)
@@ -436,6 +447,13 @@ static void tell_unwritten(struct decode *d)
 		missed(d, count, LOSS_UNWRITTEN);
 }
 
+/* A loss before the wanted time does not matter. */
+static void forget_loss(struct decode *d)
+{
+	d->missing = false;
+	d->seq_known = false;
+}
+
 static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
@@ -443,14 +461,18 @@ static void decode_pages(void *arg)
 	const uint8_t *p;
 
 	d.decoder = mem_alloc(sizeof(*d.decoder));
-	while (!d.stopped) {
+	while (!d.stopped && d.late < LATE_MAX) {
 		p = dat_pages_next(&r->pages);
 		if (!p)
 			break;
+		d.early = dat_pages_early(&r->pages);
+		d.late = long_word(p) > r->dat->time_to ? d.late + 1 : 0;
 		page(&d, p, r->cpu->page_size);
+		if (d.early)
+			forget_loss(&d);
 	}
 	tell_missing(&d);
-	if (!d.stopped)
+	if (!d.stopped && d.late < LATE_MAX)
 		tell_unwritten(&d);
 	end_batch(&d);
 	free(d.decoder);

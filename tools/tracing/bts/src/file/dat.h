@@ -18,7 +18,10 @@ struct dat_text {
 	size_t		size;
 };
 
-/* The pages of one CPU in one instance, whose name is "" for the top-level instance. */
+/*
+ * The pages of one CPU in one instance, whose name is "" for the top-level instance. @times are the
+ * times of the @nr_times chunks with flags (DAT_INDEX_*), if the file has an index, or NULL.
+ */
 struct dat_cpu {
 	int		cpu;
 	bool		compressed;
@@ -26,6 +29,8 @@ struct dat_cpu {
 	uint64_t	offset;
 	uint64_t	size;
 	const char	*instance;
+	uint64_t	*times;
+	uint32_t	nr_times;
 };
 
 struct dat {
@@ -45,12 +50,16 @@ struct dat {
 	struct dat_text	clock;
 	/* The "key: value" lines that bts record writes. */
 	struct dat_text	info;
+	struct dat_text	index;
 	struct dat_text	*stats;
 	size_t		nr_stats;
 	struct dat_cpu	*cpus;
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
+	/* The wanted time, both ends included. Of other parts, only mappings before it are read. */
+	uint64_t	time_from;
+	uint64_t	time_to;
 	/* The first damage that was found, with its offset. Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
@@ -66,6 +75,11 @@ void dat_close(struct dat *dat);
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/**
+ * struct dat_pages - an iterator
+ * @chunks:	number of chunks in the part
+ * @chunk:	number of chunks that were read or skipped
+ */
 struct dat_pages {
 	struct dat	*dat;
 	struct dat_cpu	*cpu;
@@ -78,12 +92,15 @@ struct dat_pages {
 	uint64_t	at;
 	uint64_t	page_offset;
 	uint32_t	chunks;
+	uint32_t	chunk;
 	uint64_t	bytes;
 };
 
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
+/* Report whether the page that was returned last ends before the wanted time. */
+bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 
 #endif

@@ -120,6 +120,7 @@ struct dat *dat_open(const char *path, struct error *e)
 	uint64_t offset;
 
 	dat->path = mem_strdup(input ? "standard input" : path);
+	dat->time_to = UINT64_MAX;
 	pthread_mutex_init(&dat->lock, NULL);
 	dat->fd = input ? open_stdin() : open(path, O_RDONLY | O_CLOEXEC);
 	if (dat->fd < 0 || fstat(dat->fd, &st)) {
@@ -154,8 +155,10 @@ void dat_close(struct dat *dat)
 		free(dat->formats[i].text);
 	for (size_t i = 0; i < dat->nr_stats; i++)
 		free(dat->stats[i].text);
-	for (size_t i = 0; i < dat->nr_cpus; i++)
+	for (size_t i = 0; i < dat->nr_cpus; i++) {
 		free((char *)dat->cpus[i].instance);
+		free(dat->cpus[i].times);
+	}
 	free(dat->formats);
 	free(dat->stats);
 	free(dat->cpus);
@@ -165,6 +168,7 @@ void dat_close(struct dat *dat)
 	free(dat->uname.text);
 	free(dat->clock.text);
 	free(dat->info.text);
+	free(dat->index.text);
 	free(dat->compression);
 	free(dat->error);
 	free(dat->path);

@@ -5,14 +5,19 @@
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks, then each: size, size decompressed, bytes
  *
+ * Chunks before the wanted time are skipped if the file has an index, except for chunks with rows
+ * of mappings, because the names of later addresses depend on mappings.
+ *
  * Each iterator belongs to one thread. All iterators can share the file descriptor, because
  * pread() does not use the descriptor's offset.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
 #include "dat.h"
 #include "dat_parts.h"
+#include "trace_dat.h"
 
 #define PIECE		(1U << 20)
 #define CHUNK_MAX	(256U << 20)
@@ -62,14 +67,25 @@ static bool next_piece(struct dat_pages *p)
 	return p->pages_size;
 }
 
-static bool next_chunk(struct dat_pages *p)
+/* Return the time at which a chunk begins, or UINT64_MAX if there is no such chunk or no index. */
+static uint64_t chunk_time(const struct dat_pages *p, uint32_t chunk)
 {
-	uint32_t sizes[2];
-	size_t have;
+	const struct dat_cpu *cpu = p->cpu;
 
-	if (!p->chunks)
-		return false;
-	p->chunks--;
+	if (chunk >= p->chunks || cpu->nr_times != p->chunks)
+		return UINT64_MAX;
+	return cpu->times[chunk] & ~DAT_INDEX_MAPS;
+}
+
+/* Report whether the next chunk ends before the wanted time and contains no mappings. */
+static bool is_unwanted(const struct dat_pages *p)
+{
+	return chunk_time(p, p->chunk + 1) < p->dat->time_from &&
+	       !(p->cpu->times[p->chunk] & DAT_INDEX_MAPS);
+}
+
+static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
+{
 	if (dat_read(p->dat, sizes, 8, p->at) != 8) {
 		dat_damage(p->dat, p->at, "the file is truncated in the data of CPU %d",
 			   p->cpu->cpu);
@@ -82,6 +98,22 @@ static bool next_chunk(struct dat_pages *p)
 			   sizes[0], p->cpu->cpu);
 		return false;
 	}
+	return true;
+}
+
+static bool next_chunk(struct dat_pages *p)
+{
+	uint32_t sizes[2];
+	size_t have;
+
+	for (;; p->chunk++) {
+		if (p->chunk >= p->chunks || !chunk_sizes(p, sizes))
+			return false;
+		if (!is_unwanted(p))
+			break;
+		p->at += 8 + sizes[0];
+	}
+	p->chunk++;
 	room(&p->raw, &p->raw_size, sizes[0]);
 	room(&p->pages, &p->pages_room, sizes[1]);
 	have = dat_read(p->dat, p->raw, sizes[0], p->at + 8);
@@ -113,6 +145,16 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	p->next += size;
 	p->bytes += size;
 	return page;
+}
+
+bool dat_pages_early(const struct dat_pages *p)
+{
+	uint64_t next;
+
+	if (p->next + sizeof(next) > p->pages_size)
+		return p->cpu->compressed && chunk_time(p, p->chunk) < p->dat->time_from;
+	memcpy(&next, p->pages + p->next, sizeof(next));
+	return next < p->dat->time_from;
 }
 
 void dat_pages_close(struct dat_pages *p)

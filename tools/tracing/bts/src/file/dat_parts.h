@@ -42,6 +42,9 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
 void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
+/* dat_index.c: give the times of the index to the CPUs. */
+void dat_index(struct dat *dat);
+
 /*
  * dat_v7.c, dat_v6.c: read the file after the header, which ends at @offset. If the file is
  * damaged, report the damage in @dat and keep the intact parts.

@@ -154,6 +154,9 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	case DAT_SECTION_BTS:
 		dat_text(&dat->info, &b, size);
 		break;
+	case DAT_SECTION_INDEX:
+		dat_text(&dat->index, &b, size);
+		break;
 	}
 	if (b.bad)
 		dat_damage(dat, s->offset, "section %u ends inside a number or a name", s->id);
@@ -247,6 +250,7 @@ void dat_read_v7(struct dat *dat, uint64_t offset)
 	for (size_t i = 0; i < all.nr; i++)
 		if (all.list[i].id != DAT_SECTION_DATA && all.list[i].size <= SECTION_MAX)
 			section_read(dat, &all, &all.list[i]);
+	dat_index(dat);
 	for (size_t i = 0; i < all.nr; i++)
 		if (all.list[i].id == DAT_SECTION_DATA && !all.list[i].described)
 			dat_salvage(dat, &all.list[i]);

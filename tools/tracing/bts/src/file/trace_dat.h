@@ -35,7 +35,15 @@ enum {
 	 * readers skip the section.
 	 */
 	DAT_SECTION_BTS		= 0x4254,
+	/*
+	 * Only in traces of bts: the index. For each CPU: its number and the number of its chunks,
+	 * 32 bits each; then 64 bits for each chunk: the time of its first page, and DAT_INDEX_MAPS.
+	 */
+	DAT_SECTION_INDEX	= 0x4255,
 };
+
+/* A flag in the index: the chunk contains rows of mappings. */
+#define DAT_INDEX_MAPS	(1ULL << 63)
 
 /* The key of a line in section BTS: branches of a CPU that could not be written to the file. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"

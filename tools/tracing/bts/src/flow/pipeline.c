@@ -312,12 +312,18 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 	return ts >= v->time_from && ts <= v->time_to;
 }
 
-/* Deliver the branches of a batch that pass the filters on task, CPU and time. */
+/*
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. Ignore batches
+ * outside of the wanted time, because the reader may leave them out.
+ */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
-	struct task *t = task_get(v, b->pid);
+	struct task *t;
 	int ret;
 
+	if (b->times[end - 1] < v->time_from || b->times[begin] > v->time_to)
+		return 0;
+	t = task_get(v, b->pid);
 	task_is_on(v, t, b->cpu);
 	if (!t->chosen || !options_want_cpu(v->pipe->options, b->cpu)) {
 		t->known = false;
@@ -463,6 +469,8 @@ int pipe_run(struct pipe *p)
 	v->time_from = nanoseconds(p->options->time_from, 0);
 	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
 	v->by_address = options_by_address(p->options);
+	v->dat->time_from = v->time_from;
+	v->dat->time_to = v->time_to;
 	/* A positive value is not a failure: the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;

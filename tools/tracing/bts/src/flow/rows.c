@@ -200,7 +200,12 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 		     b->ts <= v->time_to;
 	struct task *t;
 
-	/* Apply even mappings that are not shown, because the names of addresses depend on them. */
+	/*
+	 * Apply even mappings that are not shown, because the names of addresses depend on them.
+	 * The reader may leave out mappings after the wanted time.
+	 */
+	if (b->type == BATCH_MAP && b->ts > v->time_to)
+		return 0;
 	if (b->type == BATCH_MAP)
 		return map(v, task_get(v, b->pid), b, shown);
 	if (!shown)

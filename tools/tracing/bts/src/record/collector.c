@@ -42,7 +42,7 @@ enum {
 
 /* IDs of events and offsets of fields, as read from the format files; -1 if missing. */
 struct offsets {
-	int	branch, pack, departs, arrives;		/* IDs */
+	int	branch, pack, departs, arrives, map;	/* IDs */
 	int	pack_nr;				/* the number of branches */
 	int	departs_comm, arrives_comm;
 };
@@ -56,6 +56,7 @@ struct collector_cpu {
 	size_t			used;
 	struct collector_counts	counts;
 	unsigned long long	branches;	/* in @pages */
+	bool			maps;		/* in @pages */
 	struct name		*last;		/* name of the last entry's task */
 	pthread_t		thread;
 	int			cpu;
@@ -104,6 +105,7 @@ static void read_offsets(struct offsets *offsets)
 	offsets->pack = read_event("ftrace/bts_pack", " nr;", &offsets->pack_nr);
 	offsets->departs = read_event("bts/bts_departs", " comm[", &offsets->departs_comm);
 	offsets->arrives = read_event("bts/bts_arrives", " comm[", &offsets->arrives_comm);
+	offsets->map = read_event("bts/bts_map", NULL, NULL);
 }
 
 /* Keep the latest name, because an exec() changes the name. */
@@ -134,6 +136,7 @@ static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
 		return;
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
+	c->maps |= type == offsets->map;
 	/* Skip other trace events and losses, because their task need not be a target. */
 	if (type != offsets->branch && type != offsets->pack && type != offsets->departs &&
 	    type != offsets->arrives)
@@ -176,7 +179,8 @@ static void flush_pages(struct collector_cpu *c)
 {
 	uint64_t one = 1;
 
-	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->branches);
+	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->branches,
+						    c->maps);
 
 	if (failed && !c->failed) {
 		c->failed = true;
@@ -185,6 +189,7 @@ static void flush_pages(struct collector_cpu *c)
 	}
 	c->used = 0;
 	c->branches = 0;
+	c->maps = false;
 }
 
 /* Return 1 if a page was read, 0 if the buffer is empty now, or -1 on an error. */

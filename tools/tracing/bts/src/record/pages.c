@@ -40,6 +40,7 @@ enum {
  * @packing:	@pack is being filled
  * @pack_ts:	the time of @pack
  * @branches:	the number of branches in @chunk
+ * @maps:	@chunk contains rows of mappings
  */
 struct pages {
 	struct writer_cpu	*out;
@@ -53,6 +54,7 @@ struct pages {
 	size_t			chunk_used;
 	uint8_t			*chunk;
 	unsigned long long	branches;
+	bool			maps;
 	union {
 		struct made_pack	pack;
 		uint8_t			bytes[MADE_PAGE];
@@ -77,10 +79,12 @@ struct pages *pages_open(struct writer *w, int cpu)
 
 static void end_chunk(struct pages *p)
 {
-	if (p->chunk_used && writer_write_pages(p->out, p->chunk, p->chunk_used, p->branches))
+	if (p->chunk_used && writer_write_pages(p->out, p->chunk, p->chunk_used, p->branches,
+						p->maps))
 		p->failed = true;
 	p->chunk_used = 0;
 	p->branches = 0;
+	p->maps = false;
 	p->page = p->chunk;
 }
 
@@ -193,9 +197,13 @@ void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t
 
 void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size)
 {
+	const struct made_entry *entry = row;
+
 	end_pack(p);
-	if (size <= MADE_PAGE - PAGE_HEADER - ENTRY_HEADER - TIME_EXTEND)
-		put_entry(p, ts, row, size);
+	if (size > MADE_PAGE - PAGE_HEADER - ENTRY_HEADER - TIME_EXTEND)
+		return;
+	put_entry(p, ts, row, size);
+	p->maps |= entry->type == MADE_MAP;
 }
 
 void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause)

@@ -352,11 +352,21 @@ static int write_chunk(struct writer_cpu *cpu, const void *data, size_t size)
 	return 0;
 }
 
+/* Note the time of the first page, which begins with its time, for the index. */
+static void note_time(struct writer_cpu *cpu, const void *data, bool maps)
+{
+	uint64_t time;
+
+	memcpy(&time, data, sizeof(time));
+	bytes_add64(&cpu->times, time | (maps ? DAT_INDEX_MAPS : 0));
+}
+
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
-		       unsigned long long branches)
+		       unsigned long long branches, bool maps)
 {
 	/* Write nothing after a failure, so that the loss is at the end of this CPU's data. */
 	if (!cpu->failed && !write_chunk(cpu, data, size)) {
+		note_time(cpu, data, maps);
 		cpu->branches += branches;
 		return 0;
 	}
@@ -421,6 +431,7 @@ void writer_free(struct writer *w)
 		ZSTD_freeCCtx(cpu->zstd);
 		close(cpu->fd);
 		free(cpu->room);
+		bytes_free(&cpu->times);
 		free(cpu);
 	}
 	if (w->reserve >= 0)

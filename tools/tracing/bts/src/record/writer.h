@@ -31,11 +31,12 @@ int writer_put_section(struct writer *w, int id, const char *name, const struct 
 /* Add a CPU's part. Different threads may write the parts of different CPUs. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
 /*
- * Write about 1 MiB of ring-buffer pages, which contain @branches. Return 0, or -1 after a failure.
- * The first failure prints a message. From then on, the CPU's pages are only counted.
+ * Write about 1 MiB of ring-buffer pages, which contain @branches and, if @maps, rows of mappings.
+ * Return 0, or -1 after a failure. The first failure prints a message. From then on, the CPU's
+ * pages are only counted.
  */
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
-		       unsigned long long branches);
+		       unsigned long long branches, bool maps);
 
 /*
  * Complete the file. @cmdlines are "PID NAME" lines, @clock is the text of trace_clock, @stats are

@@ -221,6 +221,22 @@ static int put_info(struct writer *w, const char *info)
 	return ret;
 }
 
+/* Write when each chunk begins. The reader uses this index; trace-cmd skips unknown sections. */
+static int put_index(struct writer *w)
+{
+	struct bytes index = {};
+	int ret;
+
+	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
+		bytes_add32(&index, cpu->cpu);
+		bytes_add32(&index, cpu->nr_chunks);
+		bytes_add(&index, cpu->times.data, cpu->times.size);
+	}
+	ret = writer_put_section(w, DAT_SECTION_INDEX, "bts index", &index);
+	bytes_free(&index);
+	return ret;
+}
+
 /* Rename the file to its final name. Rename an existing file to PATH.old. */
 static int rename_file(struct writer *w)
 {
@@ -248,8 +264,8 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	if (w->reserve >= 0)
 		close(w->reserve);
 	w->reserve = -1;
-	ret = put_cmdlines(w, cmdlines) || put_info(w, info) || put_data(w, &data) ||
-	      put_options(w, clock, stats, nr_cpus, data);
+	ret = put_cmdlines(w, cmdlines) || put_info(w, info) || put_index(w) ||
+	      put_data(w, &data) || put_options(w, clock, stats, nr_cpus, data);
 	if (ret)
 		return -1;
 	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);

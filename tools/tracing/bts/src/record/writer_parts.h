@@ -40,6 +40,7 @@ struct writer_cpu {
 	void			*room;
 	size_t			room_size;
 	uint32_t		nr_chunks;
+	struct bytes		times;		/* of the chunks, for the index */
 	bool			failed;
 	unsigned long long	branches;	/* in the chunks */
 	unsigned long long	unwritten;	/* branches after a write failed */

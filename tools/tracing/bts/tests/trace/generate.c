@@ -21,6 +21,7 @@
  *	BTS_PROCESSES=N		the same with N processes, which map their files at different
  *				addresses
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
+ *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were
  *				part of the kernel; BTS_KALLSYMS=FILE has its symbols
  */
@@ -32,6 +33,7 @@
 #include <zstd.h>
 
 #include "file/cpu_reader.h"
+#include "file/trace_dat.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
@@ -86,6 +88,12 @@ struct out {
 	unsigned long	clones;
 	unsigned long	clone;		/* the number of the current task */
 	bool		processes;
+	uint32_t	chunk_size;
+	bool		maps;		/* in the current chunk */
+	FILE		*index;		/* of all CPUs */
+	char		*index_bytes;
+	size_t		index_size;
+	FILE		*times;		/* of the chunks of the current CPU */
 	const struct formats *formats;
 	unsigned long	first;
 	struct bts_coder coder;
@@ -104,9 +112,14 @@ static void end_chunk(struct out *o)
 	size_t bound = ZSTD_compressBound(CHUNK);
 	uint32_t sizes[2] = { 0, o->chunk_used };
 	uint8_t *packed;
+	uint64_t time;
 
 	if (!o->chunk_used)
 		return;
+	memcpy(&time, o->chunk, sizeof(time));
+	time |= o->maps ? DAT_INDEX_MAPS : 0;
+	put(o->times, &time, sizeof(time));
+	o->maps = false;
 	if (o->zstd) {
 		packed = mem_alloc(bound);
 		sizes[0] = ZSTD_compress(packed, bound, o->chunk, o->chunk_used, 3);
@@ -131,7 +144,7 @@ static void end_page(struct out *o)
 	memcpy(o->chunk + o->chunk_used, o->page, PAGE);
 	o->chunk_used += PAGE;
 	o->used = 16;
-	if (o->chunk_used == CHUNK)
+	if (o->chunk_used == o->chunk_size)
 		end_chunk(o);
 }
 
@@ -379,6 +392,7 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 			   (!o->clones || b->type != BATCH_DEPARTS)) {
 			last = b->ts;
 			put_entry(o, b->entry, (b->size + 3) & ~3U, b->ts + shift);
+			o->maps |= b->type == BATCH_MAP;
 		}
 		queue_next(&r.queue);
 	}
@@ -490,7 +504,10 @@ static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		    const struct layout *layout, unsigned long times)
 {
 	uint64_t shift = 0, last = 0, first_ts = 0, at;
+	char *of_chunks;
+	size_t size;
 
+	o->times = open_memstream(&of_chunks, &size);
 	o->used = 16;
 	o->chunks = 0;
 	o->seq = 0;
@@ -506,6 +523,12 @@ static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	}
 	end_page(o);
 	end_chunk(o);
+	fclose(o->times);
+	put(o->index, &cpu->cpu, 4);
+	put(o->index, &o->chunks, 4);
+	if (size)
+		put(o->index, of_chunks, size);
+	free(of_chunks);
 	if (o->zstd) {
 		fseeko(o->file, at, SEEK_SET);
 		put(o->file, &o->chunks, 4);
@@ -538,9 +561,13 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 		put_cpu(o, dat, &dat->cpus[i], layout, times);
 		sizes[i] = ftello(f) - at[i];
 	}
+	end = ftello(f) - data_at - 16;
+	if (getenv("BTS_INDEX")) {
+		fflush(o->index);
+		section(f, DAT_SECTION_INDEX, o->index_bytes, o->index_size, 0);
+	}
 	options_at = ftello(f);
 	put_options(f, dat, data_at, at, sizes);
-	end = options_at - data_at - 16;
 	fseeko(f, data_at + 8, SEEK_SET);
 	put(f, &end, 8);
 	fseek(f, options_field, SEEK_SET);
@@ -607,7 +634,9 @@ int main(int argc, char **argv)
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
 	o->branch_id = layout.branch_id;
 	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
+	o->chunk_size = getenv("BTS_INDEX") ? PAGE * strtoul(getenv("BTS_INDEX"), NULL, 10) : CHUNK;
 	o->chunk = mem_alloc(CHUNK);
+	o->index = open_memstream(&o->index_bytes, &o->index_size);
 	o->file = fopen(argv[2], "w");
 	if (!o->file)
 		return msg_errno("write", argv[2]);

@@ -846,6 +846,30 @@ judge_clones() {
 	done
 }
 
+# A part of a long trace, without an index and with one. With an index, the reader does not read
+# the parts before, so it does not find damage there.
+judge_window() {
+	build_generate || return 1
+	window=$work/window.dat
+	ln -sfn "$dir/calls.dat.archive" "$window.archive"
+	for chunk in '' 4; do
+		env BTS_SMALL=1 BTS_TASKS=30 ${chunk:+BTS_INDEX=$chunk} \
+			"$work/generate" calls.dat "$window" 30 packs zstd || return 1
+		csv "$window" | awk -F, '
+			NR == 2 { first = $1 }
+			END { printf "%.3f %.3f\n", (first + .6 * ($1 - first)) / 1e9,
+				(first + .7 * ($1 - first)) / 1e9 }' >"$work/times"
+		read -r from to <"$work/times"
+		filter "$window" "\$1 >= ${from}e9 && \$1 <= ${to}e9" --time "$from,$to" ||
+			return 1
+	done
+	mv "$work/ours" "$work/undamaged"
+	printf 'damage' | dd of="$window" bs=1 conv=notrunc seek=$(($(stat -c %s "$window") / 3)) \
+		2>"$work/said" || return 1
+	! "$bts" top "$window" >"$work/text" 2>&1 &&
+		csv --time "$from,$to" "$window" | cmp - "$work/undamaged"
+}
+
 # Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
 # gap for each of them. (If a backward jump is missing, the other branches may be a possible path.)
 judge_missing() {
@@ -926,6 +950,7 @@ judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
+judge window - "a part of a trace by its index" judge_window
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names
