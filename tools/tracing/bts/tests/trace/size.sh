@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Read large traces with little memory: size.sh DIR BTS
+#
+# In DIR, record.sh has recorded calls. generate.c makes traces of 10,000 threads, and of 10,000
+# processes, that take the same branches in turn and never end. Each command must read these traces
+# with 300 MB of data. The counts must be 10,000 times those of calls. Prints KTAP.
+#
+# shellcheck disable=SC2317 # check calls them
+
+set -u
+
+dir=$1
+bts=$2
+progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$dir" || exit 1
+n=0
+failed=0
+many=10000
+# shellcheck source=tools/tracing/bts/tests/trace/generate.sh
+. "$progs/../generate.sh"
+
+# check WORDS COMMAND...
+check() {
+	words=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n $words"
+	else
+		echo "not ok $n $words"
+		failed=1
+	fi
+}
+
+# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls (0: all).
+make() {
+	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
+		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
+}
+
+# small COMMAND...: run bts with 300 MB of data.
+# shellcheck disable=SC3045 # dash has ulimit -d
+small() {
+	(
+		ulimit -d 307200
+		"$bts" "$@" >"$work/text" 2>"$work/said" && return
+		# diff: the runs differ
+		[ $? -eq 1 ] && [ "$1" = diff ] && ! grep -q '^bts: ' "$work/said"
+	) && return
+	echo "# bts $*: $(tail -n 1 "$work/said")"
+	return 1
+}
+
+# The whole output of some commands would have 140 million lines.
+commands() {
+	trace=$work/$1.dat
+	part=$work/$1-part.dat
+	small info "$trace" && small top "$trace" && small graph main "$trace" &&
+		small cover -f pcs "$trace" && small replay "$part" &&
+		small report "$part" && small diff "$part" "$part" || return 1
+	for format in folded flame callgrind bolt; do
+		small dump -f "$format" -o "$work/out" "$trace" || return 1
+	done
+	for format in chrome perfetto csv json perf; do
+		small dump -f "$format" -o "$work/out" "$part" || return 1
+	done
+}
+
+# counts TRACE FACTOR: print the counts of each function.
+counts() {
+	"$bts" top --json -n 0 "$1" 2>/dev/null | python3 -c '
+import json, sys
+for row in map(json.loads, sys.stdin):
+    if "function" in row:
+        print(row["function"], row["dso"],
+              *(int(sys.argv[1]) * row[key] for key in ("instructions", "branches", "calls")))
+' "$2" | sort
+}
+
+same_counts() {
+	counts calls.dat "$many" >"$work/wanted"
+	for trace; do
+		counts "$work/$trace.dat" 1 | cmp - "$work/wanted" && [ -s "$work/wanted" ] || return 1
+	done
+}
+
+# seconds COMMAND...: print the seconds of CPU time.
+seconds() {
+	/usr/bin/time -f "%U %S" -o "$work/time" "$@" >/dev/null 2>&1
+	awk '{ print $1 + $2 }' "$work/time"
+}
+
+# Steps are shared by processes that run the same file, so processes are about as fast as threads.
+same_speed() {
+	threads=$(seconds "$bts" top "$work/threads.dat")
+	processes=$(seconds "$bts" top "$work/processes.dat")
+	echo "# bts top: $threads s with threads, $processes s with processes"
+	awk -v a="$threads" -v b="$processes" 'BEGIN { exit b > 2 * a }'
+}
+
+echo "TAP version 13"
+build_generate && make threads 0 BTS_TASKS && make processes 0 BTS_PROCESSES &&
+	make threads-part 100 BTS_TASKS && make processes-part 100 BTS_PROCESSES || exit 1
+check "each command reads 10,000 threads with 300 MB" commands threads
+check "each command reads 10,000 processes with 300 MB" commands processes
+check "the counts are those of one task, 10,000 times" same_counts threads processes
+check "processes are nearly as fast as threads" same_speed
+echo "1..$n"
+exit $failed
