@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# Functions for the tests in a guest, which source this file. A check is a command with a KTAP
-# result. The tests set $progs, the folder of the programs whose branches are known.
+# The tests in a guest source this file for its functions. A check is a command with a KTAP result.
+# The tests set $progs, the folder of the programs whose branches are known.
 
 total=0
 failed=0

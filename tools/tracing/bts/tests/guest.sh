@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests of bts that record: as root, on a kernel with the tracer, real or emulated. Prints KTAP.
+# Test bts as root, with recordings, on a kernel with the tracer, real or emulated. Prints KTAP.
 #
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
@@ -338,7 +338,7 @@ misuse() {
 }
 check "record: options that exclude each other" misuse
 
-# A loop of the shell, whose branches depend on NUMBER.
+# Record a loop of the shell. The branches depend on NUMBER.
 count_to() { # NUMBER FILE
 	bts record -u -o "$2" -- sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
 }

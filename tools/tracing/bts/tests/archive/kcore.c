@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the archive of the kernel's code with an invented kernel. Prints KTAP.
+ * Test the archive of the kernel's code with a made-up kernel. Prints KTAP.
  *
  *	kcore DIR	write DIR/kcore, DIR/kallsyms and DIR/t.archive
  *

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read invented traces: in each format that the tracer has ever used, in a format that a later
+ * Read made-up traces: in each format that the tracer has ever used, in a format that a later
  * tracer may use, and with damaged entries. Prints KTAP.
  *
  *	reader FILE
  *
- * Each trace is written to FILE: version 6 of trace.dat, one CPU. The pack is the example of
- * Documentation/trace/bts-internals.rst. The PID of a pack, branch or loss tells whole entries
- * from damaged entries.
+ * Each trace is written to FILE, in version 6 of trace.dat, with one CPU. The pack is the example
+ * in Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs,
+ * so the reader's answers show which entries it has read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,7 +306,7 @@ static struct result write_and_read(void)
 	return read_file();
 }
 
-/* Both whole packs must have been read; only the damaged entry between them may be lost. */
+/* The two whole packs must have been read; only the damaged entry between them may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
@@ -384,7 +384,7 @@ static void test_foreign(void)
 	ok(good, "a pack of another format says which, and is a loss in its place");
 }
 
-/* The reader must not read beyond the end of a cut entry, where whole entries follow. */
+/* A whole entry follows each truncated entry. The reader must not mix the two. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {

@@ -128,7 +128,7 @@ judge_pie() {
 	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
 }
 
-# gdb versions word this message differently.
+# Different versions of gdb have different words for this message.
 end_of_history='No more reverse-execution history\|Reached end of recorded history'
 
 # The program's bug is that list_drop() does not unlink the first word.
@@ -201,7 +201,7 @@ judge_pid() {
 	says 'bts: find: no_such_event: no such event'
 }
 
-# The port accepts only connections of this machine, from one gdb after another.
+# The port accepts only connections from this machine. One gdb may connect after another.
 judge_listen() {
 	"$bts" gdb --listen 0 bts_signal.dat >"$work/port" 2>"$work/said" &
 	stub=$!

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sends packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
+"""Send packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
 
-Each bad packet must get an error or an empty reply, and the next good packet its answer. Then N
-randomly damaged packets follow, after which the stub must still answer a good packet.
+Each bad packet must get an error or an empty reply, and the good packet after it must get its
+answer. Then N randomly damaged packets follow. After them, the stub must still answer a good packet.
 """
 
 import random

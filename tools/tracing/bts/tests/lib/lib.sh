@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# The judges of libbts, for judge.sh and damage.sh, which have set $progs and $work. judge.sh has
-# also set $bts, the tool in the folder of the built library, and defines callgrind_counts, arcs
-# and own_functions.
+# The judges of libbts. judge.sh and damage.sh source this file, and have set $progs and $work.
+# judge.sh has also set $bts, the tool in the folder of the built library, and defines
+# callgrind_counts, arcs and own_functions.
 #
 # shellcheck disable=SC2154
 
@@ -45,8 +45,8 @@ judge_lib_exports() {
 		g++ -Wall -Wextra -fsyntax-only -x c++ "$header"
 }
 
-# The library must not print, end the program, or have writable data that traces share. Data of a
-# thread, and data that is set only once, are allowed.
+# The library must not print, end the program, or have writable data that traces share. Data that
+# belong to a thread, or that are set only once, are allowed.
 judge_lib_quiet() {
 	archive=$(dirname "$bts")/libbts.a
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \

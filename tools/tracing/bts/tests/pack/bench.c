@@ -8,8 +8,8 @@
  * branch and sub-buffers of 4096 bytes. ID is the number in events/ftrace/bts_branch/format. The
  * branches are packed in batches of 256, 512 and 1024, as if the hardware had raised an interrupt
  * for each batch; a change of the task also ends a batch. The size is the size of the whole entry,
- * including the ring buffer's header. Each speed is the highest of five, in millions of branches a
- * second, on one core, with batches of 512.
+ * including the ring buffer's header. Each speed is the highest of five measurements, in millions
+ * of branches a second, on one core, with batches of 512.
  */
 
 #include <errno.h>

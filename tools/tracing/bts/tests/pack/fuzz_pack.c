@@ -2,13 +2,16 @@
 /*
  * libFuzzer target: the decoder must return the branches that the coder packed
  *
- * An input is the room for a pack (2 bytes), followed by instructions that make branches:
+ * An input is the room for a pack (2 bytes), followed by instructions. Each makes a branch:
  *
- *	0x00 - 0x7f	repeat the branch that is (op + 1) branches back
- *	0x80 - 0xbf	begin (op & 63) bytes after the last target; a signed byte has the length
- *	0xc0 - 0xdf	lead to 5 bytes after the source of the branch (op & 31) + 1 branches back
- *	0xe0 - 0xef	(op & 7) + 1 bytes have the distance from the last target, 4 the length
- *	0xf0 - 0xff	a byte has the distance from the last target, (op & 7) + 1 the length
+ *	op		source				target
+ *	0x00 - 0x7f	that of branch -(op + 1)	that of branch -(op + 1)
+ *	0x80 - 0xbf	last target + (op & 63)		source + get(1)
+ *	0xc0 - 0xdf	last target + 3			5 + source of branch -((op & 31) + 1)
+ *	0xe0 - 0xef	last target + get((op & 7) + 1)	source + get(4)
+ *	0xf0 - 0xff	last target + get(1)		source + get((op & 7) + 1)
+ *
+ * Branch -1 is the previous branch. get(N) is a signed number in the next N bytes of the input.
  *
  * The coder is not reset between inputs, because the remains of an earlier input must not matter.
  */

@@ -5,9 +5,9 @@
 #
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
-# Each trace must contain exactly the program's branches within user space, in order
-# (bts_compare): those that its source lists, or that a single-stepper found. If the kernel has the
-# tracer, the tracer's trace of the same program is compared, too. Prints KTAP.
+# Each trace must contain exactly the program's branches within user space, in order (bts_compare).
+# The program's source lists these branches, or a single-stepper has found them. If the kernel has
+# the tracer, the tracer's trace of the same program is compared, too. Prints KTAP.
 
 set -u
 

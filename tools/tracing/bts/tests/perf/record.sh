@@ -109,7 +109,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full. The program, when it ends, waits for bts.
+# While bts is stopped, the ring buffer becomes full. At its end, the program waits for bts.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
+"""Compare the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
-THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. Prints the number of pairs of
-caller and callee in the object with equal counts, and of all pairs; then the differences.
+THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. The first line of the output
+has the number of pairs of caller and callee in the object that have equal counts, and the number of
+all pairs. The differences follow.
 
 If the object has no local symbols, callgrind counts code that is reached by a jump as a part of the
 function that jumps. bts treats such code as a function.
@@ -61,7 +62,7 @@ def arcs(path, wanted, names):
 
 
 def same(theirs, ours, arc, nameless):
-    """Report whether the counts agree, or differ by calls of a nameless function only."""
+    """Report whether the counts are equal, or differ only by calls that nameless functions make."""
     caller, callee = arc
     more = sum(ours[c, callee] - theirs[c, callee] for c in nameless[callee])
     lacks = theirs[arc] - ours[arc]

@@ -138,7 +138,7 @@ def command(traces, number):
 
 
 def damage(servers, traces, contents, number):
-    """Run one command on one damaged trace. The number selects both, and the damage."""
+    """Run a command on a damaged trace. The number selects command, trace and damage."""
     path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
         f.write(damaged(contents[number // len(COMMANDS) % len(contents)], number))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares the instructions of each function in two profiles: flat.py OURS OBJECT THEIRS...
+"""Compare the instructions of each function in two profiles: flat.py OURS OBJECT THEIRS...
 
 OURS is the output of `bts top --json -n 0`, THEIRS are the files of `callgrind --dump-instr=yes`,
 one for each process. Without symbols, the profiles disagree about where a function begins, so the
@@ -9,8 +9,9 @@ counts of single instructions by callgrind are added up between the beginnings t
 iteration of a REP instruction, which BTS cannot see; here, such an instruction counts as often as
 the next one.
 
-Prints how many functions of the object have the same count, and how many there are; the sum of the
-differences, and of callgrind's counts; then the largest differences.
+The first line of the output has four numbers: the functions of the object with equal counts, all
+its functions, the sum of the differences, and the sum of callgrind's counts. The largest
+differences follow.
 """
 import bisect
 import collections

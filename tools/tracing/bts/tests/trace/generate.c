@@ -8,9 +8,9 @@
  * This is for measurements, and for traces with packs from a kernel without packs. Rows of
  * mappings are written once; rows of task switches are written in each repetition, with later
  * times. Formats, symbols and names are those of IN. With N, each Nth pack is left out, as if the
- * ring buffer had been overwritten. With addresses, each Nth branch whose source is one of them is
- * left out without a loss row, as if the hardware had lost the branch, and generate prints the
- * number of these branches. These variables in the environment change the trace:
+ * ring buffer had been overwritten. With addresses FROM, of the branches that begin at one of them,
+ * each Nth branch is left out without a loss row, as if the hardware had lost it, and generate
+ * prints the number of these branches. These variables in the environment change the trace:
  *
  *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
  *				branch before them, similar to erratum AAJ122
@@ -23,7 +23,7 @@
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were
- *				part of the kernel; BTS_KALLSYMS=FILE has its symbols
+ *				part of the kernel; BTS_KALLSYMS=FILE has the program's symbols
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -89,7 +89,7 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: print how often functions of $work/own call each other, by a file of callgrind.
+# arcs FILE: print how often functions of $work/own call each other, according to callgrind's FILE.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -127,7 +127,7 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: its program is stripped. The names must be the same as in calls.dat.
+# same_names TRACE: the program of TRACE is stripped. bts must find the same names as for calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -569,7 +569,7 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# Functions with names of Rust's compilers, an instance of a template, a function with two names.
+# bts must find functions with Rust names, a template's instance, and a function with two names.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -585,7 +585,7 @@ judge_demangled() {
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
 }
 
-# Two static functions with the same name, and two overloads.
+# bts must distinguish two static functions with the same name, and two overloads.
 judge_names() {
 	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	init(int) [names-more.cc]: 3
@@ -602,13 +602,13 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# Code made at run time, with names but without bytes.
+# bts must name code that was made at run time, even if nothing contains the bytes of the code.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
-# Code made at run time, with names and bytes: the loop runs 2 * (1 + ... + 10) times.
+# bts must decode code that was made at run time. Its loop runs 2 * (1 + ... + 10) times.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -622,8 +622,8 @@ judge_jitdump() {
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
 
-# Stock trace-cmd with the plugin must print the same rows. Newer versions print a column of flags
-# before the time.
+# Stock trace-cmd with the plugin must print the same rows as bts. Newer versions of trace-cmd print
+# a column of flags before the time.
 judge_plugin() {
 	for trace in calls throws; do
 		TRACEEVENT_PLUGIN_DIR=$(dirname "$bts") trace-cmd report -i "$trace.dat" \
@@ -676,7 +676,7 @@ profile() {
 }
 
 # Some packages of AutoFDO have create_llvm_prof without LLVM. create_gcov reads the same text, and
-# LLVM reads the result. clang shifts discriminators by one bit, so shift create_gcov's back.
+# LLVM reads the result. clang shifts discriminators by one bit, so shift those of create_gcov back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -700,7 +700,7 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
-# The profile of judge_bolt, with addresses instead of names.
+# Use the profile of judge_bolt, with addresses instead of names.
 judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
 		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
@@ -732,8 +732,8 @@ judge_perf() {
 		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
 }
 
-# fib(13) in place of fib(12): each of the F(12) = 144 calls of fib(1) becomes fib(2), which makes
-# two more calls.
+# calls-more computes fib(13), calls fib(12): each of the F(12) = 144 calls of fib(1) becomes a call
+# of fib(2), which makes two more calls.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
@@ -819,7 +819,8 @@ judge_ways_in() {
 }
 
 # each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE without every NTH-th branch whose source
-# is in $work/from, or with changed sources (BTS_WRONG=1). Each such branch must be a gap, no other.
+# is in $work/from, or with changed sources (BTS_WRONG=1). Each of these branches must be a gap, and
+# there must be no other gap.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -871,7 +872,8 @@ judge_window() {
 }
 
 # Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
-# gap for each of them. (If a backward jump is missing, the other branches may be a possible path.)
+# gap for each of these records. (Without a backward jump, the remaining branches may be a possible
+# path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
@@ -879,7 +881,7 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# With 2 or more, no two records in a row are left out, so each is a separate gap.
+	# If N is 2 or more, no two successive records are left out, so each is a separate gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
@@ -893,7 +895,7 @@ judge_wrong() {
 	each_a_gap BTS_WRONG=1 calls.dat wrong.dat 2 7
 }
 
-# No trace has a gap: each straight run fits the code.
+# No trace may have a gap: each straight run must fit the code.
 judge_gaps() {
 	for trace in *.dat; do
 		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {

@@ -139,14 +139,14 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Without a file, speedscope's page must show the words of neither test.
+# Control: open speedscope's page without a file. It must not show the words of the two tests.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
-# The rows bts_pack report their numbers of branches. The sum must equal the summary's number.
+# Each row bts_pack shows a number of branches. The sum must equal the number in the summary.
 kernelshark() {
 	# shellcheck disable=SC2046 # words
 	gcc -O1 -o "$work/kshark" "$tests/kshark.c" \

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares stacks with gdb's: places.py REPLAY PLACE... -- PROGRAM [ARGS]
+"""Compare stacks with gdb's: places.py REPLAY PLACE... -- PROGRAM [ARGS]
 
 REPLAY is the output of `bts replay` for the program. A place is FUNCTION:N, the Nth entry of the
-function. There, the frames of the program's own functions must be the same in gdb.
+function. At each place, gdb must show the same frames of the program's own functions.
 """
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares the names of stubs with objdump's: plt.py BTS PROGRAM
+"""Compare the names of stubs with objdump's: plt.py BTS PROGRAM
 
 The trace is PROGRAM.dat. objdump names the stubs at the same addresses. With IBT, objdump does not
 name the stubs that bind lazily, which the named stubs jump to.

@@ -24,7 +24,7 @@ newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# The same flags as for mix in record.sh, so that only the profile makes a difference.
+# Use the same flags as for mix in record.sh, so that only the profile makes a difference.
 mix_flags="-O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-id
 	-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 	-mllvm -speculate-one-expensive-inst=0"

@@ -29,7 +29,7 @@ record() {
 	else
 		# shellcheck disable=SC2086 # none for both sides
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel may not see build IDs here, so other machines need the archive's files.
+		# The kernel may not see build IDs here, so other machines need the archived files.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
 		esac
@@ -86,8 +86,8 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
-	# Keep jumps as jumps, so that a profile can show which way they go. create_llvm_prof reads
-	# DWARF 4 at most.
+	# Do not turn conditional jumps into straight code, so that a profile can show which way
+	# they go. create_llvm_prof reads no DWARF newer than version 4.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
 	# shellcheck disable=SC2086 # options

@@ -3,8 +3,9 @@
  * Run commands of the tool, each in a fork of this process, because a program under a sanitizer
  * takes long to start.
  *
- *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line each, tabs between: two files
- *	stdout:	status					in the format of waitpid()
+ *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line for each command, words separated
+ *							by tabs; STDOUT and STDERR are files
+ *	stdout:	status					a line, in the format of waitpid()
  *
  * SIGALRM ends a command that runs longer than SECONDS.
  */
@@ -31,7 +32,7 @@ static void redirect(int fd, const char *path)
 	close(file);
 }
 
-/* The first two words are the files. */
+/* Run a command. The first two words are the files for its output and its messages. */
 static void run(int argc, char **argv)
 {
 	alarm(SECONDS);

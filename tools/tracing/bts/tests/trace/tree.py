@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares a call tree with the program's own report: tree.py REPLAY TOLD [PROGRAM]
+"""Compare a call tree with the program's own report: tree.py REPLAY TOLD [PROGRAM]
 
 REPLAY is the output of `bts replay`. TOLD contains the depths and addresses that the instrumented
 PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. The program's functions in
@@ -10,8 +10,8 @@ import re
 import subprocess
 import sys
 
-NUMBERS = 25    # columns of numbers
-COLUMNS = 49    # and of the task
+NUMBERS = 25    # width of the columns with numbers
+COLUMNS = 49    # width of these columns and of the task's column
 
 
 def plain(name):

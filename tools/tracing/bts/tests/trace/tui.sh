@@ -8,7 +8,7 @@
 
 tui_nr=0
 
-# Use a tmux server for each terminal, because a server that is about to end would still be found.
+# Use a separate tmux server for each terminal: a server that is about to end would still be found.
 term() {
 	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
 }

@@ -63,7 +63,8 @@ def lines_of(linux, checks):
 
 
 def reasons(bts, options, name, error, trace):
-    """Return the reasons, the most likely first, and if they are hypotheses; or None, the error."""
+    """Return the reasons, the most likely first, and whether they are hypotheses. If bts why fails,
+    return None and the error."""
     out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
                           trace], capture_output=True, text=True, check=False)
     if out.returncode:

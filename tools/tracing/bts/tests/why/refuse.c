@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. judge.py
- * has the line of the kernel's source that refuses.
+ * contains the source line of the check that refuses the call.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
  * mapped twice. The names and bytes are in jit-PID.dump; the program maps this file to announce it.
- * The second function calls the first one twice. Before, another function was at their addresses.
+ * The second function calls the first one twice. Earlier, a third function was at their addresses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

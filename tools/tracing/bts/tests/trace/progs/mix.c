@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Algorithms whose conditional jumps prefer one direction, for profiles. The argument varies the
- * data. Nothing depends on the machine.
+ * data. The branches do not depend on the machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ template <class T> T twice(T n)
 
 template int twice<int>(int);
 
-/* Rust's current scheme: a function, an instance of a generic function. Old scheme: instances. */
+/* Names in Rust's current scheme (a function, an instance of a generic function) and old scheme. */
 int rust_add(int n) __asm__("_RNvCs1234_4rust3add");
 int rust_max(int n) __asm__("_RINvNtCs1234_4rust3cmp3maxlE");
 int rust_old(int n) __asm__("_ZN4rust3old17h05af221e174051e9E");

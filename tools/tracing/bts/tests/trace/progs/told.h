@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A program with several stacks tells told.c where the stacks are.
+ * A program with several stacks defines told_stacks, so that told.c knows where the stacks are.
  */
 #ifndef TOLD_H
 #define TOLD_H

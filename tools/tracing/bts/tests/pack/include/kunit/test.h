@@ -3,8 +3,9 @@
 #define _KUNIT_TEST_H
 
 /*
- * The part of KUnit with which kernel/trace/bts/*pack_kunit.c become a program on the host. It
- * prints KTAP, a line for each case, and exits with 1 if a case has failed. A file is a suite.
+ * The part of KUnit with which kernel/trace/bts/*pack_kunit.c become a program on the host. The
+ * program prints KTAP, with a line for each case, and exits with 1 if a case has failed. A file is
+ * a suite.
  */
 
 #include <setjmp.h>
