@@ -55,8 +55,8 @@ balanced() {
 online() {
 	echo 0 > options/bts-kernel
 	echo bts > current_tracer
-	check "one CPU" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
-	check "a program on it is traced exactly" exact_on 0
+	check "one CPU is online" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
+	check "a program on CPU 0 is traced exactly" exact_on 0
 	# The emulated CPU model has this erratum.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	check "Meltdown is reported once" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
@@ -69,12 +69,12 @@ online() {
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	echo 0 > /sys/devices/system/cpu/cpu1/online
-	check "CPU 1 offline no longer records" [ "$(stat cpus_recording)" -eq 1 ]
+	check "CPU 1 is offline, and no longer records" [ "$(stat cpus_recording)" -eq 1 ]
 	# Since Linux 6.5, CPU 0 cannot go offline on x86.
 	if [ -e /sys/devices/system/cpu/cpu0/online ]; then
 		echo 1 > /sys/devices/system/cpu/cpu1/online
 		echo 0 > /sys/devices/system/cpu/cpu0/online
-		check "CPU 0 offline, CPU 1 records" [ "$(stat cpus_recording)" -eq 1 ]
+		check "CPU 0 is offline, and CPU 1 records" [ "$(stat cpus_recording)" -eq 1 ]
 		echo 1 > /sys/devices/system/cpu/cpu0/online
 	else
 		check "CPU 0 stays" [ "$(stat cpus_recording 0)" -eq 1 ]

@@ -132,27 +132,29 @@ int main(int argc, char **argv)
 	puts("TAP version 13\n1..10");
 	kernel_code_save(trace, NULL);
 	ok(word_at(later, TEXT + 0x1000, &size) == TEXT + 0x1000 && access(saved, F_OK),
-	   "not taken before: it has another name");
+	   "code that was not taken before the recording has another name");
 	code = kernel_code_take();
 	kernel_code_save(trace, code);
 	ok(word_at(saved, TEXT, &size) == TEXT && size == 0x3000 &&
-	   word_at(saved, TEXT + 0x2000, &size) == TEXT + 0x2000, "the kernel's text");
+	   word_at(saved, TEXT + 0x2000, &size) == TEXT + 0x2000, "the kernel's text is saved");
 	ok(word_at(saved, MODULE + 0x1000, &size) == MODULE + 0x1000 && size == 0x5000,
-	   "a module's functions, in one piece");
-	ok(word_at(saved, MODULE + 0x7000, &size) == UINT64_MAX, "not its data");
-	ok(word_at(saved, BPF, &size) == 0 && size, "what cannot be read is 0");
-	ok(access(before, F_OK), "nothing has changed: nothing of before");
+	   "a module's functions are saved in one piece");
+	ok(word_at(saved, MODULE + 0x7000, &size) == UINT64_MAX, "a module's data are not saved");
+	ok(word_at(saved, BPF, &size) == 0 && size, "code that cannot be read is 0");
+	ok(access(before, F_OK), "if no code has changed, no earlier version is saved");
 	write_kcore(7);
 	write_kallsyms(0);
 	kernel_code_save(trace, code);
 	kernel_code_free(code);
-	ok(word_at(saved, TEXT + 0x1000, &size) == TEXT + 0x1007, "a page that has changed");
+	ok(word_at(saved, TEXT + 0x1000, &size) == TEXT + 0x1007,
+	   "a page that has changed is saved");
 	ok(word_at(before, TEXT + 0x1000, &size) == TEXT + 0x1000 && size == PAGE &&
-	   word_at(before, TEXT, &size) == UINT64_MAX, "and that page as it was, alone");
+	   word_at(before, TEXT, &size) == UINT64_MAX,
+	   "of the earlier code, only the changed page is saved");
 	ok(word_at(before, MODULE + 0x1000, &size) == MODULE + 0x1000,
-	   "a module that has gone as it was");
+	   "the earlier code of a removed module is saved");
 	archive_remove(trace);
 	ok(access(saved, F_OK) && access(before, F_OK) && access(later, F_OK),
-	   "older ones are removed");
+	   "older archives are removed");
 	return failed;
 }

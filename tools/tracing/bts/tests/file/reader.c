@@ -354,7 +354,7 @@ static void test_formats(void)
 	put_branches();
 	put_pack(2 * NR);
 	r = write_and_read();
-	ok(is_whole(&r, 3 * NR, 0), "branches without packs between packs: none is missing");
+	ok(is_whole(&r, 3 * NR, 0), "no branch is missing if unpacked branches are between packs");
 }
 
 /* Put an entry between two whole packs; @seq is the sequence number of the second pack. */
@@ -381,7 +381,7 @@ static void test_foreign(void)
 		r = read_between(&e, PACK_SIZE, 2 * NR);
 		good &= is_between(&r) && r.lost[LOSS_DAMAGED] == NR && strstr(r.error, words);
 	}
-	ok(good, "a pack of another format says which, and is a loss in its place");
+	ok(good, "a pack of another format is a loss in its place, and its format is named");
 }
 
 /* A whole entry follows each truncated entry. The reader must not mix the two. */
@@ -421,13 +421,13 @@ static void test_malformed(void)
 	r = read_between(&e, PACK_SIZE, NR + e.nr);
 	good &= is_between(&r) && r.losses[LOSS_DAMAGED] == 1 &&
 		strstr(r.error, "a malformed pack");
-	ok(good, "a pack of no branches, or of too many");
+	ok(good, "a pack with no branches, or with too many branches");
 	e = make_pack(NR);
 	e.code[2] = 0x79;
 	r = read_between(&e, PACK_SIZE, 2 * NR);
 	good = r.first == NR + 1 && r.branches + r.others == 2 * NR + 1 &&
 	       r.lost[LOSS_DAMAGED] == NR - 1 && strstr(r.error, "a damaged pack");
-	ok(good, "of a damaged pack, the branches before the damage, and a loss");
+	ok(good, "a damaged pack gives the branches before the damage, and a loss");
 }
 
 static uint64_t seed = 88172645463325252ULL;

@@ -3,7 +3,7 @@
 """Send packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
 
 Each bad packet must get an error or an empty reply, and the good packet after it must get its
-answer. Then N randomly damaged packets follow. After them, the stub must still answer a good packet.
+answer. Then N randomly damaged packets follow, and then a good packet, which must be answered.
 """
 
 import random

@@ -103,7 +103,7 @@ if grep -qw bts /sys/kernel/tracing/available_tracers; then
 else
 	check "without the tracer, perf records" says 'recording with perf' \
 		bts record -o default.dat -- "$progs/bts_jumps"
-	check "and no other way" status 125 says 'no bts tracer' \
+	check "without the tracer, --backend tracer fails" status 125 says 'no bts tracer' \
 		bts record --backend tracer -o t.dat -- "$progs/bts_jumps"
 fi
 

@@ -122,7 +122,7 @@ static int write_trace(const char *path)
 
 static void test_trace(void)
 {
-	ok(!write_trace("t") && mode("t") == 0600, "a trace is its owner's alone");
+	ok(!write_trace("t") && mode("t") == 0600, "only the owner can read a trace");
 	unlink("t");
 	link_to("foreign/victim", "t.new");
 	ok(!write_trace("t") && mode("t") == 0600 && has("foreign/victim", "precious"),
@@ -130,12 +130,14 @@ static void test_trace(void)
 	link_to("foreign/victim", "link");
 	link_to("foreign/new", "dangling");
 	ok(write_trace("link") && write_trace("dangling") && has("foreign/victim", "precious") &&
-	   access("foreign/new", F_OK) && is_link("link"), "nor one in place of the trace");
+	   access("foreign/new", F_OK) && is_link("link"),
+	   "a link in place of the trace is not followed");
 	put("t", "older");
 	archive_put("t", "kcore", "older", 5);
 	ok(!write_trace("t") && has("t.old", "older") && has("t.old.archive/kcore", "older") &&
 	   access("t.archive", F_OK), "an older trace is kept, with its archive");
-	ok(!write_trace("/dev/null") && access("/dev/null.old", F_OK), "a device is written to");
+	ok(!write_trace("/dev/null") && access("/dev/null.old", F_OK),
+	   "a trace can be written to a device");
 }
 
 /* --- The archive -------------------------------------------------------------------- */
@@ -148,24 +150,24 @@ static void test_archive(void)
 	archive_put("b", "root/bin/one", "1", 1);
 	link_to("../../foreign", "b.archive/root/lib");
 	ok(archive_put("b", "root/lib/new", "x", 1) && access("foreign/new", F_OK),
-	   "nor a directory in it that is one");
+	   "a link in place of a directory in an archive is not followed");
 	link_to("../foreign/new", "b.archive/notes");
 	ok(!archive_has("b", "notes") && !archive_put("b", "notes", "x", 1) &&
 	   has("b.archive/notes", "x") && !is_link("b.archive/notes") &&
-	   access("foreign/new", F_OK), "a file that is one is replaced");
+	   access("foreign/new", F_OK), "a link in place of a file in an archive is replaced");
 	ok(archive_put("b", "root/../../foreign/new", "x", 1) && access("foreign/new", F_OK),
-	   "no name leads outside");
+	   "no name leads out of the archive");
 	chmod("foreign/victim", 0600);
 	ok(!archive_copy("b", "root/copy", "foreign/victim", 0) &&
 	   has("b.archive/root/copy", "precious") && mode("b.archive/root/copy") == 0600 &&
-	   mode("b.archive") == 0700, "a copy is its owner's alone");
+	   mode("b.archive") == 0700, "only the owner can read a copy in an archive");
 	link_to("foreign/victim", "dump");
 	mkfifo("fifo", 0600);
 	ok(archive_copy("b", "dump", "dump", O_NOFOLLOW) && archive_copy("b", "dump", "fifo", 0) &&
 	   !archive_has("b", "dump"), "a link or a FIFO is not copied");
 	archive_remove("b");
 	ok(access("b.archive", F_OK) && has("foreign/victim", "precious"),
-	   "an archive is removed, not what its links lead to");
+	   "when an archive is removed, the targets of its links stay");
 }
 
 /* --- The symbols of JIT compilers --------------------------------------------------- */
@@ -182,12 +184,12 @@ static void test_map(void)
 	ok(!archive_has("c", name), "a map of another user is not archived");
 	foreign_owner = false;
 	archive_tasks("c", &names, geteuid());
-	ok(archive_has("c", name), "one of the task's user is");
+	ok(archive_has("c", name), "a map of the task's user is archived");
 	archive_remove("c");
 	unlink(map);
 	link_to("/etc/passwd", map);
 	archive_tasks("c", &names, geteuid());
-	ok(!archive_has("c", name), "a link is not");
+	ok(!archive_has("c", name), "a link to a map is not archived");
 	unlink(map);
 	names_free(&names);
 	free(map);
@@ -215,9 +217,9 @@ static void test_instance(void)
 	lock = lock_directory("tracing/instances/bts-99999999", 0);
 	inst = instance_create();
 	ok(inst && !strcmp(inst->path, mine) && access("tracing/instances/bts-99999998", F_OK),
-	   "an instance that nobody uses is removed");
+	   "an unused instance is removed");
 	ok(!access("tracing/instances/bts-99999999", F_OK),
-	   "that of a process of another namespace stays");
+	   "an instance of another PID namespace stays");
 	if (inst)
 		instance_remove(inst);
 	close(lock);
@@ -225,7 +227,7 @@ static void test_instance(void)
 	lock = lock_directory(mine, 0);
 	inst = instance_create();
 	ok(inst && strcmp(inst->path, mine) && !access(mine, F_OK),
-	   "so does one that has the same name");
+	   "an instance of another PID namespace with our own name stays");
 	if (inst)
 		instance_remove(inst);
 	close(lock);

@@ -184,7 +184,7 @@ if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedsco
 	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
 	result $? "speedscope opens the timeline"
 	no_file
-	result $? "and without a file neither is there"
+	result $? "without a file, speedscope's page shows neither"
 else
 	skip "speedscope opens folded stacks and the timeline" "no chromium, npm or speedscope"
 fi
