@@ -49,7 +49,7 @@
 
 enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
-	FORWARD		= 'f',	/* send the first signal to the command */
+	FORWARD		= 'f',	/* pass on the first signal to the command */
 	INITRAMFS	= 'I',	/* the archive to whose copy the job is added */
 	INFO		= 'i',	/* file for the output of `info bts` at the end */
 	WORD		= 'j',	/* a word of the job, see wire.h */
