@@ -249,6 +249,8 @@ typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_f
 /* The task continues on stack number @stack. If @guessed, the stack is a guess from here on. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
+/* Of @total bytes of the trace, @done were read. This callback cannot end bts_run(). */
+typedef void (*bts_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 /* A run and its branch, with the number of executions. This callback cannot end bts_run(). */
 typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
@@ -339,6 +341,14 @@ void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
  * @fn:		function, or NULL
  */
 void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn);
+
+/**
+ * bts_on_progress - set the callback for the progress of bts_run()
+ * @trace:	the trace
+ * @fn:		function, or NULL. It is called some hundred times a second while bts_run() reads
+ *		the trace, and at the end with @done equal to @total
+ */
+void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
 
 /**
  * bts_run - read the trace

@@ -32,6 +32,7 @@ struct bts_trace {
 	bts_frame_fn		on_call;
 	bts_frame_fn		on_return;
 	bts_stack_fn		on_stack;
+	bts_progress_fn		on_progress;
 	void			*ctx;
 	bool			ran;
 	int			stop;

@@ -189,6 +189,8 @@ static void run(void *arg)
 		.fold = trace->on_total ? fold : NULL,
 	};
 	trace->pipe.inlines = trace->options.inlines;
+	trace->pipe.progress = trace->on_progress;
+	trace->pipe.progress_ctx = trace->ctx;
 	pipe_run(&trace->pipe);
 	api_end_calls(trace, true);
 }
@@ -234,4 +236,9 @@ void bts_on_return(struct bts_trace *trace, bts_frame_fn fn)
 void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn)
 {
 	trace->on_stack = fn;
+}
+
+void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn)
+{
+	trace->on_progress = fn;
 }

@@ -9,6 +9,7 @@
 #include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/terminal.h"
 #include "lib/text.h"
 #include "command.h"
 
@@ -70,6 +71,9 @@ struct bts_trace *command_trace(const struct options *o)
 
 	for (size_t i = 0; !ret && i < o->nr_given; i++)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
+	/* These commands print rows all the time. */
+	if (!ret && !terminal_shares_output())
+		bts_on_progress(trace, terminal_progress);
 	if (!ret)
 		return trace;
 	print_failure(o->path, -ret, bts_error(trace));

@@ -8,6 +8,7 @@
 
 #include "dump/dump.h"
 #include "lib/msg.h"
+#include "lib/terminal.h"
 #include "cmd.h"
 #include "command.h"
 
@@ -72,6 +73,8 @@ static int read_trace(struct dump *d, const char *path, const struct options *op
 		pipe_close(&d->pipe);
 		return STATUS_FAILURE;
 	}
+	if (d->out == stdout && terminal_shares_output())
+		d->pipe.progress = NULL;
 	status = d->format->run(d);
 	pipe_bill(&d->pipe, d->bills);
 	closed = pipe_close(&d->pipe);

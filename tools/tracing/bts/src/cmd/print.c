@@ -9,6 +9,7 @@
 #include "file/trace_dat.h"
 #include "lib/bytes.h"
 #include "lib/msg.h"
+#include "lib/terminal.h"
 #include "command.h"
 
 int print_failure(const char *path, int code, const char *text)
@@ -21,6 +22,7 @@ int print_failure(const char *path, int code, const char *text)
 
 bool pipe_open(struct pipe *p, const char *path, const struct options *options)
 {
+	p->progress = terminal_progress;
 	if (pipe_begin(p, path, options))
 		return true;
 	print_failure(path, p->error.code, error_text(&p->error));

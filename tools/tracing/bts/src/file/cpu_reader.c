@@ -118,6 +118,7 @@ static struct batch *new_batch(struct decode *d, enum batch_type type, int pid)
 	d->b->cpu = d->r->cpu->cpu;
 	d->b->pid = pid;
 	d->b->nr = 0;
+	d->b->position = d->r->pages.at - d->r->cpu->offset;
 	d->b->ts = d->ts;
 	d->b->count = 0;
 	d->b->cause = 0;

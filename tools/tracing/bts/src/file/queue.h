@@ -34,6 +34,7 @@ enum batch_type {
  * struct batch - consecutive branches of one task on one CPU, or one row of another type
  * @pid:	the task; -1 for BATCH_MISSED
  * @nr:		the number of branches
+ * @position:	the number of bytes of the CPU's data that were read before
  * @ts:		the time of the first branch or of the row, in nanoseconds
  * @count:	the number of lost branches; 0 if unknown
  * @id:		the ID of the row's event
@@ -45,6 +46,7 @@ struct batch {
 	int		cpu;
 	int		pid;
 	uint32_t	nr;
+	uint64_t	position;
 	uint64_t	ts;
 	uint64_t	count;
 	uint32_t	cause;

@@ -435,10 +435,23 @@ static uint64_t nanoseconds(double time, uint64_t otherwise)
 	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
 }
 
+/* The number of batches between two reports of the progress. */
+#define PROGRESS_BATCHES	64
+
+static void tell_progress(const struct pipe_private *v)
+{
+	uint64_t done = 0, total = v->dat->data_size;
+
+	for (size_t i = 0; i < v->nr_streams; i++)
+		done += v->streams[i].position;
+	if (done < total)
+		v->pipe->progress(v->pipe->progress_ctx, done, total);
+}
+
 static int run_streams(struct pipe_private *v)
 {
 	struct pipe_stream *s;
-	uint64_t limit;
+	uint64_t limit, nr = 0;
 	int ret = 0;
 
 	while (!ret && (s = oldest(v, &limit))) {
@@ -446,6 +459,9 @@ static int run_streams(struct pipe_private *v)
 		uint32_t end;
 
 		s->time_known = false;
+		s->position = b->position;
+		if (v->pipe->progress && ++nr % PROGRESS_BATCHES == 0)
+			tell_progress(v);
 		if (b->type == BATCH_BRANCHES) {
 			end = older_part(b, s->done, limit);
 			ret = deliver_branches(v, b, s->done, end);
@@ -479,6 +495,8 @@ int pipe_run(struct pipe *p)
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);
+	if (p->progress)
+		p->progress(p->progress_ctx, v->dat->data_size, v->dat->data_size);
 	if (v->departs)
 		p->bill.switches = v->departures;
 	for (struct task *t = p->tasks; t; t = t->list_next)

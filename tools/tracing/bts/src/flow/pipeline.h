@@ -266,6 +266,8 @@ struct pipe_private;
  * struct pipe - an open trace
  * @inlines:	calls.h and the commands show inlined functions
  * @user_only:	the trace has no branches between user space and the kernel
+ * @progress:	is called with @progress_ctx from time to time while pipe_run() reads the trace, and
+ *		at the end with @done equal to @total; or NULL
  * @error:	the last failure, or the damage of the file
  */
 struct pipe {
@@ -273,6 +275,8 @@ struct pipe {
 	bool				inlines;
 	const struct options		*options;
 	bool				user_only;
+	void	(*progress)(void *ctx, uint64_t done, uint64_t total);
+	void				*progress_ctx;
 	struct pipe_bill		bill;
 	struct task			*tasks;
 	struct objects			objects;
@@ -304,7 +308,10 @@ void pipe_bill_object(const struct pipe *p, struct bytes *out);
 /* Return a warning if the filters match nothing, or NULL. The caller frees the text. */
 char *pipe_warning(const struct pipe *p);
 
-/* cmd/print.c: if the trace cannot be read, print a message and return false. */
+/*
+ * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes long,
+ * show the progress on a terminal, unless the caller sets p->progress to NULL.
+ */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
 void pipe_bill_json(const struct pipe *p, FILE *out);

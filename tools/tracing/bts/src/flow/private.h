@@ -22,6 +22,7 @@
  * @time:	time of the next branch or row
  * @time_known:	@time is valid
  * @ended:	the stream has ended
+ * @position:	number of bytes of the stream that were read
  */
 struct pipe_stream {
 	struct cpu_reader	reader;
@@ -29,6 +30,7 @@ struct pipe_stream {
 	uint64_t		time;
 	bool			time_known;
 	bool			ended;
+	uint64_t		position;
 };
 
 /* The name of a task at the end of the recording. */

@@ -8,9 +8,11 @@
  * Newlines, tabs and printable UTF-8 pass. All other control characters, including C1, become
  * \xNN. bts tui draws on the terminal and does not use this stream.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -92,4 +94,42 @@ void terminal_clear(void)
 	fflush(stdout);
 	if (isatty(STDOUT_FILENO))
 		path_write_all(STDOUT_FILENO, clear, sizeof(clear) - 1);
+}
+
+#define PROGRESS_AFTER	1000
+#define PROGRESS_EACH	100
+
+void terminal_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	static int64_t begun, shown;
+	struct timespec time;
+	char text[16] = "     \r";
+	int64_t now;
+
+	(void)ctx;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	now = time.tv_sec * 1000 + time.tv_nsec / 1000000;
+	if (done < total) {
+		begun = begun ? begun : now;
+		if (now - begun < PROGRESS_AFTER || now - shown < PROGRESS_EACH ||
+		    !isatty(STDERR_FILENO))
+			return;
+		shown = now;
+		/* The cursor returns to the first column, so any line overwrites this text. */
+		snprintf(text, sizeof(text), "%3u %%\r", (unsigned int)(100. * done / total));
+	} else {
+		begun = 0;
+		if (!shown)
+			return;
+		shown = 0;
+	}
+	fflush(stderr);
+	path_write_all(STDERR_FILENO, text, strlen(text));
+}
+
+bool terminal_shares_output(void)
+{
+	struct stat st;
+
+	return isatty(STDOUT_FILENO) || (!fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode));
 }

@@ -7,9 +7,19 @@
 #ifndef BTS_TERMINAL_H
 #define BTS_TERMINAL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* If standard output or error is a terminal, print control characters there as \xNN from now on. */
 void terminal_guard(void);
 /* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);
+/*
+ * If standard error is a terminal and more than a second has passed since the first call with
+ * @done < @total, show the percentage. With @done == @total, erase the percentage.
+ */
+void terminal_progress(void *ctx, uint64_t done, uint64_t total);
+/* Report whether text on standard output may appear next to the percentage, or on a pager's screen. */
+bool terminal_shares_output(void);
 
 #endif

@@ -22,6 +22,8 @@
  * @hash:	a hash of all answers
  * @branches:	the number of calls of branch()
  * @total:	the sum of the counts that total() got
+ * @done:	the last progress
+ * @complete:	the last progress was the total
  * @wrong:	the first failure or contradiction, or NULL
  */
 struct answers {
@@ -30,6 +32,8 @@ struct answers {
 	uint64_t		hash;
 	uint64_t		branches;
 	uint64_t		total;
+	uint64_t		done;
+	bool			complete;
 	const char		*wrong;
 };
 
@@ -147,6 +151,15 @@ static int stack(void *ctx, const struct bts_task *task, unsigned int stack, boo
 	return 0;
 }
 
+static void progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct answers *a = ctx;
+
+	check(a, done <= total && done >= a->done, "the progress is not between 0 and the total");
+	a->done = done;
+	a->complete = done == total;
+}
+
 static void *ask(void *arg)
 {
 	const struct bts_task *task = NULL;
@@ -161,7 +174,9 @@ static void *ask(void *arg)
 	bts_on_call(a->trace, enter);
 	bts_on_return(a->trace, leave);
 	bts_on_stack(a->trace, stack);
+	bts_on_progress(a->trace, progress);
 	check(a, !bts_run(a->trace, a) && !bts_error(a->trace), "the trace cannot be read");
+	check(a, a->complete, "the progress did not reach the total");
 	check(a, bts_run(a->trace, a) == -EALREADY, "the trace can be read twice");
 	while ((task = bts_next_task(a->trace, task))) {
 		branches += bts_task_branches(task);

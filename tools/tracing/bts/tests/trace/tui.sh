@@ -106,6 +106,19 @@ tui_loss() {
 	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'
 }
 
+# Reading a long trace takes more than a second. At the end, the percentage is gone.
+tui_progress() {
+	build_generate && "$work/generate" calls.dat "$work/long.dat" 1500 packs none || return 1
+	for command in "report --no-lines '$work/long.dat' >/dev/null" "replay '$work/long.dat' >/dev/null"; do
+		term new-session -d -x 80 -y 10 "'$bts' $command; echo status \$?; read -r end" &&
+			shows '^ *[1-9][0-9]* %' && shows '^status 0' && ! screen | grep '%' || return 1
+		tui_end
+	done
+	# If rows appear on the terminal, the percentage does not.
+	term new-session -d -x 80 -y 10 "'$bts' replay -D 4 '$work/long.dat'; echo status \$?; read -r end" &&
+		shows '^status 0' && ! screen | grep '%'
+}
+
 tui_bad() {
 	"$bts" tui calls.dat </dev/null >/dev/null 2>"$work/said"
 	[ $? -eq 1 ] && grep -q '^bts: open the terminal: standard input: not a terminal$' \
