@@ -15,6 +15,8 @@ The second judge is GNU diff, which compares the addresses of all executed instr
 program, found by single-stepping (steps.c). The branch of each difference must be in a hunk or
 right before it. Each hunk must contain such a branch, or lie before the place where the runs meet
 after the difference, because until there GNU diff may match parts of the runs by chance.
+
+PYTHONPATH must contain tests/lib.
 """
 import glob
 import itertools
@@ -25,10 +27,9 @@ import re
 import subprocess
 import sys
 
-SOURCES = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(SOURCES, '../lib'))
 import addr2line
 
+SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
 # The number of pairs to single-step: on a busy host, a run takes seconds.
 STEPPED_PAIRS = 12

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares the inlined functions in the rows of bts report with LLVM's: inlined.py BTS PROGRAM
 
-The trace is PROGRAM.dat.
+The trace is PROGRAM.dat. PYTHONPATH must contain tests/lib.
 """
 import json
-import os
 import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 import addr2line
 
 

@@ -64,7 +64,8 @@ judge_inline_calls() {
 # llvm-addr2line must find the same inlined functions at the ends of each branch.
 judge_inline_places() {
 	for trace in inlines inlines-clang; do
-		"$progs/../inlined.py" "$bts" "$trace" || return 1
+		PYTHONPATH="$progs/../../lib" PYTHONDONTWRITEBYTECODE=1 "$progs/../inlined.py" "$bts" \
+			"$trace" || return 1
 	done
 	"$bts" report --inline inlines.dat >"$work/text" && grep -q \
 		' first+0x[0-9a-f]* > outer \[inlined] > inner \[inlined] -> told+0x0  call ' "$work/text"
