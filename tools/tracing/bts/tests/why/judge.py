@@ -5,14 +5,19 @@
 judge.py list                                print the names of refuse's system calls
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
 
+PYTHONPATH must contain tests/lib.
+
 Each check is identified by its text in the kernel's source. A check in an inlined function may
 have the line of its call or a line of that function, so CHECKS may list both texts.
 """
 
+import collections
 import json
 import os
 import subprocess
 import sys
+
+import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
@@ -101,6 +106,44 @@ def judge(what, where, bts, options, linux, rows, wanted):
     return good >= wanted
 
 
+def functions_of(vmlinux):
+    """Map the names of functions to their addresses, without names that occur several times."""
+    said = subprocess.run(["nm", vmlinux], stdout=subprocess.PIPE, text=True, check=True).stdout
+    symbols = [line.split() for line in said.splitlines()]
+    times = collections.Counter(name for _, _, name in symbols)
+    return {name: int(address, 16) for address, _, name in symbols if times[name] == 1}
+
+
+def judge_inline(where, bts, options, vmlinux):
+    """--inline must give the same reasons, with the inlined functions that LLVM finds there."""
+    starts = functions_of(vmlinux)
+    rows = []
+    wrong = 0
+    for name, (error, _) in CHECKS.items():
+        less, more = (reasons(bts, [*options, *option], name, error, f"{where}/{name}.dat")[0] or []
+                      for option in ([], ["--inline"]))
+        plain = [{**row, "in": [f for f in row["in"] if not f.endswith(" [inlined]")]}
+                 for row in more]
+        if plain != less:
+            print(f"# {name}: --inline changes the reasons")
+            wrong += 1
+        for row in more:
+            function, _, offset = row["at"]["place"].rpartition("+")
+            if function in starts:
+                rows.append((name, starts[function] + int(offset, 16), row["in"]))
+    names = addr2line.inlined(vmlinux, [address for _, address, _ in rows])
+    for name, address, path in rows:
+        own = names[address]
+        if [addr2line.plain(f) for f in path[len(path) - len(own):]] != own:
+            print(f"# {name}: {address:#x} in {path}, LLVM: {own}")
+            wrong += 1
+    within = sum(bool(names[address]) for _, address, _ in rows)
+    good = not wrong and within
+    print(f"{'ok' if good else 'not ok'} 3 --inline: {within} of {len(rows)} places are in inlined "
+          "functions")
+    return good
+
+
 def main():
     if sys.argv[1] == "list":
         print("\n".join(CHECKS))
@@ -111,7 +154,8 @@ def main():
                   where, bts, options, linux, 1, FIRST_WANTED)
     three = judge("2 without one, the check is among the first three",
                   where, bts, [*options, "--alone"], linux, 3, THREE_WANTED)
-    return 0 if first and three else 1
+    inline = judge_inline(where, bts, options, vmlinux)
+    return 0 if first and three and inline else 1
 
 
 if __name__ == "__main__":
