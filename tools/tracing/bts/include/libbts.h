@@ -259,8 +259,8 @@ typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 /**
  * bts_open - open a trace
  * @trace:	where to put the trace; NULL is put there if memory runs out
- * @path:	path of a trace.dat file; the archive PATH.archive is used, too, if it exists. "-" is
- *		standard input
+ * @path:	path of a trace.dat file, or "-" for standard input; the archive PATH.archive is
+ *		used, too, if it exists
  *
  * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and
  * bts_close() must be called as well.

@@ -309,8 +309,8 @@ void pipe_bill_object(const struct pipe *p, struct bytes *out);
 char *pipe_warning(const struct pipe *p);
 
 /*
- * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes long,
- * show the progress on a terminal, unless the caller sets p->progress to NULL.
+ * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes
+ * long, show the progress on a terminal, unless the caller sets p->progress to NULL.
  */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);

@@ -19,7 +19,7 @@ void terminal_clear(void);
  * @done < @total, show the percentage. With @done == @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
-/* Report whether text on standard output may appear next to the percentage, or on a pager's screen. */
+/* Report whether standard output may appear where the percentage is: on a terminal, in a pager. */
 bool terminal_shares_output(void);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Find inlined functions, whose code the compiler copied into their callers.
  *
- * Included by: symbols/, flow/, dump/, cmd/.
+ * Included by: symbols/, flow/, api/, diff/, dump/, tui/, cmd/.
  */
 #ifndef BTS_INLINES_H
 #define BTS_INLINES_H
