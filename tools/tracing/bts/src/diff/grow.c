@@ -3,7 +3,8 @@
  * Build the call trees of a run while its branches are read.
  *
  * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
- * the frame ends, its body becomes a node in the body of the outer frame.
+ * the frame ends, its body becomes a node in the body of the outer frame. The node of a call that
+ * repeats an earlier call is found without this work, see recall.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,11 @@ static void put_body(struct grown *g, struct body *b)
 {
 	b->next = g->free;
 	g->free = b;
+}
+
+static struct body *top_body(struct calls *c)
+{
+	return calls_top(c)->node;
 }
 
 static struct body *body_around(struct calls *c)
@@ -88,30 +94,48 @@ static void leave(struct calls *c, struct frame *f)
 		g->noise[fn->noise]++;
 		node = forest_node(g->forest, NODE_CALL, b->function, s->elems, s->nr);
 		body_add(g->forest, around, node);
+		around->pending.node = node;
+		around->pending.nodes++;
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
 	/* A stub calls functions only if the dynamic linker looks up its target. */
-	g->resolved += fn->stub && s->nr;
+	if (fn->stub && s->nr) {
+		g->resolved++;
+		recall_break(&t->recall);
+	}
 	put_body(g, b);
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+static void broken(struct calls *c)
+{
+	struct track *t = c->node;
 
-static struct calls *calls_get(struct grown *g, struct task *t)
+	recall_break(&t->recall);
+}
+
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .change = broken, .guess = broken,
+};
+
+static struct calls *new_calls(struct grown *g, struct task *t)
 {
 	struct calls *c = calls_of(&g->pipe, t, &ops, g);
 	struct track *track;
 
-	if (c->node)
-		return c;
 	track = mem_zalloc(1, sizeof(*track));
 	track->pid = t->pid;
 	track->body = get_body(g);
+	track->calls = c;
 	g->tracks = mem_realloc(g->tracks, g->nr_tracks + 1, sizeof(*g->tracks));
 	g->tracks[g->nr_tracks++] = track;
 	c->node = track;
 	return c;
+}
+
+static struct calls *calls_get(struct grown *g, struct task *t)
+{
+	return t->priv ? t->priv : new_calls(g, t);
 }
 
 /* Note that an interrupt cut a straight run, which continues after the interrupt. */
@@ -126,27 +150,35 @@ static void cut_run(struct track *t, const struct step *s)
 	t->insns += s->insns;
 }
 
-static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
+static uint32_t whole_token(struct grown *g, struct step *s)
 {
-	bool joined = t->cut && t->resume == s->start;
-
-	t->cut = false;
-	if (joined)
-		return forest_token(g->forest, s, &t->start, t->insns + s->insns);
 	if (!s->priv)
 		s->priv = (void *)(uintptr_t)(forest_token(g->forest, s, &s->at_start,
 							   s->insns) + 1);
 	return (uintptr_t)s->priv - 1;
 }
 
+static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
+{
+	bool joined = t->cut && t->resume == s->start;
+
+	t->cut = false;
+	if (!joined)
+		return whole_token(g, s);
+	recall_break(&t->recall);
+	return forest_token(g->forest, s, &t->start, t->insns + s->insns);
+}
+
 /* Add the branch to the innermost function, which takes the branch. */
 static void add_branch(struct grown *g, struct calls *c, struct step *s)
 {
-	struct body *b = c->now.depth ? calls_top(c)->node : NULL;
+	struct body *b = c->now.depth ? top_body(c) : NULL;
+	struct track *t = c->node;
 
-	if (!b || b->silent || b->hidden)
-		return;
-	body_add(g->forest, b, token_of_step(g, c->node, s));
+	if (b && !b->silent && !b->hidden)
+		body_add(g->forest, b, token_of_step(g, t, s));
+	if (g->remembers)
+		recall_log(&t->recall, whole_token(g, s));
 }
 
 static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
@@ -155,6 +187,8 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 
 	if (!(s->flags & STEP_SHOWN))
 		return true;
+	if (!is_kernel(s->from | s->to))
+		return false;
 	if (g->forest->all || (g->forest->kernel ? s->kind != BRANCH_INTERRUPT : !noise_step(s)))
 		return false;
 	if (is_kernel(s->from) && !g->forest->kernel) {
@@ -163,9 +197,143 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 	}
 	g->interrupts++;
 	/* An interrupt inside an interrupt handler does not cut the interrupted run again. */
-	if (!c->now.depth || !((struct body *)calls_top(c)->node)->silent)
+	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
+}
+
+/* Take a call. Note it in the body of its function, so that it can be remembered. */
+static void take_call(struct calls *c, struct step *s)
+{
+	struct track *t = c->node;
+	uint32_t depth = c->now.depth;
+	struct body *b;
+
+	calls_step(c, s, 0);
+	if (!s->priv || c->now.depth != depth + 1)
+		return;
+	b = c->now.frames[depth - 1].node;
+	if (b->silent || b->hidden)
+		return;
+	b->pending = (struct pending) {
+		.token = (uintptr_t)s->priv - 1, .begin = t->recall.nr_log,
+		.ret = s->from + s->length,
+	};
+}
+
+static void take_return(struct grown *g, struct calls *c, struct step *s)
+{
+	struct track *t = c->node;
+	struct body *b;
+
+	calls_step(c, s, 0);
+	b = c->now.depth ? top_body(c) : NULL;
+	if (!b)
+		return;
+	if (b->pending.token != NONE && b->pending.ret == s->to)
+		recall_learn(g->forest, &t->recall, &b->pending);
+	b->pending.token = NONE;
+}
+
+static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
+{
+	const struct body *b = top_body(c);
+
+	return g->remembers && s->priv && !b->silent && !b->hidden;
+}
+
+/* The branch leads out of the innermost function, in which its run has begun. */
+static void leave_function(struct grown *g, struct calls *c, struct step *s)
+{
+	struct track *t = c->node;
+
+	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND) {
+		if (can_recall(g, c, s) && recall_begin(g->forest, &t->recall, s))
+			g->recalling++;
+		else
+			take_call(c, s);
+	} else if (s->kind == BRANCH_RET) {
+		take_return(g, c, s);
+	} else {
+		calls_step(c, s, 0);
+	}
+}
+
+static void take(struct grown *g, struct calls *c, struct step *s)
+{
+	bool noise = is_noise(g, c, s);
+	struct track *t = c->node;
+
+	g->step = s;
+	if (noise)
+		recall_break(&t->recall);
+	/* Branches within the kernel do not change the program's stack. */
+	if (noise && !g->forest->all && !g->forest->kernel && is_kernel(s->from) &&
+	    is_kernel(s->to))
+		return;
+	if (calls_stays(c, s)) {
+		if (!noise)
+			add_branch(g, c, s);
+	} else if (!c->now.depth || c->lost || calls_top(c)->sym != s->at_start.sym) {
+		recall_break(&t->recall);
+		calls_step(c, s, 0);
+		if (!noise)
+			add_branch(g, c, s);
+	} else if (noise) {
+		calls_step(c, s, 0);
+	} else {
+		add_branch(g, c, s);
+		leave_function(g, c, s);
+	}
+}
+
+static void feed(struct grown *g, struct calls *c, struct step *s);
+
+/* The call does not repeat an earlier call. Take it and its branches so far. */
+static void take_again(struct grown *g, struct calls *c)
+{
+	struct track *t = c->node;
+	uint32_t nr = t->recall.nr;
+	struct step *steps[RECALL_MAX];
+
+	memcpy(steps, t->recall.steps, nr * sizeof(struct step *));
+	recall_fail(&t->recall);
+	g->recalling--;
+	g->step = steps[0];
+	take_call(c, steps[0]);
+	for (uint32_t i = 1; i < nr; i++)
+		feed(g, c, steps[i]);
+}
+
+/* Add the tree of a call that has repeated an earlier call. */
+static void add_recalled(struct grown *g, struct calls *c, const struct recalled *call)
+{
+	struct body *b = top_body(c);
+
+	g->recalling--;
+	body_add(g->forest, b, call->node);
+	b->pending.node = call->node;
+	b->pending.nodes++;
+	for (unsigned int i = 0; i < NOISE_KINDS; i++)
+		g->noise[i] += call->noise[i];
+}
+
+static void feed(struct grown *g, struct calls *c, struct step *s)
+{
+	struct track *t = c->node;
+	const struct recalled *done;
+
+	if (t->recall.site && recall_step(g->forest, &t->recall, s, &done)) {
+		if (done)
+			add_recalled(g, c, done);
+		return;
+	}
+	if (t->recall.site)
+		take_again(g, c);
+	if (t->recall.site)
+		feed(g, c, s);
+	else
+		take(g, c, s);
 }
 
 static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
@@ -173,24 +341,32 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	struct grown *g = ctx;
 	struct calls *c = calls_get(g, task);
 	struct track *t = c->node;
-	bool noise = is_noise(g, c, s);
 
+	(void)ts;
 	t->branches++;
-	/* Branches within the kernel do not change the program's stack. */
-	if (noise && !g->forest->all && !g->forest->kernel && is_kernel(s->from) &&
-	    is_kernel(s->to))
-		return 0;
-	g->step = s;
-	if (!c->now.depth || c->lost || calls_top(c)->sym != s->at_start.sym) {
-		calls_step(c, s, ts);
-		if (!noise)
-			add_branch(g, c, s);
-		return 0;
-	}
-	if (!noise)
-		add_branch(g, c, s);
-	calls_step(c, s, ts);
+	feed(g, c, s);
 	return 0;
+}
+
+/* Take the branches of the call that is being recalled, because no branch follows. */
+static void end_recall(struct grown *g, struct calls *c)
+{
+	struct track *t = c->node;
+
+	while (t->recall.site)
+		take_again(g, c);
+	recall_break(&t->recall);
+}
+
+/* The pipeline is about to free all steps. */
+static void fold(void *ctx, struct step *s)
+{
+	struct grown *g = ctx;
+
+	(void)s;
+	for (size_t i = 0; g->recalling && i < g->nr_tracks; i++)
+		end_recall(g, g->tracks[i]->calls);
+	g->step = NULL;
 }
 
 static int row(void *ctx, struct task *task, const struct row *row)
@@ -203,6 +379,7 @@ static int row(void *ctx, struct task *task, const struct row *row)
 		return 0;
 	c = calls_get(g, task);
 	t = c->node;
+	end_recall(g, c);
 	t->lost += row->type == ROW_LOST || row->type == ROW_GAP;
 	calls_row(c, row);
 	if (row->type == ROW_EVENT && g->event)
@@ -218,6 +395,7 @@ static void end_track(struct grown *g, struct task *task)
 	if (!c)
 		return;
 	t = c->node;
+	end_recall(g, c);
 	calls_free(task);
 	t->tgid = task->tgid;
 	memcpy(t->comm, task->comm, sizeof(t->comm));
@@ -246,13 +424,16 @@ int grow(struct grown *g, const struct options *options)
 	struct body *next;
 	int status;
 
-	g->pipe.consumer = (struct consumer) { .ctx = g, .branch = branch, .row = row };
+	g->pipe.consumer = (struct consumer) {
+		.ctx = g, .branch = branch, .row = row, .fold = fold,
+	};
 	if (!pipe_open(&g->pipe, g->path, options))
 		return STATUS_FAILURE;
 	g->open = true;
 	/* Inlined functions are shown in the paths, but have no nodes in the trees. */
 	g->forest->inlines = options->inlines;
 	g->pipe.inlines = false;
+	g->remembers = !g->forest->all && !g->forest->kernel;
 	status = pipe_run(&g->pipe);
 	g->step = NULL;
 	for (struct task *t = g->pipe.tasks; t; t = t->list_next)

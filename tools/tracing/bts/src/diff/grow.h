@@ -21,6 +21,7 @@
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
+ * @calls:	the stacks of the task
  */
 struct track {
 	int		pid;
@@ -37,10 +38,14 @@ struct track {
 	uint64_t	branches;
 	uint64_t	lost;
 	uint32_t	call;
+	struct calls	*calls;
+	struct recall	recall;
 };
 
 /**
  * struct grown - a recorded run, with the call trees of its tasks
+ * @remembers:	calls are remembered, see recall.c
+ * @recalling:	number of tasks with a call that is being recalled
  * @noise:	number of calls whose branches are not compared, by NOISE_*
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
@@ -56,6 +61,8 @@ struct grown {
 	size_t		nr_tracks;
 	struct body	*free;
 	const struct step *step;
+	bool		remembers;
+	unsigned int	recalling;
 	uint64_t	noise[NOISE_KINDS];
 	uint64_t	interrupts;
 	uint64_t	resolved;

@@ -28,36 +28,36 @@
 /* An empty body keeps the memory of sequences with this many elements. */
 #define ROOM_KEPT	64
 
-static void seq_push(struct seq *s, uint32_t elem)
+static void more_room(struct seq *s)
 {
-	if (s->nr == s->room) {
-		s->room = s->room ? 2 * s->room : 8;
-		s->elems = mem_realloc(s->elems, s->room, sizeof(*s->elems));
-	}
-	s->elems[s->nr++] = elem;
+	s->room = s->room ? 2 * s->room : 8;
+	s->elems = mem_realloc(s->elems, s->room, sizeof(*s->elems));
 }
 
 static bool ends_chunk(const struct forest *f, const struct seq *s, uint32_t elem)
 {
-	uint32_t size = s->nr - s->cut;
 	uint64_t h;
 
-	if (size < CHUNK_MIN)
-		return false;
-	if (size >= CHUNK_MAX)
+	if (s->nr - s->cut >= CHUNK_MAX)
 		return true;
 	h = is_node(elem) ? node_of(f, elem)->hash : token_of(f, elem)->from.addr;
 	h *= 0x9e3779b97f4a7c15ULL;
 	return !((h >> 40) & CHUNK_MASK);
 }
 
-void seq_add(struct forest *f, struct seq *s, uint32_t elem)
+static void end_chunk(struct forest *f, struct seq *s)
 {
-	seq_push(s, elem);
-	if (!ends_chunk(f, s, elem))
-		return;
 	s->elems[s->cut] = forest_node(f, NODE_CHUNK, 0, s->elems + s->cut, s->nr - s->cut);
 	s->nr = ++s->cut;
+}
+
+static inline void seq_add(struct forest *f, struct seq *s, uint32_t elem)
+{
+	if (s->nr == s->room)
+		more_room(s);
+	s->elems[s->nr++] = elem;
+	if (s->nr - s->cut >= CHUNK_MIN && ends_chunk(f, s, elem))
+		end_chunk(f, s);
 }
 
 static struct level *top_level(struct body *b)
@@ -226,34 +226,39 @@ static void fall_through(struct forest *f, struct body *b, const struct token *t
 			return;
 		}
 		for (uint32_t j = 0; j < nr; j++) {
-			const struct token *e = token_of(f, l->entries[j]);
+			const struct entry e = l->entries[j];
 
-			if (!passes(t, e->objects[2], e->to.addr))
+			if (!passes(t, e.object, e.place.addr))
 				continue;
-			begin_loop(f, b, i, e->entry, &e->to, e->objects[2]);
+			begin_loop(f, b, i, e.header, &e.place, e.object);
 			return;
 		}
 	}
 }
 
-static void note_entry(struct level *l, uint32_t token)
+static void note_entry(struct level *l, const struct token *t)
 {
-	l->entries[l->nr_entries++ % ENTRIES_MAX] = token;
+	l->entries[l->nr_entries++ % ENTRIES_MAX] = (struct entry) {
+		.place = t->to, .object = t->objects[2], .header = t->entry,
+	};
 }
 
 void body_add(struct forest *f, struct body *b, uint32_t elem)
 {
+	const struct token *t;
+
 	if (is_node(elem)) {
 		seq_add(f, &top_level(b)->now, elem);
 		return;
 	}
+	t = token_of(f, elem);
 	if (b->depth > 1 || b->levels[0].nr_entries)
-		fall_through(f, b, token_of(f, elem));
+		fall_through(f, b, t);
 	seq_add(f, &top_level(b)->now, elem);
-	if (token_of(f, elem)->header)
-		go_back(f, b, token_of(f, elem));
-	else if (token_of(f, elem)->entry)
-		note_entry(top_level(b), elem);
+	if (t->header)
+		go_back(f, b, t);
+	else if (t->entry)
+		note_entry(top_level(b), t);
 }
 
 void body_end(struct forest *f, struct body *b)
@@ -273,14 +278,24 @@ static void trim(struct seq *s)
 
 void body_reset(struct body *b)
 {
+	struct level *l;
+
 	for (uint32_t i = 0; i < b->room; i++) {
 		trim(&b->levels[i].list);
 		trim(&b->levels[i].now);
 	}
-	b->depth = 0;
 	b->silent = false;
 	b->hidden = false;
-	open_level(b, 0, 0, 0);
+	b->pending.token = NONE;
+	if (!b->room) {
+		open_level(b, 0, 0, 0);
+		return;
+	}
+	b->depth = 1;
+	l = &b->levels[0];
+	l->nr_entries = 0;
+	l->now.nr = 0;
+	l->now.cut = 0;
 }
 
 void body_free(struct body *b)

@@ -7,6 +7,7 @@
 #ifndef BTS_DIFF_LOOPS_H
 #define BTS_DIFF_LOOPS_H
 
+#include "recall.h"
 #include "tree.h"
 
 /**
@@ -23,13 +24,20 @@ struct seq {
 /* The number of forward jumps to remember in an iteration. */
 #define ENTRIES_MAX	4
 
+/* The target of a forward jump, which may enter a loop; see struct token. */
+struct entry {
+	struct place	place;
+	uint32_t	object;
+	uint32_t	header;
+};
+
 /**
  * struct level - a loop that is being executed; or, at level 0, the function
  * @header:	the number of the loop's first instruction
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	tokens of the latest forward jumps in @now; there were @nr_entries so far
+ * @entries:	the latest forward jumps in @now; there were @nr_entries so far
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter
@@ -40,7 +48,7 @@ struct level {
 	uint32_t	object;
 	uint64_t	addr;
 	uint64_t	low;
-	uint32_t	entries[ENTRIES_MAX];
+	struct entry	entries[ENTRIES_MAX];
 	uint32_t	nr_entries;
 	struct seq	list;
 	uint32_t	iter;
@@ -52,6 +60,7 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
+ * @pending:	the call that the function has made
  * @next:	the next free body
  */
 struct body {
@@ -61,10 +70,10 @@ struct body {
 	uint32_t	function;
 	bool		silent;
 	bool		hidden;
+	struct pending	pending;
 	struct body	*next;
 };
 
-void seq_add(struct forest *f, struct seq *s, uint32_t elem);
 /* Add a token or a node. A token may begin or end a loop or an iteration. */
 void body_add(struct forest *f, struct body *b, uint32_t elem);
 /* End all loops. Then levels[0].now contains the elements of the function. */

@@ -305,4 +305,5 @@ void forest_free(struct forest *f)
 	tally_free(&f->places);
 	tally_free(&f->steps);
 	tally_free(&f->names);
+	memory_free(f->memory);
 }

@@ -34,6 +34,7 @@ struct inlined;
  * @entry:	a number for the target of a forward jump, which may enter a loop, or 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	instructions of the run, including the branch
+ * @site:	recall.c: number of the place of calls, or 0
  */
 struct token {
 	struct place	start;
@@ -46,6 +47,7 @@ struct token {
 	uint32_t	header;
 	uint32_t	entry;
 	uint32_t	insns;
+	uint32_t	site;
 	uint8_t		kind;
 };
 
@@ -96,6 +98,8 @@ struct function {
 	bool		syscall;
 };
 
+struct memory;
+
 #define RECENT_NR	8192
 
 /**
@@ -107,6 +111,7 @@ struct function {
  * @names:	maps functions to their numbers
  * @objects:	names of objects
  * @entries:	by number of a place: whether a forward jump leads there
+ * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the kernel side, without interrupts
  * @inlines:	show inlined functions
@@ -134,6 +139,7 @@ struct forest {
 	uint32_t	nr_entries;
 	uint32_t	nr_objects;
 	char		**objects;
+	struct memory	*memory;
 	bool		all;
 	bool		kernel;
 	bool		inlines;
@@ -192,5 +198,7 @@ uint32_t forest_node(struct forest *f, enum node_type type, uint32_t key,
 uint32_t forest_run(struct forest *f, uint32_t iter, uint64_t count);
 void elem_sums(const struct forest *f, uint32_t elem, uint64_t *insns, uint64_t *branches);
 void forest_free(struct forest *f);
+/* recall.c */
+void memory_free(struct memory *m);
 
 #endif

@@ -195,7 +195,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
-		pop_to(c, real_depth(c) - 1);
+		pop_to(c, calls_depth(c) - 1);
 	} else {
 		i = find_ret(c, s->to, side_begin(c));
 		if (i < 0) {

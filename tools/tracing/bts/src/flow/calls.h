@@ -138,8 +138,37 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
+/* Return the number of frames, not counting the inlined frames on top. */
+static inline uint32_t calls_depth(const struct calls *c)
+{
+	uint32_t depth = c->now.depth;
+
+	while (depth && c->now.frames[depth - 1].kind == FRAME_INLINED)
+		depth--;
+	return depth;
+}
+
 /* Return the innermost frame that is not inlined, or NULL. */
-struct frame *calls_real(struct calls *c);
+static inline struct frame *calls_real(struct calls *c)
+{
+	uint32_t depth = calls_depth(c);
+
+	return depth ? &c->now.frames[depth - 1] : NULL;
+}
+
+/*
+ * Report whether the step stays in the innermost function, so that calls_step() would only count
+ * its instructions and its branch.
+ */
+static inline bool calls_stays(const struct calls *c, const struct step *s)
+{
+	const struct frame *top = c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
+
+	return s->kind <= BRANCH_JUMP_IND && top && !c->lost && top->kind != FRAME_INLINED &&
+	       s->at_start.sym == top->sym && s->at_from.sym == top->sym &&
+	       s->at_to.sym == top->sym && !c->pipe->inlines;
+}
+
 /* Return the stacks of the task, after creating them if necessary. */
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);

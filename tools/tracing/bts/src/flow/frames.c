@@ -32,14 +32,23 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	*f = (struct frame) {
-		.sym = sym, .ret = ret, .kind = kind, .insns_at = c->insns,
-		.branches_at = c->branches, .ts = c->ts, .serial = ++c->serial,
-	};
-	if (site)
-		f->site = *site;
-	else
-		f->site = (struct place) { .sym = sym, .addr = sym->addr };
+	/* Set each member, because gcc would clear a whole frame with a slow instruction. */
+	f->sym = sym;
+	f->part = NULL;
+	f->inlined = NULL;
+	f->site = site ? *site : (struct place) { .sym = sym, .addr = sym->addr };
+	f->ret = ret;
+	f->kind = kind;
+	f->approx = false;
+	f->user = false;
+	f->sigreturn = false;
+	f->serial = ++c->serial;
+	f->insns_at = c->insns;
+	f->branches_at = c->branches;
+	f->insns = 0;
+	f->branches = 0;
+	f->ts = c->ts;
+	f->node = NULL;
 	if (c->ops->enter)
 		c->ops->enter(c, f);
 }
@@ -57,23 +66,7 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
-uint32_t real_depth(const struct calls *c)
-{
-	uint32_t depth = c->now.depth;
-
-	while (depth && c->now.frames[depth - 1].kind == FRAME_INLINED)
-		depth--;
-	return depth;
-}
-
-struct frame *calls_real(struct calls *c)
-{
-	uint32_t depth = real_depth(c);
-
-	return depth ? &c->now.frames[depth - 1] : NULL;
-}
-
-/* @depth: the result of real_depth() */
+/* @depth: the result of calls_depth() */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {
@@ -85,7 +78,7 @@ static void push_inlined(struct calls *c, const struct inlined *in, uint32_t dep
 
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site)
 {
-	uint32_t depth = real_depth(c);
+	uint32_t depth = calls_depth(c);
 	uint32_t have = c->now.depth - depth;
 	const struct inlined *same = in;
 

@@ -28,8 +28,6 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Return the number of frames, not counting the inlined frames on top. */
-uint32_t real_depth(const struct calls *c);
 /* Replace the inlined frames on top by @in (may be NULL) and the inlined calls around @in. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */

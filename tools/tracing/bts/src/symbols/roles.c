@@ -54,10 +54,9 @@ enum sym_role sym_find_role(struct sym *sym)
 
 bool sym_is_part(const struct sym *part, const struct sym *whole)
 {
-	const char *dot = strchr(part->linked, '.');
 	size_t length;
 
-	if (!dot || part->object != whole->object)
+	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
 	length = strlen(whole->linked);
 	if (strncmp(part->linked, whole->linked, length))

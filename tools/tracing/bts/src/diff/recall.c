@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Remember the branches of whole calls.
+ *
+ * Most calls repeat an earlier call branch by branch. While a call does so, its branches are only
+ * compared with the remembered calls from the same place in the code. If the call returns in the
+ * same way, its tree is known. Otherwise the caller takes the branches again, one by one.
+ *
+ * The remembered calls from a place form a tree of states. A state is a branch, and its children are
+ * the branches that followed. If too few calls at a place repeat an earlier call, the place rests.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "symbols/roles.h"
+#include "recall.h"
+
+#define STATES_MAX	(1U << 20)
+#define SITE_STATES_MAX	2048
+/* The maximum number of branches to compare with a branch. */
+#define CHILDREN_MAX	8
+/* After TRIES calls at a place, most of which were new, do not try REST calls there. */
+#define TRIES		64
+#define REST		4096
+
+/**
+ * struct state - a branch in a remembered call
+ * @child:	the first branch that followed, or 0
+ * @sibling:	the next branch that followed the same branch, or 0
+ * @result:	the effect of the call that ended with this branch, plus 1, or 0
+ */
+struct state {
+	uint32_t	token;
+	uint32_t	child;
+	uint32_t	sibling;
+	uint32_t	result;
+};
+
+/**
+ * struct site - a place of calls
+ * @root:	the state before the first branch
+ * @states:	number of its states
+ * @rest:	number of calls for which the place rests
+ */
+struct site {
+	uint32_t	root;
+	uint32_t	states;
+	uint32_t	tries;
+	uint32_t	failures;
+	uint32_t	rest;
+};
+
+struct memory {
+	struct state	*states;
+	uint32_t	nr_states;
+	size_t		states_room;
+	struct site	*sites;
+	uint32_t	nr_sites;
+	size_t		sites_room;
+	struct recalled	*results;
+	uint32_t	nr_results;
+	size_t		results_room;
+};
+
+static void *more(void *list, size_t *room, uint32_t nr, size_t size)
+{
+	if (nr < *room)
+		return list;
+	*room = 2 * *room + 256;
+	return mem_realloc(list, *room, size);
+}
+
+static uint32_t new_state(struct memory *m, uint32_t token)
+{
+	m->states = more(m->states, &m->states_room, m->nr_states, sizeof(*m->states));
+	m->states[m->nr_states] = (struct state) { .token = token };
+	return m->nr_states++;
+}
+
+static struct memory *memory_of(struct forest *f)
+{
+	if (!f->memory) {
+		f->memory = mem_zalloc(1, sizeof(*f->memory));
+		/* The number 0 means that there is no state. */
+		new_state(f->memory, NONE);
+	}
+	return f->memory;
+}
+
+void memory_free(struct memory *m)
+{
+	if (!m)
+		return;
+	free(m->states);
+	free(m->sites);
+	free(m->results);
+	free(m);
+}
+
+static struct site *site_of(struct forest *f, uint32_t token)
+{
+	struct memory *m = memory_of(f);
+	struct token *t = token_of(f, token);
+
+	if (!t->site) {
+		m->sites = more(m->sites, &m->sites_room, m->nr_sites, sizeof(*m->sites));
+		m->sites[m->nr_sites++] = (struct site) { .root = new_state(m, token) };
+		t->site = m->nr_sites;
+	}
+	return &m->sites[t->site - 1];
+}
+
+static uint32_t find_child(const struct memory *m, uint32_t state, uint32_t token)
+{
+	uint32_t i = m->states[state].child;
+
+	while (i && m->states[i].token != token)
+		i = m->states[i].sibling;
+	return i;
+}
+
+/* Add a state. Return 0 if there are too many. */
+static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, uint32_t token)
+{
+	unsigned int nr = 0;
+	uint32_t i;
+
+	for (i = m->states[state].child; i; i = m->states[i].sibling)
+		nr++;
+	if (nr >= CHILDREN_MAX || site->states >= SITE_STATES_MAX || m->nr_states >= STATES_MAX)
+		return 0;
+	site->states++;
+	i = new_state(m, token);
+	m->states[i].sibling = m->states[state].child;
+	m->states[state].child = i;
+	return i;
+}
+
+/*
+ * Report whether the branch depends on, or changes, more than the frames of its own call: setjmp()
+ * and switches of stacks, and jumps into the middle of an outer function.
+ */
+static bool is_odd(const struct token *t)
+{
+	enum sym_role role = sym_role(t->to.sym);
+
+	if (role == ROLE_SETJMP || role == ROLE_SWITCH)
+		return true;
+	return t->kind == BRANCH_JUMP_IND && t->to.sym != t->from.sym &&
+	       t->to.addr != t->to.sym->addr;
+}
+
+static void count_noise(const struct forest *f, uint32_t elem, uint32_t times, uint32_t *noise)
+{
+	const struct node *n;
+
+	if (!is_node(elem))
+		return;
+	n = node_of(f, elem);
+	if (n->type == NODE_CALL)
+		noise[f->functions[n->key].noise] += times;
+	if (n->type == NODE_RUN)
+		count_noise(f, n->key, times * n->begin, noise);
+	else
+		for (uint32_t i = 0; i < n->nr; i++)
+			count_noise(f, f->elems[n->begin + i], times, noise);
+}
+
+static uint32_t new_result(struct forest *f, uint32_t node)
+{
+	struct memory *m = f->memory;
+	struct recalled *result;
+
+	m->results = more(m->results, &m->results_room, m->nr_results, sizeof(*m->results));
+	result = &m->results[m->nr_results++];
+	*result = (struct recalled) { .node = node };
+	count_noise(f, node, 1, result->noise);
+	return m->nr_results;
+}
+
+void recall_learn(struct forest *f, struct recall *r, const struct pending *p)
+{
+	uint64_t nr = r->nr_log - p->begin;
+	struct site *site;
+	uint32_t state;
+
+	if (p->nodes != 1 || p->begin < r->broken || p->begin < r->base || nr > RECALL_MAX ||
+	    is_odd(token_of(f, p->token)))
+		return;
+	site = site_of(f, p->token);
+	if (site->rest)
+		return;
+	state = site->root;
+	for (uint64_t i = p->begin - r->base; i < r->nr_log - r->base; i++) {
+		uint32_t next = find_child(f->memory, state, r->log[i]);
+
+		if (!next && is_odd(token_of(f, r->log[i])))
+			return;
+		if (!next)
+			next = add_child(f->memory, site, state, r->log[i]);
+		if (!next)
+			return;
+		state = next;
+	}
+	if (!f->memory->states[state].result)
+		f->memory->states[state].result = new_result(f, p->node);
+}
+
+bool recall_begin(struct forest *f, struct recall *r, struct step *call)
+{
+	uint32_t nr = token_of(f, (uintptr_t)call->priv - 1)->site;
+	struct site *site;
+
+	if (!nr)
+		return false;
+	site = &f->memory->sites[nr - 1];
+	if (site->rest) {
+		site->rest--;
+		return false;
+	}
+	if (++site->tries == TRIES) {
+		site->rest = site->failures > TRIES / 2 ? REST : 0;
+		site->tries = 0;
+		site->failures = 0;
+	}
+	r->site = nr;
+	r->state = site->root;
+	r->ret = call->from + call->length;
+	r->begin = r->nr_log;
+	r->steps[0] = call;
+	r->nr = 1;
+	return true;
+}
+
+bool recall_step(struct forest *f, struct recall *r, struct step *s,
+		 const struct recalled **done)
+{
+	struct memory *m = f->memory;
+	uint32_t state = s->priv ? find_child(m, r->state, (uintptr_t)s->priv - 1) : 0;
+
+	*done = NULL;
+	if (!state || (m->states[state].result && s->to != r->ret)) {
+		m->sites[r->site - 1].failures++;
+		return false;
+	}
+	recall_log(r, (uintptr_t)s->priv - 1);
+	if (m->states[state].result) {
+		*done = &m->results[m->states[state].result - 1];
+		r->site = 0;
+		return true;
+	}
+	r->state = state;
+	r->steps[r->nr++] = s;
+	return true;
+}
+
+void recall_fail(struct recall *r)
+{
+	r->site = 0;
+	r->nr_log = r->begin;
+	/* The log was emptied in the meantime. */
+	if (r->base > r->begin)
+		r->base = r->begin;
+}
