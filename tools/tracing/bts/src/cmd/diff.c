@@ -15,6 +15,7 @@
 
 #include "diff/show.h"
 #include "diff/suspects.h"
+#include "lib/colour.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "cmd.h"
@@ -43,6 +44,7 @@ static const char usage[] =
 	"                     the kernel, the dynamic linker's lookups, string functions\n"
 	"  -n, --rows N       print N differences of each task, or N branches; 0: all (20)\n"
 	"  --json             print one JSON object for each pair of tasks, or for each branch\n"
+	COLOUR_HELP
 	"  -h, --help         this text\n\n"
 	"Exit status: 0 the runs do not differ, 1 the runs differ, 2 misuse, 3 failure.\n";
 
@@ -178,6 +180,8 @@ static int option(void *ctx, int option, const char *command)
 	case 'j':
 		d->json = true;
 		return STATUS_OK;
+	case 'c':
+		return colour_option(command, optarg);
 	case 'n':
 		return msg_number(command, "--rows", optarg, 0, &d->comparison.rows);
 	}
@@ -205,6 +209,7 @@ int cmd_diff(int argc, char **argv)
 		{ "all", no_argument, NULL, 'a' },
 		{ "rows", required_argument, NULL, 'n' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "color", optional_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

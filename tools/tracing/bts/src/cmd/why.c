@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/colour.h"
 #include "lib/msg.h"
 #include "lib/text.h"
 #include "why/rank.h"
@@ -32,6 +33,7 @@ static const char usage[] =
 	"  --alone            compare with no other call\n"
 	"  -n, --rows N       print N places; 0: all (5)\n"
 	"  --json             print one JSON object\n"
+	COLOUR_HELP
 	"  -h, --help         this text\n";
 
 struct why {
@@ -134,6 +136,8 @@ static int option(void *ctx, int option, const char *command)
 	case 'j':
 		w->json = true;
 		return STATUS_OK;
+	case 'o':
+		return colour_option(command, optarg);
 	case 'n':
 		return msg_number(command, "--rows", optarg, 0, &w->rows);
 	}
@@ -149,6 +153,7 @@ int cmd_why(int argc, char **argv)
 		{ "alone", no_argument, NULL, 'a' },
 		{ "rows", required_argument, NULL, 'n' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "color", optional_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};

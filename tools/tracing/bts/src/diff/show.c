@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/colour.h"
 #include "lib/text.h"
 #include "show.h"
 
@@ -70,8 +71,10 @@ static void show_path(const struct comparison *c, const struct difference *d, FI
 {
 	struct route route = { .out = out };
 
+	colour(out, COLOUR_DIM);
 	fputs(d->path_cut ? "     in ... > " : "     in ", out);
 	route_difference(&route, &c->forest, d);
+	colour(out, COLOUR_NONE);
 	fputc('\n', out);
 }
 
@@ -82,12 +85,14 @@ static void show_side(const struct comparison *c, const struct difference *d,
 	char way[1280];
 
 	way_text(way, sizeof(way), c, d, side);
+	colour(out, side ? COLOUR_B : COLOUR_A);
 	fprintf(out, "     %c %s", "AB"[side], way);
 	if (s->insns)
 		fprintf(out, "; %s instruction%s", text_commas(s->insns),
 			text_plural(s->insns, "s"));
 	if (s->calls)
 		fprintf(out, "; calls %s", s->calls);
+	colour(out, COLOUR_NONE);
 	fputc('\n', out);
 }
 
@@ -106,7 +111,9 @@ static void show_difference(const struct comparison *c, const struct difference 
 	char text[1024], a[48], b[48];
 
 	place_with_line(text, sizeof(text), &d->place);
+	colour(out, COLOUR_BOLD);
 	fprintf(out, "%4zu %s", nr, text);
+	colour(out, COLOUR_NONE);
 	if (d->kind == DIFF_LOOP)
 		fprintf(out, ": the loop runs %s in A, %s in B",
 			times_text(a, sizeof(a), d->side[0].times),
@@ -128,24 +135,34 @@ static void show_difference(const struct comparison *c, const struct difference 
 	}
 }
 
-static void show_task(const struct comparison *c, const struct compared *task, FILE *out)
+void task_text(char *buffer, size_t size, const struct compared *task)
 {
 	const struct track *a = task->pair.side[0], *b = task->pair.side[1], *only = a ? a : b;
+	size_t nr = task->differences.nr;
+
+	if (!a || !b)
+		snprintf(buffer, size, "%s-%d: only in %c, %s branch%s", only->comm, only->pid,
+			 a ? 'A' : 'B', text_commas(only->branches),
+			 text_plural(only->branches, "es"));
+	else if (nr)
+		snprintf(buffer, size, "%s-%d and %s-%d: %s difference%s", a->comm, a->pid,
+			 b->comm, b->pid, text_commas(nr), text_plural(nr, "s"));
+	else
+		snprintf(buffer, size, "%s-%d and %s-%d: no difference in %s branch%s", a->comm,
+			 a->pid, b->comm, b->pid, text_commas(a->branches),
+			 text_plural(a->branches, "es"));
+}
+
+static void show_task(const struct comparison *c, const struct compared *task, FILE *out)
+{
 	const struct differences *d = &task->differences;
 	size_t rows = c->rows && c->rows < d->nr ? c->rows : d->nr;
+	char text[256];
 
-	if (!a || !b) {
-		fprintf(out, "%s-%d: only in %c, %s branch%s\n", only->comm, only->pid,
-			a ? 'A' : 'B', text_commas(only->branches),
-			text_plural(only->branches, "es"));
+	task_text(text, sizeof(text), task);
+	colour_line(out, COLOUR_BOLD, "%s", text);
+	if (!task->pair.side[0] || !task->pair.side[1])
 		return;
-	}
-	fprintf(out, "%s-%d and %s-%d: ", a->comm, a->pid, b->comm, b->pid);
-	if (d->nr)
-		fprintf(out, "%s difference%s\n", text_commas(d->nr), text_plural(d->nr, "s"));
-	else
-		fprintf(out, "no difference in %s branch%s\n", text_commas(a->branches),
-			text_plural(a->branches, "es"));
 	for (size_t i = 0; i < rows; i++)
 		show_difference(c, &d->list[i], i + 1, out);
 	if (rows < d->nr)
@@ -165,6 +182,7 @@ static void show_noise(const struct comparison *c, FILE *out)
 
 	if (c->forest.all)
 		return;
+	colour(out, COLOUR_DIM);
 	fprintf(out, "not compared (--all compares them): %s and %s interrupts and page faults, "
 		"%s and %s branches in the kernel, %s and %s lookups of library functions\n",
 		text_commas(a->interrupts), text_commas(b->interrupts), text_commas(a->kernel),
@@ -174,6 +192,7 @@ static void show_noise(const struct comparison *c, FILE *out)
 			fprintf(out, "not compared: the branches in %s and %s calls of %s\n",
 				text_commas(a->noise[i]), text_commas(b->noise[i]),
 				noise_names[i]);
+	colour(out, COLOUR_NONE);
 }
 
 void show_text(const struct comparison *c, FILE *out)

@@ -48,6 +48,8 @@ void route_difference(struct route *r, const struct forest *f, const struct diff
 
 /* show.c */
 bool tasks_differ(const struct compared *c);
+/* Write "sort-37 and sort-42: 5 differences". */
+void task_text(char *buffer, size_t size, const struct compared *task);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
 /* Write "main+0x12 (sort.c:123)", or "the end" for a place without a symbol. */

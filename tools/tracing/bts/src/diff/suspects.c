@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/colour.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
@@ -201,21 +202,24 @@ static void show_suspect(const struct suspects *s, const struct suspect *x, FILE
 	char place[1024], line[512];
 
 	place_text(place, sizeof(place), &x->from, x->from_addr);
+	colour(out, x->runs[0] ? COLOUR_NONE : COLOUR_BAD);
 	fprintf(out, "%7.3f %7u %7u  %s", x->score, x->runs[0], x->runs[1], place);
 	route_place(&route, &s->forest, &x->from);
 	line_text(line, sizeof(line), &x->from);
 	if (line[0])
 		fprintf(out, " (%s)", line);
 	place_text(place, sizeof(place), &x->to, x->to.addr);
-	fprintf(out, " %s %s\n", x->straight ? "goes straight on to" : "->", place);
+	fprintf(out, " %s %s", x->straight ? "goes straight on to" : "->", place);
+	colour(out, COLOUR_NONE);
+	fputc('\n', out);
 }
 
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out)
 {
 	size_t nr = rows && rows < s->nr_ranked ? rows : s->nr_ranked;
 
-	fprintf(out, "%zu run%s passed, %zu failed\n", s->nr_paths[0],
-		text_plural(s->nr_paths[0], "s"), s->nr_paths[1]);
+	colour_line(out, COLOUR_BOLD, "%zu run%s passed, %zu failed", s->nr_paths[0],
+		    text_plural(s->nr_paths[0], "s"), s->nr_paths[1]);
 	if (nr)
 		fputs("  score  passed  failed  branch\n", out);
 	for (size_t i = 0; i < nr; i++)

@@ -154,13 +154,12 @@ uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 {
 	bool whole = sym == &sym->object->whole;
 	struct function new = { .sym = sym, .addr = whole ? addr : sym->addr, .within = within };
-	struct tally_key key = {
-		.a = (void *)(uintptr_t)object_number(f, sym->object), .a_addr = new.addr,
-	};
+	struct tally_key key = { .a_addr = new.addr };
 	struct tally_entry *e;
 
 	if (!whole && !within && sym->priv)
 		return (uintptr_t)sym->priv - 1;
+	key.a = (void *)(uintptr_t)object_number(f, sym->object);
 	new.base = within ? forest_function(f, sym, addr, NULL) : f->nr_functions;
 	if (within) {
 		key.b = (void *)(uintptr_t)object_number(f, within->sym->object);

@@ -65,9 +65,10 @@ static ssize_t write_visible(void *cookie, const char *bytes, size_t size)
 	return failed ? 0 : (ssize_t)size;
 }
 
+static struct guarded guarded[STDERR_FILENO + 1];
+
 static FILE *guard(FILE *stream, int fd, int mode)
 {
-	static struct guarded guarded[STDERR_FILENO + 1];
 	static const cookie_io_functions_t functions = { .write = write_visible };
 	FILE *visible;
 
@@ -132,4 +133,15 @@ bool terminal_shares_output(void)
 	struct stat st;
 
 	return isatty(STDOUT_FILENO) || (!fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode));
+}
+
+void terminal_control(FILE *out, const char *sequence)
+{
+	/* The file descriptor of a guarded output is not 0, which is standard input. */
+	if (out != stdout || !guarded[STDOUT_FILENO].fd) {
+		fputs(sequence, out);
+		return;
+	}
+	fflush(out);
+	path_write_all(STDOUT_FILENO, sequence, strlen(sequence));
 }

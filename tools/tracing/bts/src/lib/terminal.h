@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* If standard output or error is a terminal, print control characters there as \xNN from now on. */
 void terminal_guard(void);
@@ -21,5 +22,7 @@ void terminal_clear(void);
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
 /* Report whether standard output may appear where the percentage is: on a terminal, in a pager. */
 bool terminal_shares_output(void);
+/* Print a control sequence unchanged. */
+void terminal_control(FILE *out, const char *sequence);
 
 #endif

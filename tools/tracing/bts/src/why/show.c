@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diff/show.h"
+#include "lib/colour.h"
 #include "lib/text.h"
 #include "rank.h"
 
@@ -73,11 +74,15 @@ static void show_calls(const struct history *h, const struct ranking *r,
 	bool cut;
 
 	nr = calls_to(r, reason, functions, &cut);
-	if (!route->json)
+	if (!route->json) {
+		colour(route->out, COLOUR_DIM);
 		fputs(cut ? "     in ... > " : "     in ", route->out);
+	}
 	for (uint32_t i = 0; i < nr; i++)
 		route_function(route, &h->forest.functions[functions[i]]);
 	route_place(route, &h->forest, &place);
+	if (!route->json)
+		colour(route->out, COLOUR_NONE);
 }
 
 /* Write what the failed call (@side 0) or the good call (@side 1) did at the reason's place. */
@@ -124,16 +129,15 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 	const struct reason *reason = &r->list[nr];
 	struct place place = place_of(reason);
 	struct route route = { .out = out };
-	char text[1024];
+	char text[1024], load[1024];
 
 	place_with_line(text, sizeof(text), &place);
-	fprintf(out, "%4zu %s\n", nr + 1, text);
+	colour_line(out, COLOUR_BOLD, "%4zu %s", nr + 1, text);
 	show_calls(h, r, reason, &route);
 	fputc('\n', out);
 	way(text, sizeof(text), h, reason, 0);
-	fprintf(out, "     failed: %s", text);
-	load_text(text, sizeof(text), r, reason);
-	fprintf(out, "%s\n", text);
+	load_text(load, sizeof(load), r, reason);
+	colour_line(out, COLOUR_BAD, "     failed: %s%s", text, load);
 	if (!reason->difference)
 		return;
 	if (!reason->parted) {
@@ -142,7 +146,7 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 		return;
 	}
 	way(text, sizeof(text), h, reason, 1);
-	fprintf(out, "     good:   %s\n", text);
+	colour_line(out, COLOUR_GOOD, "     good:   %s", text);
 }
 
 static void show_call(const struct history *h, const struct system_call *call, FILE *out)
@@ -159,20 +163,21 @@ static void show_call(const struct history *h, const struct system_call *call, F
 	}
 	if (call->run)
 		fprintf(out, " in %s", h->run[call->run].path);
-	fputc('\n', out);
 }
 
 void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out)
 {
 	size_t nr = rows && rows < r->nr ? rows : r->nr;
 
+	colour(out, COLOUR_BOLD);
 	show_call(h, r->failed, out);
-	if (r->good) {
-		fputs("compared with ", out);
+	colour(out, COLOUR_NONE);
+	fputs("\ncompared with ", out);
+	if (r->good)
 		show_call(h, r->good, out);
-	} else {
-		fputs("compared with no other call: what follows is a hypothesis\n", out);
-	}
+	else
+		fputs("no other call: what follows is a hypothesis", out);
+	fputc('\n', out);
 	for (size_t i = 0; i < nr; i++)
 		show_reason(h, r, i, out);
 	if (nr < r->nr)

@@ -129,6 +129,22 @@ tui_bad() {
 		shows '^bts: read: none.dat: No such file' && shows '^status 1'
 }
 
+# coloured VARIABLE=VALUE: report whether the terminal shows the text of bts diff in colour.
+coloured() {
+	term new-session -d -x 100 -y 30 \
+		"$1 '$bts' diff -n 1 calls.dat calls-more.dat; read -r end" &&
+		shows '^not compared' || return 2
+	term capture-pane -p -e | grep -q "$(printf '\033')\[3"
+}
+
+tui_colour() {
+	coloured NO_COLOR= && tui_end || return 1
+	coloured NO_COLOR=1
+	[ $? -eq 1 ] || return 1
+	"$bts" diff --color calls.dat calls-more.dat | grep -q "^$(printf '\033\[1m')   1 " &&
+		! "$bts" diff calls.dat calls-more.dat | grep -q "$(printf '\033')"
+}
+
 # judge_tui NAME: run one test, and end its terminal.
 judge_tui() {
 	"tui_$1"

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Print text in colour.
+ *
+ * Included by: any file.
+ */
+#ifndef BTS_COLOUR_H
+#define BTS_COLOUR_H
+
+#include <stdio.h>
+
+enum colour {
+	COLOUR_NONE,
+	COLOUR_BOLD,
+	COLOUR_DIM,
+	COLOUR_A,		/* the first and the second of two runs */
+	COLOUR_B,
+	COLOUR_BAD,
+	COLOUR_GOOD,
+	COLOURS
+};
+
+/* The part of a command's help that describes --color. */
+#define COLOUR_HELP \
+	"  --color[=WHEN]     colour the text: always, never, or auto, on terminals only (auto)\n"
+
+/*
+ * Handle the option --color of a command. @when is always, auto, never, or NULL, which means always.
+ * Return STATUS_OK or, after a message, STATUS_MISUSE.
+ */
+int colour_option(const char *command, const char *when);
+/*
+ * Print the next characters in this colour, if colours are wanted. In the mode auto, they are
+ * wanted if standard output is a terminal, and the environment has neither NO_COLOR nor TERM=dumb.
+ */
+void colour(FILE *out, enum colour c);
+/* Print a line in this colour; the newline is added. */
+void colour_line(FILE *out, enum colour c, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif
