@@ -36,8 +36,7 @@ static struct rest rest_of(const struct range *r, unsigned int side)
 	return (struct rest) { r->items[side], r->nr[side], r->after[side] };
 }
 
-/* Find the first branches that differ. Return the number of equal elements before them. */
-static uint64_t part(struct find *s, const struct range *r, uint32_t tokens[2])
+uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2])
 {
 	struct cursor c[2];
 	uint64_t same;
@@ -45,7 +44,7 @@ static uint64_t part(struct find *s, const struct range *r, uint32_t tokens[2])
 	for (unsigned int side = 0; side < 2; side++) {
 		struct rest rest = rest_of(r, side);
 
-		cursor_init(&c[side], s->f, &rest);
+		cursor_init(&c[side], f, &rest);
 	}
 	cursors_part(&c[0], &c[1], &tokens[0], &tokens[1], &same);
 	cursor_free(&c[0]);
@@ -53,19 +52,18 @@ static uint64_t part(struct find *s, const struct range *r, uint32_t tokens[2])
 	return same;
 }
 
-/* Find the first branches after the range. Report whether they are equal. */
-static bool meet(struct find *s, const struct range *r, uint32_t tokens[2])
+bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2])
 {
 	for (unsigned int side = 0; side < 2; side++) {
 		struct rest rest = { .up = r->after[side] };
 		struct cursor c;
 
-		cursor_init(&c, s->f, &rest);
+		cursor_init(&c, f, &rest);
 		tokens[side] = cursor_next(&c);
 		cursor_free(&c);
 	}
 	return tokens[0] != NONE && tokens[1] != NONE &&
-	       elem_key(s->f, tokens[0]) == elem_key(s->f, tokens[1]);
+	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
 /* Find the place of the difference. Return the side that took the branch there, or 2 for both. */
@@ -136,7 +134,7 @@ static void set_meet(struct find *s, const struct range *r, struct difference *d
 	uint32_t tokens[2];
 	const struct token *a, *b;
 
-	d->meets = meet(s, r, tokens);
+	d->meets = range_meets(s->f, r, tokens);
 	if (!d->meets)
 		return;
 	a = token_of(s->f, tokens[0]);
@@ -222,10 +220,10 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 }
 
 /*
- * Return the number of times that a loop's body ran. The loop's node contains neither the first nor
- * the last iteration. If a loop is entered at its condition, its last iteration skips the body.
+ * The loop's node contains neither the first nor the last iteration. If a loop is entered at its
+ * condition, its last iteration skips the body.
  */
-static uint64_t loop_times(const struct forest *f, uint32_t elem)
+uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
 	return iterations(f, elem) + 2 - is_entered(f, node_of(f, elem)->key);
 }
@@ -342,13 +340,15 @@ static void set_path(struct find *s, struct difference *d)
 		*last = (struct called) { s->path[i - 1], 1 };
 	}
 	d->path_cut = i;
+	for (i = 0; i < s->nr_path; i++)
+		d->depth += is_counted(s->f, s->path[i]);
 }
 
 /* Note whether the runs meet after this occurrence of the difference. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];
-	bool met = meet(s, r, tokens);
+	bool met = range_meets(s->f, r, tokens);
 
 	s->unmet = met || tokens[0] == NONE || tokens[1] == NONE ? 0 : difference + 1;
 }
@@ -368,14 +368,17 @@ void describe_more(struct find *s, const struct range *r)
 uint32_t describe(struct find *s, const struct range *r)
 {
 	struct differences *out = s->out;
-	struct difference d = { .function = NONE };
+	struct difference d = {
+		.function = NONE,
+		.calls = { s->calls[0], s->calls[1] },
+	};
 	uint32_t tokens[2], *group;
 	unsigned int parted;
 	uint64_t same;
 
 	if (s->nr_path)
 		d.function = s->f->functions[s->path[s->nr_path - 1]].base;
-	same = part(s, r, tokens);
+	same = range_parts(s->f, r, tokens);
 	d.side[0].token = tokens[0];
 	d.side[1].token = tokens[1];
 	d.kind = is_loop(s, r, &d) ? DIFF_LOOP : is_recursion(s, r, &d) ? DIFF_RECURSION :

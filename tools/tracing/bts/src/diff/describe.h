@@ -24,11 +24,6 @@ struct range {
 	uint32_t		nodes[2];
 };
 
-struct found {
-	uint32_t	difference;
-	uint64_t	times;
-};
-
 /**
  * struct find - a search
  * @groups:	numbers of differences, by the key of group_of()
@@ -37,6 +32,7 @@ struct found {
  * @path:	the enclosing functions, outermost first
  * @depth:	number of enclosing pairs
  * @unmet:	number of the last difference, plus 1, if the runs have not met after it; or 0
+ * @calls:	number of calls in each run so far, see is_counted()
  */
 struct find {
 	struct forest		*f;
@@ -54,6 +50,7 @@ struct find {
 	size_t			path_room;
 	unsigned int		depth;
 	uint32_t		unmet;
+	uint64_t		calls[2];
 	bool			too_deep;
 };
 
@@ -62,5 +59,9 @@ uint32_t describe(struct find *s, const struct range *r);
 /* Add the range to the last difference, because the runs have not met since. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
+/* Find the first branches that differ. Return the number of equal elements before them. */
+uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
+/* Find the first branches after the range. Report whether they are equal. */
+bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

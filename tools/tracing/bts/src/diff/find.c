@@ -56,14 +56,47 @@ static void merge_found(struct find *s, size_t begin)
 	s->nr_found = nr + 1;
 }
 
+static uint64_t calls_of(const struct find *s, uint32_t elem)
+{
+	return is_node(elem) ? node_of(s->f, elem)->calls : 0;
+}
+
 static void difference(struct find *s, const struct range *r)
 {
+	enum occurrence occurs = s->unmet ? OCCURS_MORE : OCCURS_AGAIN;
+	uint32_t nr = s->unmet - 1;
+	size_t before = s->out->nr;
+
 	if (!r->nr[0] && !r->nr[1])
 		return;
-	if (s->unmet)
+	if (s->unmet) {
 		describe_more(s, r);
-	else
-		found(s, describe(s, r), 1);
+	} else {
+		nr = describe(s, r);
+		found(s, nr, 1);
+		if (s->out->nr > before)
+			occurs = OCCURS_FIRST;
+	}
+	for (unsigned int side = 0; side < 2; side++)
+		for (size_t i = 0; i < r->nr[side]; i++)
+			s->calls[side] += calls_of(s, r->items[side][i].elem) *
+					  r->items[side][i].count;
+	if (s->out->ops)
+		s->out->ops->differ(s->out->ctx, r, nr, occurs);
+}
+
+/* Both runs have the item. */
+static void equal(struct find *s, const struct item *item, uint64_t times)
+{
+	s->calls[0] += calls_of(s, item->elem) * times;
+	s->calls[1] += calls_of(s, item->elem) * times;
+	if (s->out->ops)
+		s->out->ops->equal(s->out->ctx, item, times);
+}
+
+static void equal_range(struct find *s, const struct range *r)
+{
+	equal(s, r->items[0], r->items[0]->count);
 }
 
 static void walk(struct find *s, const struct range *whole);
@@ -104,7 +137,7 @@ static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 
 		if (part.nr[0] || part.nr[1])
 			each(s, &part);
-		if (i < nr && match) {
+		if (i < nr) {
 			part = range_upto(r, end, next, rests);
 			match(s, &part);
 		}
@@ -130,6 +163,8 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth++;
 	if (call)
 		path_push(s, n->key);
+	for (unsigned int side = 0; call && side < 2; side++)
+		s->calls[side] += is_counted(s->f, n->key);
 	for (unsigned int side = 0; side < 2; side++) {
 		r.items[side] = items_of(s->f, nodes[side], &r.nr[side]);
 		r.after[side] = after[side];
@@ -142,10 +177,35 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Like find_pair(), but compare a pair only once. The pair occurs @times times here. */
+/* Compare the pair for the first time. It occurs @times times here. */
+static void find_new_pair(struct find *s, const uint32_t nodes[2],
+			  const struct rest *const after[2], uint64_t times)
+{
+	const struct find_ops *ops = s->out->ops;
+	size_t begin = s->nr_found;
+
+	if (ops)
+		ops->enter(s->out->ctx, nodes, times);
+	find_pair(s, nodes, after);
+	merge_found(s, begin);
+	if (ops)
+		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
+}
+
+/* Count the calls of a pair, which began after @calls calls. */
+static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
+		      uint64_t times)
+{
+	for (unsigned int side = 0; side < 2; side++)
+		s->calls[side] = calls[side] + calls_of(s, nodes[side]) * times;
+}
+
+/* Like find_new_pair(), but compare a pair only once. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {
+	const uint64_t calls[2] = { s->calls[0], s->calls[1] };
+	const struct find_ops *ops = s->out->ops;
 	struct tally_key key = {
 		.a = s, .a_addr = (uint64_t)nodes[0] << 32 | nodes[1],
 	};
@@ -157,10 +217,13 @@ static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			found(s, s->kept[e->insns + i].difference,
 			      s->kept[e->insns + i].times * times);
 		s->unmet = e->calls;
+		pass_pair(s, calls, nodes, times);
+		if (ops)
+			ops->known(s->out->ctx, nodes, times, s->kept + e->insns, e->branches);
 		return;
 	}
-	find_pair(s, nodes, after);
-	merge_found(s, begin);
+	find_new_pair(s, nodes, after, times);
+	pass_pair(s, calls, nodes, times);
 	nr = s->nr_found - begin;
 	e = tally_get(&s->pairs, &key);
 	e->kind = 1;
@@ -186,6 +249,8 @@ static void pair_items(struct find *s, const struct range *r)
 
 	if (a->elem != b->elem && is_node(a->elem))
 		find_pair_once(s, (uint32_t[2]) { a->elem, b->elem }, r->after, times);
+	else
+		equal(s, a, times);
 	if (a->count == b->count)
 		return;
 	/* The additional repetitions of one side are a difference. */
@@ -282,14 +347,14 @@ static void walk_middle(struct find *s, const struct range *r)
 							&flat.nr[side]);
 		keys[0] = keys_of(s, &flat, 0, identity);
 		keys[1] = keys_of(s, &flat, 1, identity);
-		each_gap(s, &flat, keys, gap, NULL);
+		each_gap(s, &flat, keys, gap, equal_range);
 		free(flat.items[0]);
 		free(flat.items[1]);
 		return;
 	}
 	keys[0] = keys_of(s, r, 0, identity);
 	keys[1] = keys_of(s, r, 1, identity);
-	each_gap(s, r, keys, open_chunks, NULL);
+	each_gap(s, r, keys, open_chunks, equal_range);
 }
 
 static bool same_item(const struct find *s, const struct item *a, const struct item *b)
@@ -297,12 +362,13 @@ static bool same_item(const struct find *s, const struct item *a, const struct i
 	return elem_key(s->f, a->elem) == elem_key(s->f, b->elem);
 }
 
-static void strip_begin(const struct find *s, struct range *r)
+static void strip_begin(struct find *s, struct range *r)
 {
 	while (r->nr[0] && r->nr[1] && same_item(s, r->items[0], r->items[1])) {
 		uint64_t less = r->items[0]->count < r->items[1]->count ? r->items[0]->count :
 									  r->items[1]->count;
 
+		equal(s, r->items[0], less);
 		for (unsigned int side = 0; side < 2; side++) {
 			r->items[side]->count -= less;
 			if (!r->items[side]->count) {
@@ -359,6 +425,10 @@ static void walk(struct find *s, const struct range *whole)
 	strip_end(s, &r, rests, cut);
 	if (r.nr[0] || r.nr[1])
 		walk_middle(s, &r);
+	/* Both sides have the same items after the range, up to the end of @whole. */
+	for (const struct rest *rest = r.after[0]; rest != whole->after[0]; rest = rest->up)
+		for (size_t i = 0; i < rest->nr; i++)
+			equal(s, &rest->items[i], rest->items[i].count);
 }
 
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out)
@@ -367,8 +437,7 @@ void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differenc
 	const struct rest *const after[2] = {};
 
 	if (a != b)
-		find_pair(&s, (uint32_t[2]) { a, b }, after);
-	merge_found(&s, 0);
+		find_new_pair(&s, (uint32_t[2]) { a, b }, after, 1);
 	for (size_t i = 0; i < s.nr_found; i++)
 		out->list[s.found[i].difference].times += s.found[i].times;
 	out->too_deep |= s.too_deep;

@@ -48,6 +48,8 @@ struct side {
  * @place_addr:	the address of the branch in memory
  * @meet:	the next instruction that both runs execute, if @meets
  * @times:	number of occurrences
+ * @calls:	number of calls in each run before the first occurrence, see is_counted()
+ * @depth:	number of these calls that have not ended
  */
 struct difference {
 	enum difference_kind	kind;
@@ -61,19 +63,64 @@ struct difference {
 	bool			meets;
 	struct side		side[2];
 	uint64_t		times;
+	uint64_t		calls[2];
+	uint32_t		depth;
 };
 
+/* The number of a difference, and how often it occurs in a part of the runs. */
+struct found {
+	uint32_t	difference;
+	uint64_t	times;
+};
+
+enum occurrence {
+	OCCURS_FIRST,
+	OCCURS_AGAIN,
+	OCCURS_MORE,		/* the last difference goes on, because the runs have not met */
+};
+
+struct item;
+struct range;
+
+/**
+ * struct find_ops - receive all parts of two runs, in order
+ * @equal:	both runs have this item, @times times
+ * @enter:	two calls, loops or iterations are compared; they occur @times times in succession
+ * @leave:	the end of these, with the differences in them
+ * @known:	two nodes that were compared before, with the differences in them
+ * @differ:	the runs differ
+ */
+struct find_ops {
+	void	(*equal)(void *ctx, const struct item *item, uint64_t times);
+	void	(*enter)(void *ctx, const uint32_t nodes[2], uint64_t times);
+	void	(*leave)(void *ctx, const struct found *list, size_t nr);
+	void	(*known)(void *ctx, const uint32_t nodes[2], uint64_t times,
+			 const struct found *list, size_t nr);
+	void	(*differ)(void *ctx, const struct range *r, uint32_t difference,
+			  enum occurrence occurs);
+};
+
+/**
+ * struct differences - the differences of two trees
+ * @ops:	callbacks, or NULL
+ * @ctx:	data of @ops
+ * @too_deep:	the innermost calls were not compared
+ */
 struct differences {
 	struct difference	*list;
 	size_t			nr;
 	size_t			room;
-	bool			too_deep;	/* the innermost calls were not compared */
+	const struct find_ops	*ops;
+	void			*ctx;
+	bool			too_deep;
 };
 
 /* Add the differences of two nodes to the list, in order. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
 /* Write the function's name or, for code without a symbol, where it begins: "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);
+/* Return the number of times that a loop's body ran. */
+uint64_t loop_times(const struct forest *f, uint32_t elem);
 void differences_free(struct differences *d);
 
 #endif

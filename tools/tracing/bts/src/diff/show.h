@@ -7,26 +7,7 @@
 #ifndef BTS_DIFF_SHOW_H
 #define BTS_DIFF_SHOW_H
 
-#include "find.h"
-#include "roles.h"
-
-/* Two tasks and their differences. */
-struct compared {
-	struct role_pair	pair;
-	struct differences	differences;
-};
-
-/**
- * struct comparison - a comparison of two runs
- * @rows:	maximum number of differences to show for each pair of tasks; 0: all
- */
-struct comparison {
-	struct grown		run[2];
-	struct forest		forest;
-	struct compared		*tasks;
-	size_t			nr_tasks;
-	unsigned long		rows;
-};
+#include "compare.h"
 
 /**
  * struct route - writes the names on a path of calls, outermost first

@@ -184,6 +184,19 @@ void elem_sums(const struct forest *f, uint32_t elem, uint64_t *insns, uint64_t 
 	}
 }
 
+static uint32_t add_calls(uint32_t calls, uint64_t more)
+{
+	return more > UINT32_MAX - calls ? UINT32_MAX : calls + more;
+}
+
+static void set_calls(const struct forest *f, struct node *n, const uint32_t *elems)
+{
+	n->calls = n->type == NODE_CALL && is_counted(f, n->key);
+	for (uint32_t i = 0; i < n->nr; i++)
+		if (is_node(elems[i]))
+			n->calls = add_calls(n->calls, node_of(f, elems[i])->calls);
+}
+
 static bool equal_node(const struct forest *f, const struct node *n, const struct node *m,
 		       const uint32_t *elems)
 {
@@ -238,6 +251,7 @@ static uint32_t add_node(struct forest *f, struct node *n, const uint32_t *elems
 		f->nr_elems += n->nr;
 		for (uint32_t i = 0; i < n->nr; i++)
 			elem_sums(f, elems[i], &n->insns, &n->branches);
+		set_calls(f, n, elems);
 	}
 	f->nodes[f->nr_nodes] = *n;
 	f->slots[at] = f->nr_nodes + 1;
@@ -287,6 +301,7 @@ uint32_t forest_run(struct forest *f, uint32_t iter, uint64_t count)
 	n.hash = mix(mix(NODE_RUN + 1, iter), count);
 	n.insns = count * node_of(f, iter)->insns;
 	n.branches = count * node_of(f, iter)->branches;
+	n.calls = add_calls(0, count * node_of(f, iter)->calls);
 	return add_node(f, &n, NULL);
 }
 

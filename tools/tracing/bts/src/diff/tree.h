@@ -67,6 +67,7 @@ enum node_type {
  * @insns:	executed instructions
  * @branches:	taken branches
  * @key:	function of a call, header of a loop or iteration, or iteration of a run
+ * @calls:	counted calls (is_counted()), including the node itself; at most UINT32_MAX
  */
 struct node {
 	uint64_t	hash;
@@ -76,6 +77,7 @@ struct node {
 	uint32_t	nr;
 	uint32_t	key;
 	uint8_t		type;
+	uint32_t	calls;
 };
 
 /**
@@ -144,6 +146,12 @@ struct forest {
 	bool		kernel;
 	bool		inlines;
 };
+
+/* Report whether struct node counts the calls of this function. */
+static inline bool is_counted(const struct forest *f, uint32_t function)
+{
+	return f->all || !f->functions[function].sym->object->kernel;
+}
 
 /* Report whether a forward jump enters the loop with this header, at its condition. */
 static inline bool is_entered(const struct forest *f, uint32_t header)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compare two runs: read both, pair their tasks, and find the differences of each pair.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "lib/mem.h"
+#include "lib/msg.h"
+#include "compare.h"
+
+/*
+ * The comparison recurses as deep as the traced calls. Only used parts of a stack take memory. The
+ * stack is shared memory, because a limit of the data (ulimit -d) includes unused private memory.
+ */
+#define STACK_SIZE	(1UL << 30)
+
+static void *find_all(void *ctx)
+{
+	struct comparison *c = ctx;
+
+	for (size_t i = 0; i < c->nr_tasks; i++) {
+		struct role_pair *pair = &c->tasks[i].pair;
+
+		if (pair->side[0] && pair->side[1])
+			find_differences(&c->forest, pair->side[0]->node, pair->side[1]->node,
+					 &c->tasks[i].differences);
+	}
+	return NULL;
+}
+
+/* Run a function in a thread whose stack is large enough for deeply nested calls. */
+static bool on_large_stack(void *(*function)(void *), void *ctx)
+{
+	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool done;
+
+	if (stack == MAP_FAILED)
+		return false;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK_SIZE);
+	done = !pthread_create(&thread, &attr, function, ctx) && !pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, STACK_SIZE);
+	return done;
+}
+
+static bool pair_tasks(struct comparison *c)
+{
+	struct role_pair *pairs;
+	bool done;
+
+	c->nr_tasks = roles_pair(&c->run[0], &c->run[1], &pairs);
+	c->tasks = mem_zalloc(c->nr_tasks + 1, sizeof(*c->tasks));
+	for (size_t i = 0; i < c->nr_tasks; i++) {
+		struct compared *t = &c->tasks[i];
+
+		t->pair = pairs[i];
+		t->beside = (struct beside) { .forest = &c->forest, .rows = c->rows };
+		t->differences.ops = c->besides ? &beside_ops : NULL;
+		t->differences.ctx = &t->beside;
+	}
+	free(pairs);
+	done = on_large_stack(find_all, c);
+	if (done)
+		return true;
+	msg_errno("start", "a thread with a large stack");
+	free(c->tasks);
+	c->tasks = NULL;
+	c->nr_tasks = 0;
+	return false;
+}
+
+int compare(struct comparison *c, const struct options *options)
+{
+	int status = STATUS_OK;
+
+	/* -k implies --all, without which the kernel's branches are not compared. */
+	c->forest.all |= options->kernel;
+	for (unsigned int side = 0; side < 2; side++) {
+		c->run[side].forest = &c->forest;
+		status |= grow(&c->run[side], options);
+		if (!c->run[side].open)
+			return STATUS_FAILURE;
+	}
+	return pair_tasks(c) ? status : STATUS_FAILURE;
+}
+
+int comparison_free(struct comparison *c)
+{
+	int status = STATUS_OK;
+
+	for (size_t i = 0; i < c->nr_tasks; i++) {
+		differences_free(&c->tasks[i].differences);
+		beside_free(&c->tasks[i].beside);
+	}
+	free(c->tasks);
+	for (unsigned int side = 0; side < 2; side++)
+		status |= grown_free(&c->run[side]);
+	forest_free(&c->forest);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Compare two runs.
+ *
+ * Included by: diff/, tui/, cmd/.
+ */
+#ifndef BTS_DIFF_COMPARE_H
+#define BTS_DIFF_COMPARE_H
+
+#include "find.h"
+#include "roles.h"
+#include "beside.h"
+
+/* Two tasks and their differences. @beside is filled only if comparison.besides is set. */
+struct compared {
+	struct role_pair	pair;
+	struct differences	differences;
+	struct beside		beside;
+};
+
+/**
+ * struct comparison - a comparison of two runs
+ * @rows:	maximum number of differences to show for each pair of tasks; 0: all
+ * @besides:	fill @beside of the tasks
+ */
+struct comparison {
+	struct grown		run[2];
+	struct forest		forest;
+	struct compared		*tasks;
+	size_t			nr_tasks;
+	unsigned long		rows;
+	bool			besides;
+};
+
+/*
+ * Read the traces c->run[].path, and find the differences. Return STATUS_OK or STATUS_FAILURE; if a
+ * trace is damaged, there are differences nevertheless, and c->tasks is not NULL.
+ */
+int compare(struct comparison *c, const struct options *options);
+/* Return STATUS_OK or STATUS_FAILURE. */
+int comparison_free(struct comparison *c);
+
+#endif
