@@ -6,12 +6,15 @@
  *	  grow.c	reads each trace once, and makes call trees that share equal subtrees
  *	  roles.c	chooses pairs of tasks to compare
  *	  find.c	aligns the trees of two tasks
+ *	    beside.c	arranges the runs beside each other, for a page
  *	show*.c		prints the differences
+ *	page*.c		writes a page of HTML
  *
  * With --against, suspects.c reads the traces, and ranks and prints branches.
  */
 #include <stdlib.h>
 
+#include "diff/page.h"
 #include "diff/show.h"
 #include "diff/suspects.h"
 #include "lib/colour.h"
@@ -36,6 +39,7 @@ static const char usage[] =
 	"                     the kernel, the dynamic linker's lookups, string functions\n"
 	"  -n, --rows N       print N differences of each task, or N branches; 0: all (20)\n"
 	"  --json             print one JSON object for each pair of tasks, or for each branch\n"
+	"  --html FILE        write a page that shows the runs beside each other, with sources\n"
 	COLOUR_HELP
 	"  -h, --help         this text\n\n"
 	"Exit status: 0 the runs do not differ, 1 the runs differ, 2 misuse, 3 failure.\n";
@@ -45,12 +49,25 @@ struct diff {
 	struct suspects		suspects;
 	bool			against;
 	bool			json;
+	const char		*html;
 };
 
-static void show(const struct diff *d)
+/* Print the result, or write the page. Return STATUS_OK or STATUS_FAILURE. */
+static int show(const struct diff *d)
 {
 	const struct comparison *c = &d->comparison;
+	FILE *out;
 
+	if (d->html) {
+		out = command_output(d->html);
+		if (!out)
+			return STATUS_FAILURE;
+		if (d->against)
+			suspects_page(&d->suspects, c->rows, out);
+		else
+			show_page(c, out);
+		return command_output_close(out, d->html, STATUS_OK);
+	}
 	if (d->against && d->json)
 		suspects_show_json(&d->suspects, stdout);
 	else if (d->against)
@@ -59,6 +76,7 @@ static void show(const struct diff *d)
 		show_json(c, stdout);
 	else
 		show_text(c, stdout);
+	return STATUS_OK;
 }
 
 static int run_suspects(struct diff *d, const struct options *options)
@@ -68,8 +86,8 @@ static int run_suspects(struct diff *d, const struct options *options)
 
 	s->forest.all = d->comparison.forest.all;
 	status = suspects_find(s, options) ? DIFF_FAILED : DIFF_EQUAL;
-	if (!status)
-		show(d);
+	if (!status && show(d))
+		status = DIFF_FAILED;
 	if (!status && s->nr_ranked)
 		status = DIFF_DIFFERS;
 	return suspects_free(s) ? DIFF_FAILED : status;
@@ -87,12 +105,13 @@ static int run(void *ctx, const struct options *options)
 	c->run[0].path = d->suspects.paths[0][0];
 	c->run[1].path = d->suspects.paths[0][1];
 	free(d->suspects.paths[0]);
+	c->besides = d->html;
 	failed = compare(c, options);
 	for (size_t i = 0; i < c->nr_tasks; i++)
 		if (tasks_differ(&c->tasks[i]))
 			status = DIFF_DIFFERS;
 	if (c->tasks)
-		show(d);
+		failed |= show(d);
 	failed |= comparison_free(c);
 	return failed ? DIFF_FAILED : status;
 }
@@ -114,6 +133,9 @@ static int option(void *ctx, int option, const char *command)
 	case 'j':
 		d->json = true;
 		return STATUS_OK;
+	case 'l':
+		d->html = optarg;
+		return STATUS_OK;
 	case 'c':
 		return colour_option(command, optarg);
 	case 'n':
@@ -127,6 +149,8 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	struct diff *d = ctx;
 
 	(void)o;
+	if (d->json && d->html)
+		return msg_misuse(argv[0], "--json and --html cannot be used together");
 	for (; optind < argc; optind++)
 		suspects_add_path(&d->suspects, d->against, argv[optind]);
 	if (d->against && (!d->suspects.nr_paths[0] || !d->suspects.nr_paths[1]))
@@ -143,6 +167,7 @@ int cmd_diff(int argc, char **argv)
 		{ "all", no_argument, NULL, 'a' },
 		{ "rows", required_argument, NULL, 'n' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "html", required_argument, NULL, 'l' },
 		{ "color", optional_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{}

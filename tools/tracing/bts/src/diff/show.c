@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/bytes.h"
 #include "lib/colour.h"
 #include "lib/text.h"
 #include "show.h"
@@ -78,22 +79,17 @@ static void show_path(const struct comparison *c, const struct difference *d, FI
 	fputc('\n', out);
 }
 
-static void show_side(const struct comparison *c, const struct difference *d,
-		      unsigned int side, FILE *out)
+void side_text(char *buffer, size_t size, const struct comparison *c,
+	       const struct difference *d, unsigned int side)
 {
 	const struct side *s = &d->side[side];
 	char way[1280];
 
 	way_text(way, sizeof(way), c, d, side);
-	colour(out, side ? COLOUR_B : COLOUR_A);
-	fprintf(out, "     %c %s", "AB"[side], way);
-	if (s->insns)
-		fprintf(out, "; %s instruction%s", text_commas(s->insns),
-			text_plural(s->insns, "s"));
-	if (s->calls)
-		fprintf(out, "; calls %s", s->calls);
-	colour(out, COLOUR_NONE);
-	fputc('\n', out);
+	snprintf(buffer, size, "%s%s%s%s%s%s%s", way, s->insns ? "; " : "",
+		 s->insns ? text_commas(s->insns) : "", s->insns ? " instruction" : "",
+		 s->insns ? text_plural(s->insns, "s") : "",
+		 s->calls ? "; calls " : "", s->calls ? s->calls : "");
 }
 
 /* Return "once" or "12 times". */
@@ -105,34 +101,60 @@ static const char *times_text(char *buffer, size_t size, uint64_t times)
 	return buffer;
 }
 
+/* Write the kind of the difference, and its number of occurrences. */
+static void kind_text(char *buffer, size_t size, const struct difference *d)
+{
+	char a[48], b[48];
+	int length = 0;
+
+	buffer[0] = '\0';
+	if (d->kind == DIFF_LOOP)
+		length = snprintf(buffer, size, ": the loop runs %s in A, %s in B",
+				  times_text(a, sizeof(a), d->side[0].times),
+				  times_text(b, sizeof(b), d->side[1].times));
+	if (d->kind == DIFF_RECURSION)
+		length = snprintf(buffer, size, ": the recursion is %s deep in A, %s deep in B",
+				  text_commas(d->side[0].times), text_commas(d->side[1].times));
+	if (d->times > 1 && (size_t)length < size)
+		snprintf(buffer + length, size - length, ", %s times in all",
+			 text_commas(d->times));
+}
+
+void difference_text(char *buffer, size_t size, const struct difference *d)
+{
+	size_t length;
+
+	place_with_line(buffer, size, &d->place);
+	length = strlen(buffer);
+	kind_text(buffer + length, size - length, d);
+}
+
+void meet_text(char *buffer, size_t size, const struct difference *d)
+{
+	int length = snprintf(buffer, size, d->meets ? "they meet at " : "they do not meet again");
+
+	if (d->meets)
+		place_with_line(buffer + length, size - length, &d->meet);
+}
+
 static void show_difference(const struct comparison *c, const struct difference *d, size_t nr,
 			    FILE *out)
 {
-	char text[1024], a[48], b[48];
+	char text[4096];
 
 	place_with_line(text, sizeof(text), &d->place);
 	colour(out, COLOUR_BOLD);
 	fprintf(out, "%4zu %s", nr, text);
 	colour(out, COLOUR_NONE);
-	if (d->kind == DIFF_LOOP)
-		fprintf(out, ": the loop runs %s in A, %s in B",
-			times_text(a, sizeof(a), d->side[0].times),
-			times_text(b, sizeof(b), d->side[1].times));
-	if (d->kind == DIFF_RECURSION)
-		fprintf(out, ": the recursion is %s deep in A, %s deep in B",
-			text_commas(d->side[0].times), text_commas(d->side[1].times));
-	if (d->times > 1)
-		fprintf(out, ", %s times in all", text_commas(d->times));
-	fputc('\n', out);
+	kind_text(text, sizeof(text), d);
+	fprintf(out, "%s\n", text);
 	show_path(c, d, out);
-	show_side(c, d, 0, out);
-	show_side(c, d, 1, out);
-	if (d->meets) {
-		place_with_line(text, sizeof(text), &d->meet);
-		fprintf(out, "     they meet at %s\n", text);
-	} else {
-		fputs("     they do not meet again\n", out);
+	for (unsigned int side = 0; side < 2; side++) {
+		side_text(text, sizeof(text), c, d, side);
+		colour_line(out, side ? COLOUR_B : COLOUR_A, "     %c %s", "AB"[side], text);
 	}
+	meet_text(text, sizeof(text), d);
+	fprintf(out, "     %s\n", text);
 }
 
 void task_text(char *buffer, size_t size, const struct compared *task)
@@ -153,11 +175,29 @@ void task_text(char *buffer, size_t size, const struct compared *task)
 			 text_plural(a->branches, "es"));
 }
 
+char *task_notes(const struct comparison *c, const struct compared *task)
+{
+	const struct differences *d = &task->differences;
+	struct bytes text = {};
+
+	if (c->rows && c->rows < d->nr)
+		bytes_format(&text, "# %zu more difference%s\n", d->nr - c->rows,
+			     text_plural(d->nr - c->rows, "s"));
+	if (d->too_deep)
+		bytes_format(&text, "# the innermost calls were not compared\n");
+	for (unsigned int side = 0; side < 2; side++)
+		if (task->pair.side[0] && task->pair.side[1] && task->pair.side[side]->lost)
+			bytes_format(&text, "# a loss in %c may look like a difference\n",
+				     "AB"[side]);
+	bytes_add8(&text, 0);
+	return text.data;
+}
+
 static void show_task(const struct comparison *c, const struct compared *task, FILE *out)
 {
 	const struct differences *d = &task->differences;
 	size_t rows = c->rows && c->rows < d->nr ? c->rows : d->nr;
-	char text[256];
+	char text[256], *notes;
 
 	task_text(text, sizeof(text), task);
 	colour_line(out, COLOUR_BOLD, "%s", text);
@@ -165,39 +205,41 @@ static void show_task(const struct comparison *c, const struct compared *task, F
 		return;
 	for (size_t i = 0; i < rows; i++)
 		show_difference(c, &d->list[i], i + 1, out);
-	if (rows < d->nr)
-		fprintf(out, "# %zu more difference%s\n", d->nr - rows,
-			text_plural(d->nr - rows, "s"));
-	if (d->too_deep)
-		fputs("# the innermost calls were not compared\n", out);
-	for (unsigned int side = 0; side < 2; side++)
-		if (task->pair.side[side]->lost)
-			fprintf(out, "# a loss in %c may look like a difference\n", "AB"[side]);
+	notes = task_notes(c, task);
+	fputs(notes, out);
+	free(notes);
 }
 
-/* Show the execution that was not compared, because it differs by chance. */
-static void show_noise(const struct comparison *c, FILE *out)
+char *noise_text(const struct comparison *c)
 {
 	const struct grown *a = &c->run[0], *b = &c->run[1];
+	struct bytes text = {};
 
-	if (c->forest.all)
-		return;
-	colour(out, COLOUR_DIM);
-	fprintf(out, "not compared (--all compares them): %s and %s interrupts and page faults, "
-		"%s and %s branches in the kernel, %s and %s lookups of library functions\n",
-		text_commas(a->interrupts), text_commas(b->interrupts), text_commas(a->kernel),
-		text_commas(b->kernel), text_commas(a->resolved), text_commas(b->resolved));
+	if (!c->forest.all)
+		bytes_format(&text, "not compared (--all compares them): %s and %s interrupts and page "
+			     "faults, %s and %s branches in the kernel, %s and %s lookups of library "
+			     "functions\n",
+			     text_commas(a->interrupts), text_commas(b->interrupts),
+			     text_commas(a->kernel), text_commas(b->kernel),
+			     text_commas(a->resolved), text_commas(b->resolved));
 	for (unsigned int i = 1; i < NOISE_KINDS; i++)
-		if (a->noise[i] || b->noise[i])
-			fprintf(out, "not compared: the branches in %s and %s calls of %s\n",
-				text_commas(a->noise[i]), text_commas(b->noise[i]),
-				noise_names[i]);
-	colour(out, COLOUR_NONE);
+		if (!c->forest.all && (a->noise[i] || b->noise[i]))
+			bytes_format(&text, "not compared: the branches in %s and %s calls of %s\n",
+				     text_commas(a->noise[i]), text_commas(b->noise[i]),
+				     noise_names[i]);
+	bytes_add8(&text, 0);
+	return text.data;
 }
 
 void show_text(const struct comparison *c, FILE *out)
 {
+	char *notes;
+
 	for (size_t i = 0; i < c->nr_tasks; i++)
 		show_task(c, &c->tasks[i], out);
-	show_noise(c, out);
+	notes = noise_text(c);
+	colour(out, COLOUR_DIM);
+	fputs(notes, out);
+	colour(out, COLOUR_NONE);
+	free(notes);
 }

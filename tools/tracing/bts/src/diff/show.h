@@ -2,7 +2,7 @@
 /*
  * Print differences, as text or as JSON.
  *
- * Included by: diff/, why/, cmd/diff.c.
+ * Included by: diff/, tui/, why/, cmd/diff.c.
  */
 #ifndef BTS_DIFF_SHOW_H
 #define BTS_DIFF_SHOW_H
@@ -31,6 +31,10 @@ void route_difference(struct route *r, const struct forest *f, const struct diff
 bool tasks_differ(const struct compared *c);
 /* Write "sort-37 and sort-42: 5 differences". */
 void task_text(char *buffer, size_t size, const struct compared *task);
+/* Return remarks about the comparison of the tasks, each with a newline. The caller frees them. */
+char *task_notes(const struct comparison *c, const struct compared *task);
+/* Return how much was not compared, because it differs by chance. The caller frees the text. */
+char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
 /* Write "main+0x12 (sort.c:123)", or "the end" for a place without a symbol. */
@@ -38,6 +42,13 @@ void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write the action of a run at the difference: "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
+/* Write the same, and the instructions and calls up to the place where the runs meet. */
+void side_text(char *buffer, size_t size, const struct comparison *c,
+	       const struct difference *d, unsigned int side);
+/* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */
+void difference_text(char *buffer, size_t size, const struct difference *d);
+/* Write "they meet at main+0x1f (main.c:6)". */
+void meet_text(char *buffer, size_t size, const struct difference *d);
 void show_text(const struct comparison *c, FILE *out);
 
 /* show_json.c */

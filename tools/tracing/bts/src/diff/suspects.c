@@ -196,20 +196,39 @@ int suspects_find(struct suspects *s, const struct options *options)
 	return status;
 }
 
-static void show_suspect(const struct suspects *s, const struct suspect *x, FILE *out)
+static void write_branch(const struct suspects *s, const struct suspect *x, FILE *out)
 {
 	struct route route = { .out = out, .begun = true };
 	char place[1024], line[512];
 
 	place_text(place, sizeof(place), &x->from, x->from_addr);
-	colour(out, x->runs[0] ? COLOUR_NONE : COLOUR_BAD);
-	fprintf(out, "%7.3f %7u %7u  %s", x->score, x->runs[0], x->runs[1], place);
+	fputs(place, out);
 	route_place(&route, &s->forest, &x->from);
 	line_text(line, sizeof(line), &x->from);
 	if (line[0])
 		fprintf(out, " (%s)", line);
 	place_text(place, sizeof(place), &x->to, x->to.addr);
 	fprintf(out, " %s %s", x->straight ? "goes straight on to" : "->", place);
+}
+
+char *suspect_text(const struct suspects *s, const struct suspect *x)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		mem_fail();
+	write_branch(s, x, out);
+	fclose(out);
+	return text;
+}
+
+static void show_suspect(const struct suspects *s, const struct suspect *x, FILE *out)
+{
+	colour(out, x->runs[0] ? COLOUR_NONE : COLOUR_BAD);
+	fprintf(out, "%7.3f %7u %7u  ", x->score, x->runs[0], x->runs[1]);
+	write_branch(s, x, out);
 	colour(out, COLOUR_NONE);
 	fputc('\n', out);
 }

@@ -52,6 +52,8 @@ struct suspects {
 void suspects_add_path(struct suspects *s, bool failed, char *path);
 /* Read and rank all traces. Return STATUS_OK or STATUS_FAILURE. */
 int suspects_find(struct suspects *s, const struct options *options);
+/* Return "main+0x12 (main.c:4) -> main+0x1f", which the caller frees. */
+char *suspect_text(const struct suspects *s, const struct suspect *x);
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out);
 void suspects_show_json(const struct suspects *s, FILE *out);
 int suspects_free(struct suspects *s);

@@ -7,89 +7,81 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/source.h"
 #include "symbols/inlines.h"
 #include "tui.h"
 
-#define LINE_MAX_SHOWN 500
-
-struct source {
-	char		**lines;
+/**
+ * struct listing - a source file on the screen
+ * @counts:	number of executed instructions, for each line
+ */
+struct listing {
+	struct source	source;
 	uint64_t	*counts;
-	size_t		nr;
 };
 
-static bool read_source(struct source *s, const char *path)
+static bool read_listing(struct listing *l, const char *path)
 {
-	FILE *file = fopen(path, "r");
-	char *line = NULL;
-	size_t room = 0;
-
-	if (!file)
+	if (!source_read(&l->source, path))
 		return false;
-	while (getline(&line, &room, file) >= 0) {
-		line[strcspn(line, "\r\n")] = 0;
-		/* Replace control characters, because they would move the cursor. */
-		for (char *c = line; *c; c++)
-			if ((unsigned char)*c < ' ' || *c == 0x7f)
+	/* The screen would show a tab as several columns. */
+	for (size_t i = 0; i < l->source.nr; i++)
+		for (char *c = l->source.lines[i]; *c; c++)
+			if (*c == '\t')
 				*c = ' ';
-		s->lines = mem_realloc(s->lines, s->nr + 1, sizeof(*s->lines));
-		s->lines[s->nr++] = mem_strdup(line);
-	}
-	free(line);
-	fclose(file);
-	s->counts = mem_zalloc(s->nr + 1, sizeof(*s->counts));
+	l->counts = mem_zalloc(l->source.nr + 1, sizeof(*l->counts));
 	return true;
 }
 
-static void count_lines(struct source *s, const struct tui *t, const char *path)
+static void count_lines(struct listing *l, const struct tui *t, const char *path)
 {
 	for (size_t i = 0; i < t->lines.room; i++) {
 		const struct tally_entry *e = &t->lines.slots[i];
 
-		if (e->key.a && e->key.a_addr && e->key.a_addr <= s->nr &&
+		if (e->key.a && e->key.a_addr && e->key.a_addr <= l->source.nr &&
 		    !strcmp(e->key.b, path))
-			s->counts[e->key.a_addr - 1] += e->insns;
+			l->counts[e->key.a_addr - 1] += e->insns;
 	}
 }
 
-static void draw(const struct source *s, const char *path, size_t first)
+static void draw(const struct listing *l, const char *path, size_t first)
 {
 	erase();
 	attron(A_REVERSE);
 	mvprintw(0, 0, "%-*.*s", COLS, COLS, path);
 	attroff(A_REVERSE);
-	for (int y = 1; y < LINES - 1 && first + y - 1 < s->nr; y++) {
+	for (int y = 1; y < LINES - 1 && first + y - 1 < l->source.nr; y++) {
 		size_t line = first + y - 1;
 
 		move(y, 0);
-		if (s->counts[line])
-			printw("%12llu ", (unsigned long long)s->counts[line]);
+		if (l->counts[line])
+			printw("%12llu ", (unsigned long long)l->counts[line]);
 		else
 			printw("%12s ", "");
-		printw("%5zu  %.*s", line + 1, COLS > 22 ? COLS - 22 : 0, s->lines[line]);
+		printw("%5zu  %.*s", line + 1, COLS > 22 ? COLS - 22 : 0, l->source.lines[line]);
 	}
 	mvprintw(LINES - 1, 0, "instructions by line   arrows, page keys: move   q: back");
 	refresh();
 }
 
-static void browse(const struct source *s, const char *path, size_t first)
+static void browse(const struct listing *l, const char *path, size_t first)
 {
 	for (;;) {
 		size_t page = LINES > 3 ? LINES - 3 : 1;
 
-		draw(s, path, first);
+		draw(l, path, first);
 		switch (getch()) {
 		case KEY_UP:
 			first -= first > 0;
 			break;
 		case KEY_DOWN:
-			first += first + 1 < s->nr;
+			first += first + 1 < l->source.nr;
 			break;
 		case KEY_PPAGE:
 			first = first > page ? first - page : 0;
 			break;
 		case KEY_NPAGE:
-			if (first + page < s->nr)
+			if (first + page < l->source.nr)
 				first += page;
 			break;
 		case 'q':
@@ -114,21 +106,19 @@ static bool find_source(struct sym *sym, const char **path, unsigned int *line)
 
 void tui_source(struct tui *t, struct sym *sym)
 {
-	struct source s = {};
+	struct listing l = {};
 	unsigned int line;
 	const char *path;
 
-	if (!find_source(sym, &path, &line) || !read_source(&s, path)) {
+	if (!find_source(sym, &path, &line) || !read_listing(&l, path)) {
 		mvprintw(LINES - 1, 0, "%s: no source  ", sym->name);
 		clrtoeol();
 		refresh();
 		getch();
 		return;
 	}
-	count_lines(&s, t, path);
-	browse(&s, path, line > 4 ? line - 4 : 0);
-	for (size_t i = 0; i < s.nr; i++)
-		free(s.lines[i]);
-	free(s.lines);
-	free(s.counts);
+	count_lines(&l, t, path);
+	browse(&l, path, line > 4 ? line - 4 : 0);
+	source_free(&l.source);
+	free(l.counts);
 }

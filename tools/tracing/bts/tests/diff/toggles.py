@@ -16,6 +16,8 @@ program, found by single-stepping (steps.c). The branch of each difference must 
 right before it. Each hunk must contain such a branch, or lie before the place where the runs meet
 after the difference, because until there GNU diff may match parts of the runs by chance.
 
+The page of each pair (--html) must have the same differences as the text, and their lines: page.py.
+
 PYTHONPATH must contain tests/lib.
 """
 import glob
@@ -26,6 +28,9 @@ import random
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
+
+import page
 
 import addr2line
 
@@ -83,11 +88,13 @@ def compare(bts, a, b, *options):
 def filtered(bts, a, b):
     """Return what is wrong with a filtered output, in which both runs may end without a branch."""
     wrong = []
-    for words in [], ['--json']:
+    for words in [], ['--json'], ['--html', '-']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
                               stdout=subprocess.PIPE, check=False)
         if done.returncode not in (0, 1):
             wrong.append('--dso: status %d' % done.returncode)
+        elif '--html' in words:
+            xml.etree.ElementTree.fromstring(done.stdout)
         elif words:
             for line in done.stdout.splitlines():
                 json.loads(line)
@@ -244,7 +251,7 @@ def judge(folder, bts, nr_pairs, stepper=None):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
     # No steps of Rust: its library is in the program, and bts diff leaves the library's locks out.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
-    print('1..%d' % (3 * len(runs) - len(alone)))
+    print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0
     for program, traces in sorted(runs.items()):
         equal, others = pairs_of(traces, nr_pairs)
@@ -253,14 +260,21 @@ def judge(folder, bts, nr_pairs, stepper=None):
                    for pair in equal + others}
         if program.startswith('toggles-cc') and not INLINED[program]:
             results[others[0]][0].append('--inline: no inlined functions')
+        for pair in results:
+            results[pair] += (page.faults(bts, *pair, source_of(program)),)
+        ranks = page.rank_faults(bts, traces[:2], traces[3:5])
+        for problem in ranks:
+            print('# %s: %s' % (program, problem))
         for pair, result in results.items():
-            for problem in result[0] + result[1]:
+            for problem in itertools.chain(*result):
                 print('# %s %s: %s' % (*map(os.path.basename, pair), problem))
         for what, wrong, nr in (
                 ('pairs of equal runs do not differ', [results[p][0] for p in equal], len(equal)),
                 ('pairs differ in their lines', [results[p][0] for p in others], len(others)),
+                ('pages have the differences of the text',
+                 [r[2] for r in results.values()] + [ranks], len(results) + 1),
                 ('pairs differ as their instructions do',
-                 [results[p][1] for p in stepped], len(stepped)))[:2 if program in alone else 3]:
+                 [results[p][1] for p in stepped], len(stepped)))[:3 if program in alone else 4]:
             bad = sum(map(bool, wrong))
             test += 1
             failed += bad > 0 or not nr

@@ -33,6 +33,8 @@ wait $!
 status=0
 "$dir/trust.test" "$dir/trust" || status=1
 rm -f "$dir/odd.dat"
+rm -f "$dir/odd-3.dat"
 "$dir/odd" "$dir/odd.dat"
+ODD_CALLS=3 "$dir/odd" "$dir/odd-3.dat"
 python3 "$here/output.py" "$bts" "$dir/odd.dat" || status=1
 exit $status

@@ -2,9 +2,10 @@
 /*
  * Write a trace with hostile names: odd FILE [ADDRESS]
  *
- * A task calls a function of a JIT compiler twice. Each name contains a quote, UTF-8, an invalid
- * byte, and sequences that set a terminal's title and colour. With ADDRESS, the task also takes
- * branches in /throws, a program without a build ID that begins at 0x400000.
+ * A task calls a function of a JIT compiler twice, or ODD_CALLS times. Each name contains a quote, a
+ * tag of HTML, UTF-8, an invalid byte, and sequences that set a terminal's title and colour. With
+ * ADDRESS, the task also takes branches in /throws, a program without a build ID that begins at
+ * 0x400000.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "record/writer.h"
 #include "symbols/archive.h"
 
-#define ODD	"q\"\\\303\274\377\033]0;x\a\302\233"
+#define ODD	"q\"\\<i>&\303\274\377\033]0;x\a\302\233"
 #define PID	77
 #define CODE	0x10000
 
@@ -55,10 +56,11 @@ static void put_rows(struct pages *p, uint64_t program)
 		.entry = { .type = MADE_DEPARTS, .pid = PID }, .comm = ODD, .pid = PID,
 		.tgid = PID, .user_ip = CODE + 8,
 	};
+	const char *calls = getenv("ODD_CALLS");
 
 	put_map(p, "//anon", CODE, 0x1000);
 	pages_row(p, 1000, &arrives, sizeof(arrives));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < (calls ? atoi(calls) : 2); i++) {
 		pages_branch(p, PID, 2000, CODE + 4, CODE + 0x100);
 		pages_branch(p, PID, 2000, CODE + 0x104, CODE + 8);
 	}

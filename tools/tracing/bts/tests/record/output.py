@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is the output of bts for a hostile trace valid JSON, and harmless to a terminal? Prints KTAP.
+"""Is the output of bts for a hostile trace valid JSON and HTML, and harmless to a terminal?
 
-    output.py BTS TRACE     TRACE was made by odd.c
+    output.py BTS TRACE     print KTAP. odd.c made TRACE and TRACE-3, with three calls
 """
 import json
 import os
 import pty
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 BTS, TRACE = sys.argv[1:]
 NUMBER = 0
 # bts prints U+FFFD for the invalid byte.
-ODD = 'q"\\\u00fc\ufffd\x1b]0;x\a\x9b'
+ODD = 'q"\\<i>&\u00fc\ufffd\x1b]0;x\a\x9b'
 FAILED = []
 
 
@@ -78,8 +79,23 @@ def harmless(data):
                                    or 0x7f <= ord(c) < 0xa0]
 
 
+def page():
+    """Check that a page is well-formed, has the names as text, and none of their tags."""
+    out = run('diff', '--html', '-', TRACE, TRACE.replace('.dat', '-3.dat'))
+    try:
+        root = xml.etree.ElementTree.fromstring(out)
+    except xml.etree.ElementTree.ParseError as error:
+        print(f'# {error}')
+        return False
+    text = ''.join(root.itertext())
+    shown = ODD.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
+    return (harmless(out) and 'calls inner' + shown in text and
+            'script' not in {e.tag for e in root.iter()} and
+            [e.text for e in root.iter('i') if e.text and not e.text.isdigit()] == [])
+
+
 def main():
-    print('1..15')
+    print('1..16')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -99,6 +115,7 @@ def main():
     for words in (['report'], ['replay'], ['top'], ['info'],
                   ['report', '--from', 'no\033such', '-i']):
         result(harmless(on_terminal(*words, TRACE)), 'a terminal and bts ' + words[0])
+    result(page(), 'a page of bts diff')
     result(b'\033]0;x\a' in run('report', TRACE), 'a file gets the names as they are')
     sys.exit(1 if FAILED else 0)
 

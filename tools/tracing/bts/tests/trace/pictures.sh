@@ -3,9 +3,10 @@
 #
 # Open dumps in other programs: pictures.sh DIR BTS. DIR contains the traces of record.sh.
 #
-# A headless Chromium shows the flame graph, and opens folded stacks and the timeline in speedscope
-# (from npm, kept in the cache). The pictures are DIR/*.png, for people to look at. The page of
-# speedscope must show the name of the file or of its task; each picture must have several colours.
+# A headless Chromium shows the flame graph and the page of bts diff, and opens folded stacks and the
+# timeline in speedscope (from npm, kept in the cache). The pictures are DIR/*.png, for people to look
+# at. The page of speedscope must show the name of the file or of its task; each picture must have
+# several colours.
 # KernelShark's library counts the branches of the trace. Prints KTAP.
 
 set -u
@@ -128,6 +129,45 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
+# add_script <PAGE: add a script to a page of bts diff. The script clicks on the first equal stretch
+# and on main, and puts what is visible after each click into the title.
+add_script() {
+	sed 's|^</body>|<script>\
+		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
+			s => s.textContent.startsWith("main"));\
+		const same = main.parentElement.querySelector(".same");\
+		const look = () => seen.push([same.querySelector(".l"),\
+			...document.querySelectorAll("section .at")].map(\
+			e => e.checkVisibility() ? e.textContent.trim() : "-").join(" "));\
+		look();\
+		for (const fold of [same, same, main.parentElement, main.parentElement]) {\
+			fold.querySelector("summary").click();\
+			look();\
+		}\
+		document.title = "seen: " + seen.join(" / ");\
+		</script>&|'
+}
+
+# Below main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show that the
+# line at which main begins is folded, unfolded and folded, and then the same of the difference.
+diff_page() {
+	"$bts" diff --html diff.html calls-more.dat calls-long.dat >"$work/said"
+	[ $? -eq 1 ] && add_script <diff.html | sed '/Content-Security-Policy/d' \
+		>"$work/open.html" && browser "file://$work/open.html" --dump-dom >"$work/page" || return 1
+	grep '<title>' "$work/page" | sed 's/^/# /'
+	line='8[[:space:]]*if (n &lt; 2)'
+	begin='[0-9][^/]*'
+	grep -q "<title>seen: - $line / $begin $line / - $line / - - / - $line</title>" "$work/page" &&
+		browser "file://$dir/diff.html" --screenshot="$dir/diff.png" >/dev/null && colours diff.png
+}
+
+# The policy of the page must keep the same script from running.
+diff_policy() {
+	add_script <diff.html >"$work/closed.html" &&
+		browser "file://$work/closed.html" --dump-dom >"$work/page" &&
+		grep -q '<title>bts diff</title>' "$work/page" && grep -q '<script>' "$work/page"
+}
+
 # speedscope FORMAT FILE WORDS: speedscope's page must show the words when the file is open.
 speedscope() {
 	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
@@ -174,9 +214,14 @@ if command -v chromium >/dev/null; then
 	result $? "Chromium shows the flame graph"
 	flame_clicks
 	result $? "the flame graph answers clicks and a search"
+	diff_page
+	result $? "Chromium folds the page of two runs, which has their sources"
+	diff_policy
+	result $? "no script can run in this page"
 else
 	skip "Chromium shows the flame graph" "no chromium"
 	skip "the flame graph answers clicks and a search" "no chromium"
+	skip "Chromium shows the page of two runs" "no chromium"
 fi
 if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedscope; then
 	speedscope folded calls.folded 'calls\.folded'

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Write a page of HTML.
+ *
+ * Included by: diff/, cmd/diff.c.
+ */
+#ifndef BTS_PAGE_H
+#define BTS_PAGE_H
+
+#include "lib/source.h"
+#include "show.h"
+#include "suspects.h"
+
+/**
+ * struct page - a page that is being written
+ * @forest:	the nodes of the runs
+ * @sources:	the source files
+ * @left:	number of rows of code that may still be written in this part
+ */
+struct page {
+	FILE			*out;
+	const struct forest	*forest;
+	struct sources		sources;
+	unsigned int		left;
+};
+
+/**
+ * struct rows - rows of code, one for each executed line
+ * @file:	the file of the last row or, before the first row, of the function; or NULL
+ * @line:	the line of the last row, or 0
+ * @mark:	the line to mark in @file, or 0
+ * @listed:	the last row is open, and lists lines of @file, which cannot be read
+ * @blind:	instructions without a line since the last row; they begin at @begin
+ * @depth:	number of levels of calls to unfold
+ */
+struct rows {
+	struct page		*page;
+	const char		*file;
+	unsigned int		line;
+	unsigned int		mark;
+	bool			listed;
+	uint64_t		blind;
+	struct place		begin;
+	unsigned int		depth;
+};
+
+/* page.c */
+void page_begin(struct page *p, const char *title);
+void page_end(struct page *p);
+/* Write the two runs beside each other. */
+void show_page(const struct comparison *c, FILE *out);
+/* Write the ranking of branches. */
+void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
+
+/* page_code.c */
+/* Begin rows in a function. @function may be NONE. */
+struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
+/* Add the instructions from @from to @to. If @last is set, include the instruction at @to. */
+void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);
+/* Add an item of the tree, @times times. */
+void rows_item(struct rows *r, uint32_t elem, uint64_t times);
+void rows_end(struct rows *r);
+/* Add the lines around a place, and mark the line of the place. */
+void rows_around(struct page *p, const struct place *place);
+
+#endif
