@@ -12,33 +12,97 @@
 #include "command.h"
 
 static const char usage[] =
-	"Usage: bts tui [OPTIONS] [FILE]\n\n"
-	"Browse calls, functions and source in a terminal.\n\n"
+	"Usage: bts tui [OPTIONS] [FILE]\n"
+	"       bts tui [OPTIONS] A B\n\n"
+	"Browse calls, functions and source in a terminal. With two traces, also browse the\n"
+	"differences between the runs.\n\n"
 	"  -h, --help         this text\n\n"
 	"Keys: arrows, page keys, Home and End move. Enter, left and right fold and unfold, e\n"
-	"and c unfold and fold all. / searches, n searches again, l finds the next loss. Tab\n"
-	"shows the next task, t functions, r calls, s the source of the selected function.\n"
-	"q quits.\n";
+	"and c unfold and fold all. / searches, n searches again, l finds the next loss. d goes\n"
+	"to the next difference, D to the previous one, and x shows the same difference in the\n"
+	"other run. Tab shows the next task, t functions, r calls, s the source of the selected\n"
+	"function. q quits.\n";
+
+/**
+ * struct tuis - the traces to browse
+ * @paths:	the traces; the second one may be NULL
+ */
+struct tuis {
+	const char		*paths[2];
+	unsigned int		nr;
+	struct tui		runs[2];
+	struct marks		marks[2];
+	struct comparison	comparison;
+};
+
+static int find_differences_of(struct tuis *t, const struct options *options)
+{
+	int status;
+
+	t->comparison.run[0].path = t->paths[0];
+	t->comparison.run[1].path = t->paths[1];
+	status = compare(&t->comparison, options);
+	for (unsigned int i = 0; i < 2; i++) {
+		marks_init(&t->marks[i], &t->comparison, i);
+		t->runs[i].marks = &t->marks[i];
+	}
+	return status;
+}
+
+static int browse(struct tuis *t, const struct options *options)
+{
+	int status = t->nr > 1 ? find_differences_of(t, options) : STATUS_OK;
+
+	for (unsigned int i = 0; i < t->nr && !status; i++)
+		status = tui_read(&t->runs[i], t->paths[i], options);
+	return status ? status : tui_screen(t->runs, t->nr);
+}
+
+static int end(struct tuis *t, int status)
+{
+	for (unsigned int i = 0; i < t->nr; i++) {
+		if (!t->runs[i].pipe.private)
+			continue;
+		tui_free(&t->runs[i]);
+		if (!status)
+			pipe_bill(&t->runs[i].pipe, stdout);
+		if (pipe_close(&t->runs[i].pipe))
+			status = status ? status : STATUS_FAILURE;
+	}
+	if (t->nr < 2)
+		return status;
+	marks_free(&t->marks[0]);
+	marks_free(&t->marks[1]);
+	return comparison_free(&t->comparison) ? STATUS_FAILURE : status;
+}
 
 static int run(void *ctx, const struct options *options)
 {
-	struct tui t = {};
-	int status, closed;
+	struct tuis *t = ctx;
 
-	(void)ctx;
 	/* Check this before reading the trace, which may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	status = tui_read(&t, options);
-	if (!t.pipe.private)
-		return status;
-	if (!status)
-		status = tui_screen(&t);
-	tui_free(&t);
-	pipe_bill(&t.pipe, stdout);
-	closed = pipe_close(&t.pipe);
-	return status ? status : closed;
+	/* These filters would hide calls by which the places of differences are found. */
+	if (t->nr > 1 && (options->dso || options->from || options->to))
+		return msg_misuse("bts tui", "--dso, --from and --to cannot be used with two "
+				  "traces");
+	if (t->nr < 2)
+		t->paths[0] = options->path;
+	return end(t, browse(t, options));
+}
+
+static int operands(void *ctx, struct options *o, int argc, char **argv)
+{
+	struct tuis *t = ctx;
+
+	t->nr = argc - optind == 2 ? 2 : 1;
+	if (t->nr == 1)
+		return command_input(o, argv[0], argc, argv);
+	t->paths[0] = argv[optind++];
+	t->paths[1] = argv[optind++];
+	return STATUS_OK;
 }
 
 int cmd_tui(int argc, char **argv)
@@ -49,8 +113,9 @@ int cmd_tui(int argc, char **argv)
 	};
 	static const struct command command = {
 		.usage = usage, .shorts = "h", .longs = longs,
-		.run = run,
+		.operands = operands, .run = run,
 	};
+	struct tuis t = {};
 
-	return command_main(&command, NULL, argc, argv);
+	return command_main(&command, &t, argc, argv);
 }

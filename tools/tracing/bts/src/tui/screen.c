@@ -14,19 +14,27 @@
 #include "lib/msg.h"
 #include "tui.h"
 
+/* The text of a difference is long, so it is indented less than the calls around it. */
+#define MARK_INDENT	20
+
 enum view { VIEW_CALLS, VIEW_TOP };
 
 /**
  * struct screen - the state of the terminal
+ * @runs:	one run, or two that are compared
+ * @tui:	the run that is shown
  * @tree:	the tree that is shown
  * @first:	the first call on the screen
  * @cursor:	the selected call
  * @top_first:	the first function on the screen
  * @top_cursor:	the selected function
+ * @difference:	number of the last difference to which a key jumped, or 0
  * @search:	the text of the last search
  * @message:	shown in the last line, until the next key
  */
 struct screen {
+	struct tui	*runs;
+	unsigned int	nr_runs;
 	struct tui	*tui;
 	enum view	view;
 	size_t		tree;
@@ -34,12 +42,14 @@ struct screen {
 	uint32_t	cursor;
 	size_t		top_first;
 	size_t		top_cursor;
+	uint32_t	difference;
 	char		search[64];
 	char		message[128];
 };
 
 static const char help[] =
 	"q quit  Enter fold  e/c all  / search  n next  l loss  Tab task  t top  r calls  s source";
+static const char help_differences[] = "d/D difference  x other run  ";
 
 static struct tree *tree(struct screen *s)
 {
@@ -67,21 +77,23 @@ static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
 		[FRAME_INLINED] = "",
 	};
 	const struct tree_node *n = &t->nodes[node];
-	uint32_t indent = 2 * n->depth;
+	uint32_t indent = 2 * n->depth, most = n->mark ? MARK_INDENT : 100;
 	char line[512];
 
+	if (indent > most)
+		indent = most;
 	if (n->sym)
 		snprintf(line, sizeof(line), "%14llu %10llu  %*s%c %s%s",
 			 (unsigned long long)n->insns, (unsigned long long)n->branches,
-			 (int)(indent < 100 ? indent : 100), "",
+			 (int)indent, "",
 			 n->next == node + 1 ? ' ' : n->folded ? '+' : '-', n->sym->name,
 			 marks[n->kind]);
 	else
-		snprintf(line, sizeof(line), "%14s %10s  %*s  # %s", "", "",
-			 (int)(indent < 100 ? indent : 100), "", n->text);
+		snprintf(line, sizeof(line), "%14s %10s  %*s  # %s", "", "", (int)indent, "",
+			 n->text);
 	if (chosen)
 		attron(A_REVERSE);
-	if (n->loss)
+	if (n->loss || n->mark)
 		attron(A_BOLD);
 	mvprintw(y, 0, "%-*.*s", COLS, COLS, line);
 	attroff(A_REVERSE | A_BOLD);
@@ -90,7 +102,7 @@ static void draw_node(const struct tree *t, uint32_t node, int y, bool chosen)
 static void draw_calls(struct screen *s)
 {
 	struct tree *t = tree(s);
-	char text[128], stack[32] = "";
+	char text[256], stack[32] = "", run[8] = "";
 	uint32_t node;
 
 	if (!t) {
@@ -99,8 +111,11 @@ static void draw_calls(struct screen *s)
 	}
 	if (t->stack)
 		snprintf(stack, sizeof(stack), ", stack %u", t->stack);
-	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s%s", "instructions", "branches",
-		 t->task->comm, t->task->pid, stack, t->full ? " (the beginning only)" : "");
+	if (s->nr_runs > 1)
+		snprintf(run, sizeof(run), " in %c", "AB"[s->tui - s->runs]);
+	snprintf(text, sizeof(text), "%14s %10s  calls of %s-%d%s%s%s", "instructions",
+		 "branches", t->task->comm, t->task->pid, run, stack,
+		 t->full ? " (the beginning only)" : "");
 	title(text);
 	node = t->nr ? s->first : NODE_NONE;
 	for (int y = 1; y <= rows() && node != NODE_NONE; y++) {
@@ -138,7 +153,10 @@ static void draw(struct screen *s)
 		draw_calls(s);
 	else
 		draw_top(s);
-	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, *s->message ? s->message : help);
+	if (!*s->message)
+		snprintf(s->message, sizeof(s->message), "%s%s",
+			 s->nr_runs > 1 ? help_differences : "", help);
+	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, s->message);
 	*s->message = 0;
 	refresh();
 }
@@ -220,6 +238,60 @@ static void jump(struct screen *s, const char *text)
 	s->cursor = node;
 	s->view = VIEW_CALLS;
 	centre(s);
+}
+
+/* Show the node @node of the tree @tree. */
+static void go_to(struct screen *s, size_t tree_nr, uint32_t node)
+{
+	s->tree = tree_nr;
+	s->cursor = node;
+	s->view = VIEW_CALLS;
+	tree_show(tree(s), node);
+	centre(s);
+}
+
+/* Go to the next or the previous difference in this tree or, after all its nodes, in another. */
+static void jump_difference(struct screen *s, bool back)
+{
+	size_t nr = s->tui->nr_trees, i = s->tree;
+	uint32_t from = s->cursor;
+
+	for (size_t tries = 0; tries <= nr && nr; tries++) {
+		uint32_t node = tree_difference(&s->tui->trees[i], from, back);
+
+		if (node != NODE_NONE) {
+			s->difference = s->tui->trees[i].nodes[node].difference;
+			go_to(s, i, node);
+			return;
+		}
+		i = back ? (i ? i : nr) - 1 : (i + 1) % nr;
+		from = back ? s->tui->trees[i].nr : NODE_NONE;
+	}
+	snprintf(s->message, sizeof(s->message), "%s", s->nr_runs > 1 ? "no difference" :
+		 "no other trace: bts tui A B compares two traces");
+}
+
+/* Show the last difference in the other run. */
+static void other_run(struct screen *s)
+{
+	if (s->nr_runs < 2)
+		return;
+	s->tui = s->tui == s->runs ? s->runs + 1 : s->runs;
+	s->tree = 0;
+	s->first = 0;
+	s->cursor = 0;
+	s->top_first = 0;
+	s->top_cursor = 0;
+	for (size_t i = 0; s->difference && i < s->tui->nr_trees; i++) {
+		uint32_t node = NODE_NONE;
+
+		while ((node = tree_difference(&s->tui->trees[i], node, false)) != NODE_NONE) {
+			if (s->tui->trees[i].nodes[node].difference == s->difference) {
+				go_to(s, i, node);
+				return;
+			}
+		}
+	}
 }
 
 static void ask_search(struct screen *s)
@@ -347,6 +419,13 @@ static void other_key(struct screen *s, int key)
 	case 'l':
 		jump(s, NULL);
 		break;
+	case 'd':
+	case 'D':
+		jump_difference(s, key == 'D');
+		break;
+	case 'x':
+		other_run(s);
+		break;
 	case 't':
 	case 'r':
 		s->view = key == 't' ? VIEW_TOP : VIEW_CALLS;
@@ -368,9 +447,9 @@ static bool key_pressed(struct screen *s, int key)
 	return true;
 }
 
-int tui_screen(struct tui *t)
+int tui_screen(struct tui *runs, unsigned int nr_runs)
 {
-	struct screen s = { .tui = t };
+	struct screen s = { .runs = runs, .nr_runs = nr_runs, .tui = runs };
 	SCREEN *terminal;
 
 	setlocale(LC_ALL, "");

@@ -4,7 +4,7 @@
  * call contains the index of the first node after its end. So a folded call is skipped in one step,
  * and no node needs a list of children.
  *
- * Only the first million calls and rows of a trace are kept (56 MiB); --time and --task select
+ * Only the first million calls and rows of a trace are kept (64 MiB); --time and --task select
  * another part. The sums by function and line cover the whole trace.
  */
 #include <stdlib.h>
@@ -55,36 +55,103 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 	return n;
 }
 
-/* frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. */
+/*
+ * frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. Its upper
+ * half is the frame's state, see marks.h.
+ */
+static uint32_t node_of_frame(const struct frame *f)
+{
+	return (uint32_t)(uintptr_t)f->node - 1;
+}
+
+static uint32_t state_of(const struct calls *c, uint32_t depth)
+{
+	return depth ? (uintptr_t)c->now.frames[depth - 1].node >> 32 : 0;
+}
+
 static uint32_t parent_of(const struct calls *c, uint32_t depth)
 {
-	uintptr_t node = depth ? (uintptr_t)c->now.frames[depth - 1].node : 0;
+	return depth ? node_of_frame(&c->now.frames[depth - 1]) : NODE_NONE;
+}
 
-	return node ? node - 1 : NODE_NONE;
+static struct marker *marker_of(struct tui *t, struct calls *c)
+{
+	if (c->node)
+		return c->node;
+	t->markers = mem_realloc(t->markers, t->nr_markers + 1, sizeof(*t->markers));
+	c->node = mem_alloc(sizeof(struct marker));
+	*(struct marker *)c->node = marker_begin(t->marks, c->task->pid);
+	t->markers[t->nr_markers++] = c->node;
+	return c->node;
+}
+
+static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const struct mark *mark)
+{
+	for (unsigned int i = 0; i < MARK_ROWS && mark->rows[i]; i++) {
+		struct tree_node *n = add_node(t, tree, parent);
+
+		if (!n)
+			return;
+		n->text = mem_strdup(mark->rows[i]);
+		n->difference = i ? 0 : mark->number;
+		n->mark = true;
+	}
+}
+
+/* Add the differences whose place is here, inside the frame at index @depth - 1. */
+static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
+{
+	struct marker *marker = marker_of(t, c);
+	const struct mark *mark;
+
+	while ((mark = marker_here(marker, state_of(c, depth)))) {
+		add_mark(t, tree_of(t, c), parent_of(c, depth), mark);
+		marker->next++;
+	}
+}
+
+/* Count the frame, and return its state. */
+static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *f)
+{
+	uint32_t depth = c->now.depth - 1, state;
+	bool counted;
+
+	if (!t->marks)
+		return 0;
+	state = marker_enter(t->marks, f, state_of(c, depth), &counted);
+	if (counted) {
+		add_marks(t, c, depth);
+		marker_of(t, c)->calls++;
+	}
+	return state;
 }
 
 static void enter(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
 	struct tree *tree = tree_of(t, c);
+	uint64_t state = count_frame(t, c, f);
 	struct tree_node *n = add_node(t, tree, parent_of(c, c->now.depth - 1));
 
-	f->node = NULL;
+	f->node = (void *)(uintptr_t)(state << 32);
 	if (!n)
 		return;
 	n->sym = f->sym;
 	n->kind = f->kind;
-	f->node = (void *)(uintptr_t)tree->nr;
+	f->node = (void *)(uintptr_t)(state << 32 | tree->nr);
 }
 
 static void leave(struct calls *c, struct frame *f)
 {
-	struct tree *tree = tree_of(c->ctx, c);
+	struct tui *t = c->ctx;
+	struct tree *tree = tree_of(t, c);
 	struct tree_node *n;
 
-	if (!f->node)
+	if (t->marks && marker_counts(state_of(c, c->now.depth)))
+		add_marks(t, c, c->now.depth);
+	if (node_of_frame(f) == NODE_NONE)
 		return;
-	n = &tree->nodes[(uintptr_t)f->node - 1];
+	n = &tree->nodes[node_of_frame(f)];
 	n->insns = c->insns - f->insns_at;
 	n->branches = c->branches - f->branches_at;
 	n->next = tree->nr;
@@ -180,18 +247,31 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-int tui_read(struct tui *t, const struct options *options)
+/* End the frames. Add differences that have not been found to the end of the task. */
+static void end_marks(struct tui *t, struct calls *c)
+{
+	struct marker *marker = marker_of(t, c);
+
+	calls_end(c);
+	for (; marker->next < marker->end; marker->next++)
+		add_mark(t, tree_of(t, c), NODE_NONE, marker->next);
+}
+
+int tui_read(struct tui *t, const char *path, const struct options *options)
 {
 	int status;
 
 	t->pipe.consumer = (struct consumer) {
 		.ctx = t, .branch = branch, .row = row, .fold = fold,
 	};
-	if (!pipe_open(&t->pipe, options->path, options))
+	if (!pipe_open(&t->pipe, path, options))
 		return STATUS_FAILURE;
 	status = pipe_run(&t->pipe);
-	for (struct task *task = t->pipe.tasks; task; task = task->list_next)
+	for (struct task *task = t->pipe.tasks; task; task = task->list_next) {
+		if (task->priv && t->marks)
+			end_marks(t, task->priv);
 		calls_free(task);
+	}
 	/* Unfold only the outermost calls of a task. */
 	for (size_t i = 0; i < t->nr_trees; i++)
 		for (uint32_t n = 0; n < t->trees[i].nr; n++)
@@ -211,6 +291,9 @@ void tui_free(struct tui *t)
 	free(t->trees);
 	free(t->functions);
 	tally_free(&t->by_stack);
+	for (size_t i = 0; i < t->nr_markers; i++)
+		free(t->markers[i]);
+	free(t->markers);
 	tally_free(&t->by_function);
 	tally_free(&t->lines);
 }
@@ -250,5 +333,16 @@ uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text)
 		if (text ? n->sym && strstr(n->sym->name, text) : n->loss)
 			return node;
 	}
+	return NODE_NONE;
+}
+
+uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back)
+{
+	uint32_t node = from;
+
+	/* NODE_NONE + 1 is 0. */
+	while (back ? node-- > 0 : ++node < tree->nr)
+		if (tree->nodes[node].difference)
+			return node;
 	return NODE_NONE;
 }

@@ -10,6 +10,7 @@
 #include "flow/calls.h"
 #include "flow/pipeline.h"
 #include "flow/tally.h"
+#include "marks.h"
 
 #define NODE_NONE UINT32_MAX
 
@@ -25,6 +26,8 @@
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	branches are missing here
+ * @difference:	number of the difference of which this is the first row, or 0
+ * @mark:	the row is part of a difference
  * @folded:	the nodes inside this call are hidden
  */
 struct tree_node {
@@ -36,8 +39,10 @@ struct tree_node {
 	uint32_t	parent;
 	uint32_t	next;
 	uint32_t	depth;
+	uint32_t	difference;
 	uint8_t		kind;
 	bool		loss;
+	bool		mark;
 	bool		folded;
 };
 
@@ -60,6 +65,8 @@ struct tree {
  * @functions:	the same sums, sorted by instructions
  * @lines:	sums; key: function, line, name of the file
  * @count:	the count of the step that is being added
+ * @marks:	the differences from another run, or NULL
+ * @markers:	for each task, the next of these differences
  */
 struct tui {
 	struct pipe		pipe;
@@ -72,10 +79,13 @@ struct tui {
 	size_t			nr_functions;
 	struct tally		lines;
 	uint64_t		count;
+	const struct marks	*marks;
+	struct marker		**markers;
+	size_t			nr_markers;
 };
 
-/* tree.c: fill the trees and sums from the trace, and free them. */
-int tui_read(struct tui *t, const struct options *options);
+/* tree.c: fill the trees and sums from a trace, with t->marks set, and free them. */
+int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
 /* Return the next or the previous visible node, or NODE_NONE if there is none. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
@@ -85,8 +95,14 @@ void tree_show(struct tree *tree, uint32_t node);
 /* Find the next call, cyclically, whose name contains @text or, if @text is NULL, the next loss. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
-/* screen.c: run the terminal until the user quits. */
-int tui_screen(struct tui *t);
+/*
+ * Return the next difference after a node or, with @back, the one before it. @from may be NODE_NONE,
+ * for the first difference, or with @back the number of nodes. Return NODE_NONE if there is none.
+ */
+uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
+
+/* screen.c: run the terminal until the user quits. @runs are one run, or two that are compared. */
+int tui_screen(struct tui *runs, unsigned int nr_runs);
 
 /* source.c: show the lines around a function with their counts. */
 void tui_source(struct tui *t, struct sym *sym);

@@ -987,7 +987,7 @@ judge lib_example valgrind "callgrind: the example of libbts counts the same cal
 	judge_lib_example
 judge lib g++ "libbts.py gives the same answers" judge_lib_python
 judge lib_threads - "libbts gives the same answers in several threads" judge_lib_threads
-for what in calls top inline resize quit loss progress bad colour; do
+for what in calls top inline resize quit loss progress differences bad colour; do
 	judge tui tmux "tui: $what" judge_tui $what
 done
 echo "1..$n"

@@ -36,11 +36,12 @@ shows() {
 	done
 }
 
-# tui COLUMNS ROWS TRACE [OPTION]: run bts tui in a terminal of this size. When bts ends, print its
+# tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts ends, print its
 # status.
 tui() {
+	other=${4:+"'$4'"}
 	term new-session -d -x "$1" -y "$2" \
-		"'$bts' tui ${4:-} '$3' 2>'$work/tui.errors'; echo status \$?; read -r end" &&
+		"'$bts' tui '$3' $other 2>'$work/tui.errors'; echo status \$?; read -r end" &&
 		shows 'instructions  *branches'
 }
 
@@ -117,6 +118,26 @@ tui_progress() {
 	# If rows appear on the terminal, the percentage does not.
 	term new-session -d -x 80 -y 10 "'$bts' replay -D 4 '$work/long.dat'; echo status \$?; read -r end" &&
 		shows '^status 0' && ! screen | grep '%'
+}
+
+# The trace calls-more.dat has a deeper recursion. In both trees, the innermost fib of the one run
+# must contain the difference, which the other run's call has at the same place.
+tui_differences() {
+	tui 120 40 calls.dat calls-more.dat && shows 'calls of calls-[0-9]* in A$' && press d &&
+		shows '#  *they meet at fib+0x' && difference_in_fib || return 1
+	press x && shows 'calls of calls-[0-9]* in B$' && shows '#  *B goes straight on' &&
+		difference_in_fib || return 1
+	press Home D && shows '# difference 1: fib+' && press q && shows '^status 0' && tui_end ||
+		return 1
+	term new-session -d "'$bts' tui --from main calls.dat calls-more.dat; echo status \$?; read -r end" &&
+		shows 'cannot be used with two traces' && shows '^status 2' && tui_end
+	tui 100 30 calls.dat && press d && shows 'bts tui A B compares two traces'
+}
+
+# Twelve calls of fib must begin above the difference, the last one right above it.
+difference_in_fib() {
+	screen | grep -B 1 '# difference 1: fib+' | head -n 1 | grep -q -e '- fib$' &&
+		[ "$(screen | sed -n '/# difference 1/q; p' | grep -c -e '- fib$')" -eq 12 ]
 }
 
 tui_bad() {
