@@ -36,8 +36,8 @@ shows() {
 	done
 }
 
-# tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts ends, print its
-# status.
+# tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts ends,
+# print its status.
 tui() {
 	other=${4:+"'$4'"}
 	term new-session -d -x "$1" -y "$2" \
