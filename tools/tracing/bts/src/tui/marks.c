@@ -111,7 +111,7 @@ struct marker marker_begin(const struct marks *m, int pid)
 uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t around,
 		      bool *counted)
 {
-	uint32_t function = forest_function(m->forest, f->sym, 0);
+	uint32_t function = forest_function(m->forest, f->sym, 0, NULL);
 	const struct function *fn = &m->forest->functions[function];
 	bool entry = f->kind == FRAME_SYSCALL || f->kind == FRAME_INTERRUPT;
 	bool hidden = fn->stub || (entry && !m->forest->all);
