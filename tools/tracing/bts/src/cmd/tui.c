@@ -84,10 +84,10 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* These filters would hide calls by which the places of differences are found. */
-	if (t->nr > 1 && (options->dso || options->from || options->to))
-		return msg_misuse("bts tui", "--dso, --from and --to cannot be used with two "
-				  "traces");
+	/* The number of calls before a difference is its place, so calls must not be hidden or added. */
+	if (t->nr > 1 && (options->dso || options->from || options->to || options->inlines))
+		return msg_misuse("bts tui", "--dso, --from, --to and --inline cannot be used with "
+				  "two traces");
 	if (t->nr < 2)
 		t->paths[0] = options->path;
 	return end(t, browse(t, options));
