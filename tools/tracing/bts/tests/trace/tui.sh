@@ -95,9 +95,14 @@ tui_resize() {
 
 # Show a trace with several tasks. At the end, the summary is printed, and the old screen is back.
 tui_quit() {
-	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab &&
-		shows 'calls of throws-' && [ "$first" != "$(screen | head -n 1)" ] &&
-		press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
+	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab || return 1
+	tries=0
+	while [ "$first" = "$(screen | head -n 1)" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || return 1
+		sleep 0.1
+	done
+	shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
 		! screen | grep -q 'calls of'
 }
 
