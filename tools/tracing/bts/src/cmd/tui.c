@@ -84,7 +84,7 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* The number of calls before a difference is its place, so calls must not be hidden or added. */
+	/* The number of calls before a difference is its place, so hide or add no calls. */
 	if (t->nr > 1 && (options->dso || options->from || options->to || options->inlines))
 		return msg_misuse("bts tui", "--dso, --from, --to and --inline cannot be used with "
 				  "two traces");

@@ -101,7 +101,7 @@ struct beside {
 	uint32_t		latest;
 };
 
-/* The callbacks for find_differences(). Their data is a struct beside, with @forest and @rows set. */
+/* The callbacks for find_differences(). Their data is a struct beside with @forest and @rows. */
 extern const struct find_ops beside_ops;
 
 /* Return the item at an index of the stretch, or NULL if the item was not kept. */

@@ -4,8 +4,8 @@
  *
  * For each pair of tasks, a table lists the differences, and below it is the aligned call tree
  * (beside.h): the calls that contain differences are unfolded, everything that is equal is folded.
- * <details> folds without a script. The page's policy forbids scripts and any access to the network,
- * so a wrong name in a trace could not do harm even if its text were not escaped.
+ * <details> folds without a script. The page's policy forbids scripts and any access to the
+ * network, so a wrong name in a trace could not do harm even if its text were not escaped.
  *
  * The page is also well-formed XML, which tests can read.
  */
@@ -141,8 +141,8 @@ static void put_table(struct page_task *t)
 {
 	if (!t->rows)
 		return;
-	fputs("<table class=\"two\"><tr><th>#</th><th>where the runs differ</th><th class=\"ka\">A</th>"
-	      "<th class=\"kb\">B</th></tr>\n", t->p->out);
+	fputs("<table class=\"two\"><tr><th>#</th><th>where the runs differ</th>"
+	      "<th class=\"ka\">A</th><th class=\"kb\">B</th></tr>\n", t->p->out);
 	for (size_t i = 0; i < t->rows; i++)
 		put_row(t, i);
 	fputs("</table>\n", t->p->out);
@@ -307,7 +307,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 		function_text(name, sizeof(name), &p->forest->functions[called[i].function]);
 		/* Names of C++ functions can be longer than a line. */
 		if (strlen(name) == CALLED_MAX)
-			strcpy(name + CALLED_MAX - 3, "...");
+			memcpy(name + CALLED_MAX - 3, "...", 4);
 		fputs(i ? ", " : "; calls ", p->out);
 		html_text(p->out, name);
 		if (called[i].times > 1)
@@ -363,7 +363,8 @@ static void put_stretch(struct page_task *t, const struct stretch *s)
 	while (i < s->nr && !stretch_item(s, i))
 		i++;
 	if (s->nr > 2 * STRETCH_ENDS)
-		fprintf(out, "<div class=\"l\"><i></i><s>%s more calls, loops and branches</s></div>\n",
+		fprintf(out, "<div class=\"l\"><i></i><s>%s more calls, loops and branches</s>"
+			"</div>\n",
 			text_commas(s->nr - 2 * STRETCH_ENDS));
 	t->p->left = STRETCH_ROWS;
 	for (; i < s->nr && (item = stretch_item(s, i)); i++)

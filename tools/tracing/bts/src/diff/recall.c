@@ -6,8 +6,9 @@
  * compared with the remembered calls from the same place in the code. If the call returns in the
  * same way, its tree is known. Otherwise the caller takes the branches again, one by one.
  *
- * The remembered calls from a place form a tree of states. A state is a branch, and its children are
- * the branches that followed. If too few calls at a place repeat an earlier call, the place rests.
+ * The remembered calls from a place form a tree of states. A state is a branch, and its children
+ * are the branches that followed. If too few calls at a place repeat an earlier call, the place
+ * rests.
  */
 #include <stdlib.h>
 #include <string.h>

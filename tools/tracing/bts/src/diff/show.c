@@ -216,8 +216,8 @@ char *noise_text(const struct comparison *c)
 	struct bytes text = {};
 
 	if (!c->forest.all)
-		bytes_format(&text, "not compared (--all compares them): %s and %s interrupts and page "
-			     "faults, %s and %s branches in the kernel, %s and %s lookups of library "
+		bytes_format(&text, "not compared (--all compares them): %s and %s interrupts and "
+			     "page faults, %s and %s branches in the kernel, %s and %s lookups of library "
 			     "functions\n",
 			     text_commas(a->interrupts), text_commas(b->interrupts),
 			     text_commas(a->kernel), text_commas(b->kernel),

@@ -37,7 +37,7 @@ enum {
 	DAT_SECTION_BTS		= 0x4254,
 	/*
 	 * Only in traces of bts: the index. For each CPU: its number and the number of its chunks,
-	 * 32 bits each; then 64 bits for each chunk: the time of its first page, and DAT_INDEX_MAPS.
+	 * 32 bits each; then 64 bits for each chunk: the time of its first page, DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };

@@ -25,7 +25,7 @@ enum colour {
 	"  --color[=WHEN]     colour the text: always, never, or auto, on terminals only (auto)\n"
 
 /*
- * Handle the option --color of a command. @when is always, auto, never, or NULL, which means always.
+ * Handle the option --color of a command. @when is always, auto, never, or NULL for always.
  * Return STATUS_OK or, after a message, STATUS_MISUSE.
  */
 int colour_option(const char *command, const char *when);

@@ -2,7 +2,7 @@
 /*
  * Read source files.
  *
- * Included by: diff/, tui/.
+ * Included by: lib/, diff/, tui/.
  */
 #ifndef BTS_SOURCE_H
 #define BTS_SOURCE_H

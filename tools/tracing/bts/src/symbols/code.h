@@ -2,7 +2,7 @@
 /*
  * Decode the instructions of a straight run, and the branch at its end.
  *
- * Included by: symbols/, flow/, why/.
+ * Included by: symbols/, flow/, diff/, why/.
  */
 #ifndef BTS_CODE_H
 #define BTS_CODE_H

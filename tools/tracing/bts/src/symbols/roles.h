@@ -2,7 +2,7 @@
 /*
  * Find the role of a function by its name: how the function is entered and left.
  *
- * Included by: symbols/, flow/.
+ * Included by: symbols/, flow/, diff/.
  */
 #ifndef BTS_ROLES_H
 #define BTS_ROLES_H

@@ -56,8 +56,8 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 }
 
 /*
- * frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. Its upper
- * half is the frame's state, see marks.h.
+ * frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. The
+ * upper half of frame.node is the frame's state, see marks.h.
  */
 static uint32_t node_of_frame(const struct frame *f)
 {

@@ -96,8 +96,9 @@ void tree_show(struct tree *tree, uint32_t node);
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*
- * Return the next difference after a node or, with @back, the one before it. @from may be NODE_NONE,
- * for the first difference, or with @back the number of nodes. Return NODE_NONE if there is none.
+ * Return the next difference after node @from or, with @back, the previous difference. @from may be
+ * NODE_NONE for the first difference, or, with @back, the number of nodes for the last. Return
+ * NODE_NONE if there is no such difference.
  */
 uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 

@@ -2,8 +2,8 @@
 /*
  * Write a trace with hostile names: odd FILE [ADDRESS]
  *
- * A task calls a function of a JIT compiler twice, or ODD_CALLS times. Each name contains a quote, a
- * tag of HTML, UTF-8, an invalid byte, and sequences that set a terminal's title and colour. With
+ * A task calls a function of a JIT compiler twice, or ODD_CALLS times. Each name contains a quote,
+ * a tag of HTML, UTF-8, an invalid byte, and sequences that set a terminal's title and colour. With
  * ADDRESS, the task also takes branches in /throws, a program without a build ID that begins at
  * 0x400000.
  */

@@ -6,7 +6,8 @@ Compare a trace with its copy, in which N processes run the same program at diff
     clones.py BTS TRACE COPY N
 
 generate.c has made the copy with BTS_PROCESSES=N: process K has the PIDs plus 1000 K, and maps its
-files 4096 K bytes higher. Each branch, and each call of main(), must have the same names as in the trace.
+files 4096 K bytes higher. Each branch, and each call of main(), must have the same names as in the
+trace.
 """
 import csv
 import subprocess

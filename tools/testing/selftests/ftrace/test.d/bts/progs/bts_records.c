@@ -34,7 +34,7 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* offset in the page; 0 if the page's header has not been read yet */
+	size_t offset;		/* in the page; 0 before the page's header is read */
 	unsigned long long time;
 	struct record next;
 	bool valid;
