@@ -481,8 +481,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * @depth:	0 for the function that is inlined in the function of the place, 1 for the function
  *		that is inlined in that inlined function, and so on
  *
- * Return: the inlined function; NULL if the place has not so many inlined functions, or if memory
- * runs out.
+ * Return: the inlined function; NULL if fewer functions are inlined at the place, or if memory runs
+ * out.
  */
 const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_place *place,
 				  unsigned int depth);

@@ -8,7 +8,7 @@
  *	                        --by <tab> function|edge|loop|line|dso <tab> function (default), ...
  *	  -f lcov            lines, functions and branches
  *	  -f pcs             addresses
- *	                     -> -f <tab> lcov|pcs <tab> lines, functions and branches
+ *	                     -> -f <tab> lcov|pcs <tab>
  *
  * The second column names the kind of the argument (FILE, DIR, USER, PID, EVENT ...), lists its
  * values, or is empty.
@@ -81,7 +81,10 @@ static const char *known_values(const char *forms)
 	return NULL;
 }
 
-/* Read "-b, --by WHAT", which ends in a 0. An argument in brackets ([=SIZE]) is no word. */
+/*
+ * Read the forms "-b, --by WHAT", which end in a 0. An argument in brackets ([=SIZE]) belongs to the
+ * word of the option, so it is left out.
+ */
 static void read_forms(struct list *l, char *forms, const char *text)
 {
 	char *bracket = strchr(forms, '['), *argument = forms, *name;

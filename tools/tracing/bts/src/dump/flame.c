@@ -5,8 +5,8 @@
  * are sorted by name.
  *
  * A tooltip shows the name and the count of a box. The last line has the number of boxes too narrow
- * or too deep to be drawn. Where the picture is opened by itself, its script answers clicks. In a
- * document, as an image, the script does not run.
+ * or too deep to be drawn. If the picture is opened by itself, its script answers clicks. If the
+ * picture is an image in a document, the script does not run.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * Find the inlined calls that a step enters.
  *
- * The code of an inlined function is entered when control moves there from outside: in the midst of
- * a straight run, by a jump, or when a call returns to it. The rules of calls.c give the same calls
- * from the frames of a task; the rules here need only the step, so a step that was taken a million
- * times is examined once.
+ * The code of an inlined function is entered when control moves there from outside: in the middle
+ * of a straight run, by a jump, or when a call returns there. The rules of calls.c give the same
+ * calls from the frames of a task. The rules here need only the step, so a step that was taken a
+ * million times is examined once.
  */
 #include "symbols/inlines.h"
 #include "symbols/roles.h"
