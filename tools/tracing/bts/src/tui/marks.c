@@ -4,8 +4,8 @@
  *
  * The compared trees (diff/tree.h) do not contain all calls of a task: for example, a system call
  * is a branch. So the calls that the trees contain are counted while the trace is read again, in
- * the same way as diff/grow.c builds the trees. A difference is found by the number of calls before it,
- * and by the number of calls that have not ended.
+ * the same way as diff/grow.c builds the trees. A difference is found by the number of calls before
+ * it, and by the number of calls that have not ended.
  */
 #include <stdlib.h>
 
