@@ -404,6 +404,7 @@ static void end_track(struct grown *g, struct task *task)
 			      t->body->levels[0].now.nr);
 	put_body(g, t->body);
 	t->body = NULL;
+	recall_free(&t->recall);
 }
 
 static void drop_empty(struct grown *g)

@@ -208,6 +208,25 @@ void recall_learn(struct forest *f, struct recall *r, const struct pending *p)
 		f->memory->states[state].result = new_result(f, p->node);
 }
 
+void recall_more_log(struct recall *r)
+{
+	if (r->log_room == RECALL_LOG) {
+		r->base = r->nr_log;
+		return;
+	}
+	r->log_room = r->log_room ? 2 * r->log_room : 64;
+	r->log = mem_realloc(r->log, r->log_room, sizeof(*r->log));
+}
+
+static void add_step(struct recall *r, struct step *s)
+{
+	if (r->nr == r->steps_room) {
+		r->steps_room = r->steps_room ? 2 * r->steps_room : 16;
+		r->steps = mem_realloc(r->steps, r->steps_room, sizeof(*r->steps));
+	}
+	r->steps[r->nr++] = s;
+}
+
 bool recall_begin(struct forest *f, struct recall *r, struct step *call)
 {
 	uint32_t nr = token_of(f, (uintptr_t)call->priv - 1)->site;
@@ -229,8 +248,8 @@ bool recall_begin(struct forest *f, struct recall *r, struct step *call)
 	r->state = site->root;
 	r->ret = call->from + call->length;
 	r->begin = r->nr_log;
-	r->steps[0] = call;
-	r->nr = 1;
+	r->nr = 0;
+	add_step(r, call);
 	return true;
 }
 
@@ -252,7 +271,7 @@ bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		return true;
 	}
 	r->state = state;
-	r->steps[r->nr++] = s;
+	add_step(r, s);
 	return true;
 }
 
@@ -263,4 +282,11 @@ void recall_fail(struct recall *r)
 	/* The log was emptied in the meantime. */
 	if (r->base > r->begin)
 		r->base = r->begin;
+}
+
+void recall_free(struct recall *r)
+{
+	free(r->log);
+	free(r->steps);
+	*r = (struct recall) {};
 }

@@ -17,16 +17,21 @@
 
 /**
  * struct recall - the latest branches of a task, and the call that is being recalled
- * @log:	tokens of the latest branches; there were @nr_log branches, and @base are forgotten
+ *
+ * The lists grow on demand, because there may be thousands of tasks.
+ *
+ * @log:	tokens of the latest branches, with room for @log_room; there were @nr_log branches, and
+ *		@base are forgotten
  * @broken:	calls that began before this branch are not remembered
  * @site:	the call's place in the code, plus 1, or 0 if no call is being recalled
  * @state:	the state that the branches so far have reached
  * @ret:	the return address
  * @begin:	@nr_log when the call began
- * @steps:	the call and its branches so far
+ * @steps:	the call and its branches so far; @nr steps, with room for @steps_room
  */
 struct recall {
-	uint32_t		log[RECALL_LOG];
+	uint32_t		*log;
+	size_t			log_room;
 	uint64_t		nr_log;
 	uint64_t		base;
 	uint64_t		broken;
@@ -34,7 +39,8 @@ struct recall {
 	uint32_t		state;
 	uint64_t		ret;
 	uint64_t		begin;
-	struct step		*steps[RECALL_MAX];
+	struct step		**steps;
+	size_t			steps_room;
 	uint32_t		nr;
 };
 
@@ -64,11 +70,14 @@ struct recalled {
 	uint32_t	noise[NOISE_KINDS];
 };
 
+/* Make room in the log. Forget its branches if it is as large as possible. */
+void recall_more_log(struct recall *r);
+
 /* Add a branch to the log. */
 static inline void recall_log(struct recall *r, uint32_t token)
 {
-	if (r->nr_log - r->base == RECALL_LOG)
-		r->base = r->nr_log;
+	if (r->nr_log - r->base == r->log_room)
+		recall_more_log(r);
 	r->log[r->nr_log++ - r->base] = token;
 }
 
@@ -91,5 +100,6 @@ bool recall_step(struct forest *f, struct recall *r, struct step *s,
 
 /* The call must be taken again. Remove its branches from the log. */
 void recall_fail(struct recall *r);
+void recall_free(struct recall *r);
 
 #endif
