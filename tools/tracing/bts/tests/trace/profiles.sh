@@ -7,7 +7,7 @@
 #		other/mix, which is a different build
 #	judge	compare the recordings of these programs with mix's; print KTAP
 #
-# shellcheck disable=SC2086,SC2317 # options; result calls them
+# shellcheck disable=SC2086 # options
 
 set -u
 
@@ -105,30 +105,22 @@ fewer() {
 	cmp mix-1.out "$1.out" && [ "$after" -lt "$before" ]
 }
 
-# result WORDS COMMAND...
-result() {
-	words=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n $words"
-	else
-		echo "not ok $n $words"
-		failed=1
-	fi
-}
-
 if [ "$what" = make ]; then
 	make_programs
 	exit
 fi
-n=0
-failed=0
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "${source%/*}/../../ktap.sh"
 echo "TAP version 13"
-result "profiles of several traces are sums" all_add_up
-result "traces of two builds are refused" builds_refused
-result "llvm-bolt has no stale function" not_stale
-result "llvm-bolt's program takes fewer branches" fewer mix-bolted
-result "clang's program takes fewer branches" fewer mix-sampled
+all_add_up
+result $? "profiles of several traces are sums"
+builds_refused
+result $? "traces of two builds are refused"
+not_stale
+result $? "llvm-bolt has no stale function"
+fewer mix-bolted
+result $? "llvm-bolt's program takes fewer branches"
+fewer mix-sampled
+result $? "clang's program takes fewer branches"
 echo "1..$n"
 exit $failed

@@ -6,8 +6,6 @@
 # In DIR, record.sh has recorded calls. generate.c makes traces of 10,000 threads, and of 10,000
 # processes, that take the same branches in turn and never end. Each command must read these traces
 # with 300 MB of data. The counts must be 10,000 times those of calls. Prints KTAP.
-#
-# shellcheck disable=SC2317 # check calls them
 
 set -u
 
@@ -17,24 +15,11 @@ progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$dir" || exit 1
-n=0
-failed=0
 many=10000
+# shellcheck source=tools/tracing/bts/tests/ktap.sh
+. "$progs/../../ktap.sh"
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
-
-# check WORDS COMMAND...
-check() {
-	words=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n $words"
-	else
-		echo "not ok $n $words"
-		failed=1
-	fi
-}
 
 # make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls (0: all).
 make() {
@@ -101,9 +86,13 @@ same_speed() {
 echo "TAP version 13"
 build_generate && make threads 0 BTS_TASKS && make processes 0 BTS_PROCESSES &&
 	make threads-part 100 BTS_TASKS && make processes-part 100 BTS_PROCESSES || exit 1
-check "each command reads 10,000 threads with 300 MB" commands threads
-check "each command reads 10,000 processes with 300 MB" commands processes
-check "the counts are those of one task, 10,000 times" same_counts threads processes
-check "processes are nearly as fast as threads" same_speed
+commands threads
+result $? "each command reads 10,000 threads with 300 MB"
+commands processes
+result $? "each command reads 10,000 processes with 300 MB"
+same_counts threads processes
+result $? "the counts are those of one task, 10,000 times"
+same_speed
+result $? "processes are nearly as fast as threads"
 echo "1..$n"
 exit $failed

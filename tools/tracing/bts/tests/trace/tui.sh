@@ -22,18 +22,31 @@ press() {
 	term send-keys "$@"
 }
 
-# shows PATTERN: wait until a line matches, at most ten seconds.
-shows() {
+# wait_for COMMAND...: wait until COMMAND succeeds, at most ten seconds.
+wait_for() {
 	tries=0
-	until screen | grep -q -e "$1"; do
+	until "$@"; do
 		tries=$((tries + 1))
 		[ $tries -lt 100 ] || {
-			echo "# no line is like: $1"
+			echo "# in vain: $*"
 			screen | sed 's/^/# | /'
 			return 1
 		}
 		sleep 0.1
 	done
+}
+
+matches() { # PATTERN
+	screen | grep -q -e "$1"
+}
+
+# shows PATTERN: wait until a line matches.
+shows() {
+	wait_for matches "$1"
+}
+
+differs() { # LINE
+	[ "$1" != "$(screen | head -n 1)" ]
 }
 
 # tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts ends,
@@ -95,14 +108,8 @@ tui_resize() {
 
 # Show a trace with several tasks. At the end, the summary is printed, and the old screen is back.
 tui_quit() {
-	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab || return 1
-	tries=0
-	while [ "$first" = "$(screen | head -n 1)" ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 100 ] || return 1
-		sleep 0.1
-	done
-	shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
+	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab && wait_for differs "$first" &&
+		shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
 		! screen | grep -q 'calls of'
 }
 
