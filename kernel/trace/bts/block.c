@@ -51,6 +51,9 @@
 /* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
+/* A task may sleep so often in a wait before its wake-ups count as in vain. */
+#define BTS_SLEEPS	16
+
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
 /* The interrupt itself does nothing, but its return to user mode reads TIF_NOTIFY_RESUME. */
@@ -155,6 +158,28 @@ void bts_poll(void)
 	schedule_delayed_work(&bts_poll_work, BTS_POLL_AGAIN);
 }
 
+/*
+ * Sleep until the backlogs are empty. When they are, the ring buffer has little room, so the
+ * branches with which a task wakes up may be held. If they are so many that an interrupt
+ * always drains them before the task checks again, the task would wait for them forever. So
+ * after some wake-ups in vain, branches of this task are no longer held.
+ */
+static void bts_sleep(unsigned int *sleeps)
+{
+	if (++*sleeps > BTS_SLEEPS)
+		trace_recursion_set(TRACE_BTS_WAIT_BIT);
+	schedule();
+}
+
+/* The task continues. Drain the rest of its wake-up first, so that it is not held. */
+static void bts_stop_sleeping(void)
+{
+	if (!trace_recursion_test(TRACE_BTS_WAIT_BIT))
+		return;
+	ds_bts_flush_cpu();
+	trace_recursion_clear(TRACE_BTS_WAIT_BIT);
+}
+
 /**
  * bts_block_task - wait for the reader, if necessary
  *
@@ -162,6 +187,7 @@ void bts_poll(void)
  */
 void bts_block_task(void)
 {
+	unsigned int sleeps = 0;
 	struct bts_instance *b;
 	u64 start;
 	long ret;
@@ -171,14 +197,15 @@ void bts_block_task(void)
 		bts_poll();
 		ret = ___wait_var_event(b, bts_holder() != b,
 					(TASK_INTERRUPTIBLE | TASK_FREEZABLE), 0, 0,
-					schedule());
+					bts_sleep(&sleeps));
 		bts_count_wait(b, ktime_get_ns() - start);
 		if (ret) {
 			/* The task handles its signal first and then returns here. */
 			set_thread_flag(TIF_NOTIFY_RESUME);
-			return;
+			break;
 		}
 	}
+	bts_stop_sleeping();
 }
 
 /**

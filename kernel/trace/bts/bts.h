@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/threads.h>
+#include <linux/trace_recursion.h>
 
 #include <asm/ds.h>
 
@@ -321,6 +322,12 @@ static inline bool bts_is_off(struct trace_array *tr, int cpu)
 static inline bool bts_has(unsigned int mode, unsigned int option)
 {
 	return (mode & BTS_SIDES) && (mode & option);
+}
+
+/* Report whether the task wakes up in vain: see bts_sleep(). */
+static inline bool bts_wakes_in_vain(const struct task_struct *task)
+{
+	return READ_ONCE(task->trace_recursion) & BIT(TRACE_BTS_WAIT_BIT);
 }
 
 /* Report whether the task has never left a CPU. */
