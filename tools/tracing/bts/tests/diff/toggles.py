@@ -101,11 +101,19 @@ def filtered(bts, a, b):
     return wrong
 
 
+def without_place(found):
+    """Return a fault for each difference that has no place."""
+    return ['a difference of kind %s has no place' % d['kind'] for _, d in found
+            if d and not d['at']]
+
+
 def with_inline(bts, program, found, a, b):
     """Return what is wrong with --inline: it must find the same differences, with the inlined
     functions at each place that LLVM finds."""
     more = compare(bts, a, b, '--inline')
-    wrong = []
+    wrong = without_place(more)
+    if wrong:
+        return wrong, 0
     places = [int(d['at']['address'], 16) for _, d in more
               if d and d['at']['object'] == os.path.basename(program)]
     names = addr2line.inlined(program, places) if places else {}
@@ -220,8 +228,11 @@ def judge_pair(bts, steps, a, b):
     name = os.path.basename(source_of(program))
     wanted = {(name, line) for bit, line in toggles.items() if texts[0][bit] != texts[1][bit]}
     found = compare(bts, a, b)
+    wrong = without_place(found)
+    if wrong:
+        return wrong, []
     places = {line_of(difference) for _, difference in found}
-    wrong = ['missing %s:%s' % place for place in sorted(wanted - places)]
+    wrong = ['missing %s:%s' % place for place in sorted(wanted - places, key=str)]
     wrong += ['too much %s:%s' % place for place in sorted(places - wanted, key=str)]
     wrong += filtered(bts, a, b)
     wrong_inline, inlined = with_inline(bts, os.path.join(os.path.dirname(a), program), found, a, b)
