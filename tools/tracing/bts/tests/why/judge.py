@@ -9,10 +9,14 @@ PYTHONPATH must contain tests/lib.
 
 Each check is identified by its text in the kernel's source. A check in an inlined function may
 have the line of its call or a line of that function, so CHECKS may list both texts.
+
+INJECTED has calls that fail because of an injected fault. There, two checks are right: the check
+of the failed function's result, and the check that decided to fail.
 """
 
 import collections
 import json
+import math
 import os
 import subprocess
 import sys
@@ -52,8 +56,30 @@ CHECKS = {
     "rename": ("EXDEV", [("fs/namei.c", "if (old_path.mnt != new_path.mnt)")]),
 }
 
-FIRST_WANTED = 18
-THREE_WANTED = 14
+SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size, flags)"),
+        ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
+FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
+
+# name: the error, the places of the check, and the function that fails with the value
+INJECTED = {
+    "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
+    "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),
+                                ("kernel/time/posix-timers.c", "if (!tmr)"), *SLAB]),
+    "timerfd_create": ("ENOMEM", [("fs/timerfd.c", "if (!ctx)"), *SLAB]),
+    "getcwd": ("ENOMEM", [("fs/d_path.c", "if (!page)"), *SLAB]),
+    "chdir": ("ENOMEM", [("fs/namei.c", "if (unlikely(!result))"), *SLAB]),
+    "pipe": ("ENFILE", [("fs/pipe.c", "if (!inode)"), *SLAB]),
+    "inotify_init1": ("ENOMEM", [("fs/notify/group.c", "if (!group)"), SLAB[1], FUNCTION],
+                      "should_failslab", "0xfffffffffffffff4"),
+    "pwrite64": ("EIO", [("mm/filemap.c", "if (unlikely(ret)) {"), FUNCTION],
+                 "__filemap_add_folio", "0xfffffffffffffffb"),
+    "sysinfo": ("EPERM", [FUNCTION], "__x64_sys_sysinfo", "0xffffffffffffffff"),
+    "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
+}
+
+# The parts of CHECKS and of INJECTED that must be found
+FIRST_WANTED = 18 / 20
+THREE_WANTED = 14 / 20
 
 
 def lines_of(linux, checks):
@@ -89,10 +115,11 @@ def text(reason):
     return f"{at['place']} ({at.get('file', '?')}:{at.get('line', '?')})"
 
 
-def judge(what, where, bts, options, linux, rows, wanted):
-    """Return in how many traces the check is among the first rows."""
+def judge(what, where, bts, options, linux, cases, rows, part):
+    """Report whether the check is among the first rows in enough traces."""
     good = 0
-    for name, (error, checks) in CHECKS.items():
+    wanted = math.ceil(part * len(cases))
+    for name, (error, checks, *_) in cases.items():
         found, said = reasons(bts, options, name, error, f"{where}/{name}.dat")
         if found is None or said != ("--alone" in options):
             print(f"# {name}: {said if found is None else 'not what was asked for'}")
@@ -101,7 +128,7 @@ def judge(what, where, bts, options, linux, rows, wanted):
             good += 1
         else:
             print(f"# {name}: {', '.join(text(r) for r in found[:3])}")
-    print(f"{'ok' if good >= wanted else 'not ok'} {what}: {good} of {len(CHECKS)}, "
+    print(f"{'ok' if good >= wanted else 'not ok'} {what}: {good} of {len(cases)}, "
           f"{wanted} are wanted")
     return good >= wanted
 
@@ -139,23 +166,25 @@ def judge_inline(where, bts, options, vmlinux):
             wrong += 1
     within = sum(bool(names[address]) for _, address, _ in rows)
     good = not wrong and within
-    print(f"{'ok' if good else 'not ok'} 3 --inline: {within} of {len(rows)} places are in inlined "
+    print(f"{'ok' if good else 'not ok'} 5 --inline: {within} of {len(rows)} places are in inlined "
           "functions")
     return good
 
 
 def main():
     if sys.argv[1] == "list":
-        print("\n".join(CHECKS))
+        for name, (_, _, *injected) in {**CHECKS, **INJECTED}.items():
+            print(name, *injected)
         return 0
     where, bts, vmlinux, linux = sys.argv[2:]
     options = ["--vmlinux", vmlinux]
-    first = judge("1 with a call that succeeded, the check is first",
-                  where, bts, options, linux, 1, FIRST_WANTED)
-    three = judge("2 without one, the check is among the first three",
-                  where, bts, [*options, "--alone"], linux, 3, THREE_WANTED)
-    inline = judge_inline(where, bts, options, vmlinux)
-    return 0 if first and three and inline else 1
+    done = [judge(f"{nr} {what}, with a call that succeeded: the check is first",
+                  where, bts, options, linux, cases, 1, FIRST_WANTED) &
+            judge(f"{nr + 1} {what}, without one: the check is among the first three",
+                  where, bts, [*options, "--alone"], linux, cases, 3, THREE_WANTED)
+            for nr, what, cases in ((1, "known checks", CHECKS), (3, "injected faults", INJECTED))]
+    done.append(judge_inline(where, bts, options, vmlinux))
+    return 0 if all(done) else 1
 
 
 if __name__ == "__main__":

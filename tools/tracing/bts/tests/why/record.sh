@@ -3,8 +3,9 @@
 #
 # Record system calls that the kernel refuses: record.sh DIR BTS
 #
-# DIR/refuse makes the calls, and DIR/list names them, one per line. Needs root, and a kernel with
-# the bts tracer.
+# DIR/refuse makes the calls. Each line of DIR/list has the name of a call and, if the call fails
+# because of an injected fault, the function and the value that the function returns. Needs root,
+# and a kernel with the bts tracer and fault injection.
 
 set -eu
 
@@ -15,19 +16,36 @@ chmod 777 "$work"
 mount -t tmpfs none "$work"
 chmod 777 "$work"
 
+debug=/sys/kernel/debug
+grep -q " $debug " /proc/mounts || mount -t debugfs none $debug
+# Print nothing about a fault, and let allocations fail that may sleep.
+echo 0 > $debug/failslab/verbose
+echo 0 > $debug/fail_function/verbose
+echo N > $debug/failslab/ignore-gfp-wait
+
+# inject FUNCTION VALUE: let the kernel decide, at each call of the function, if it fails.
+inject() {
+	echo "$1" > $debug/fail_function/inject
+	echo "$2" > "$debug/fail_function/$1/retval"
+}
+
 record() { # NAME
 	rm -rf "${work:?}"/*
+	mkdir "$work/ram"
+	mount -t ramfs none "$work/ram"
 	(cd "$work" && exec "$bts" record -o "$dir/$1.dat" -e raw_syscalls:sys_exit -- "$dir/refuse" "$1") \
 		< /dev/null > said 2>&1 || {
 		cat said
 		exit 1
 	}
-	umount "$work/mounted" "$work/busy" 2> /dev/null || :
+	umount "$work/mounted" "$work/busy" "$work/ram" 2> /dev/null || :
 }
 
 cd "$dir"
-while read -r name; do
+while read -r name function value; do
+	[ -z "$function" ] || inject "$function" "$value"
 	record "$name"
+	[ -z "$function" ] || echo "!$function" > $debug/fail_function/inject
 done < list
 umount "$work"
 rmdir "$work"

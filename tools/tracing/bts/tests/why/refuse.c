@@ -2,6 +2,8 @@
 /*
  * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. judge.py
  * contains the source line of the check that refuses the call.
+ *
+ * Some calls are refused because of an injected fault: see Documentation/fault-injection/.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -10,12 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,6 +169,89 @@ static void do_rename(int bad)
 	syscall(SYS_rename, "old", bad ? "/new" : "new");
 }
 
+/* Let the next check for an injected fault, in this thread, report a fault. */
+static void inject(int bad)
+{
+	static int fd;
+
+	if (!bad)
+		return;
+	fd = open("/proc/thread-self/fail-nth", O_WRONLY);
+	if (write(fd, "1", 1) != 1)
+		exit(3);
+}
+
+static void do_eventfd2(int bad)
+{
+	inject(bad);
+	syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
+}
+
+static void do_timer_create(int bad)
+{
+	int id;
+
+	inject(bad);
+	syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, &id);
+}
+
+static void do_timerfd_create(int bad)
+{
+	inject(bad);
+	syscall(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC);
+}
+
+static void do_getcwd(int bad)
+{
+	char path[4096];
+
+	inject(bad);
+	syscall(SYS_getcwd, path, sizeof(path));
+}
+
+static void do_chdir(int bad)
+{
+	inject(bad);
+	syscall(SYS_chdir, ".");
+}
+
+static void do_pipe(int bad)
+{
+	int fds[2];
+
+	inject(bad);
+	syscall(SYS_pipe, fds);
+}
+
+static void do_inotify_init1(int bad)
+{
+	inject(bad);
+	syscall(SYS_inotify_init1, IN_CLOEXEC);
+}
+
+/* The second page of the file is not in the page cache. */
+static void do_pwrite64(int bad)
+{
+	int fd = open("ram/file", O_CREAT | O_WRONLY, 0600);
+
+	inject(bad);
+	syscall(SYS_pwrite64, fd, "x", 1, bad ? 4096 : 0);
+}
+
+static void do_sysinfo(int bad)
+{
+	struct sysinfo info;
+
+	inject(bad);
+	syscall(SYS_sysinfo, &info);
+}
+
+static void do_setpriority(int bad)
+{
+	inject(bad);
+	syscall(SYS_setpriority, PRIO_PROCESS, 0, 0);
+}
+
 static const struct refusal {
 	const char	*name;
 	void		(*run)(int bad);
@@ -174,6 +263,11 @@ static const struct refusal {
 	{ "mount", do_mount }, { "setuid", do_setuid }, { "openat", do_openat },
 	{ "unlink", do_unlink }, { "umount", do_umount }, { "mkdir", do_mkdir },
 	{ "epoll_ctl", do_epoll_ctl }, { "rmdir", do_rmdir }, { "rename", do_rename },
+	{ "eventfd2", do_eventfd2 }, { "timer_create", do_timer_create },
+	{ "timerfd_create", do_timerfd_create }, { "getcwd", do_getcwd },
+	{ "chdir", do_chdir }, { "pipe", do_pipe }, { "inotify_init1", do_inotify_init1 },
+	{ "pwrite64", do_pwrite64 }, { "sysinfo", do_sysinfo },
+	{ "setpriority", do_setpriority },
 };
 
 int main(int argc, char **argv)
