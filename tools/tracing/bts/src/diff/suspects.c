@@ -207,7 +207,7 @@ static void write_branch(const struct suspects *s, const struct suspect *x, FILE
 	line_text(line, sizeof(line), &x->from);
 	if (line[0])
 		fprintf(out, " (%s)", line);
-	place_text(place, sizeof(place), &x->to, x->to.addr);
+	place_with_line(place, sizeof(place), &x->to);
 	fprintf(out, " %s %s", x->straight ? "goes straight on to" : "->", place);
 }
 
@@ -248,11 +248,22 @@ void suspects_show(const struct suspects *s, unsigned long rows, FILE *out)
 			text_plural(s->nr_ranked - nr, "es"));
 }
 
+/* Write the file and the line of a place as members of a JSON object, if the line is known. */
+static void json_line(const struct place *place, const char *before, FILE *out)
+{
+	const char *file;
+	unsigned int line;
+
+	if (!object_line(place->sym->object, place->addr, &file, &line))
+		return;
+	fprintf(out, ",\"%sfile\":", before);
+	text_print_json(out, file);
+	fprintf(out, ",\"%sline\":%u", before, line);
+}
+
 void suspects_show_json(const struct suspects *s, FILE *out)
 {
 	char from[1024], to[1024];
-	const char *file;
-	unsigned int line;
 
 	for (size_t i = 0; i < s->nr_ranked; i++) {
 		const struct suspect *x = &s->ranked[i];
@@ -271,11 +282,8 @@ void suspects_show_json(const struct suspects *s, FILE *out)
 			route_place(&route, &s->forest, &x->from);
 			fputc(']', out);
 		}
-		if (object_line(x->from.sym->object, x->from.addr, &file, &line)) {
-			fputs(",\"file\":", out);
-			text_print_json(out, file);
-			fprintf(out, ",\"line\":%u", line);
-		}
+		json_line(&x->from, "", out);
+		json_line(&x->to, "to_", out);
 		fputs("}\n", out);
 	}
 }
