@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Record the runs of the mutants: record.sh DIR BTS
+#
+# DIR/runs has a line for each run: run NAME INPUT COMMAND... The status of a run and the hashes of
+# its output and of its error messages are kept in DIR/results/NAME. Needs root, and a kernel with
+# the bts tracer.
+
+set -eu
+
+cd "$1"
+bts=$2
+export LC_ALL=C
+mkdir -p traces results
+
+run() { # NAME INPUT COMMAND...
+	name=$1
+	input=$2
+	shift 2
+	status=0
+	"$bts" record -u -o "traces/$name.dat" -- "$@" <"$input" >/tmp/out 2>/tmp/said || status=$?
+	grep -q '^traces/.* branches, ' /tmp/said || {
+		cat /tmp/said
+		exit 1
+	}
+	grep -av '^traces/\|^bts: ' /tmp/said | sed "s|$1|program|g" >/tmp/errors
+	printf '%d %s %s\n' "$status" "$(hash /tmp/out)" "$(hash /tmp/errors)" >"results/$name"
+}
+
+hash() {
+	sha256sum "$1" | cut -c 1-16
+}
+
+# shellcheck disable=SC1091 # made by bugs.py
+. ./runs
