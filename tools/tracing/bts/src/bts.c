@@ -24,6 +24,7 @@ static const struct subcommand {
 	{ "check",	cmd_check,	"report what can be recorded here, and what is missing" },
 	{ "record",	cmd_record,	"record the branches of a command, PIDs or all tasks" },
 	{ "import",	cmd_import,	"convert a perf.data with branches into a trace" },
+	{ "restore",	cmd_restore,	"complete the trace of a recording that was killed" },
 	{ "info",	cmd_info,	"print origin, options, branches and losses of a trace" },
 	{ "report",	cmd_report,	"print a row for each branch, with symbols and lines" },
 	{ "replay",	cmd_replay,	"print the call tree, with instructions and branches" },

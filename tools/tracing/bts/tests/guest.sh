@@ -106,6 +106,35 @@ killed() {
 }
 check "record: if killed, tracefs is restored" killed
 
+some_data() {
+	cat k.dat.new.cpu* | grep -q .
+}
+# The trace of the user side of one task is a chain: each branch follows the target before it.
+in_a_chain() {
+	bts report --no-lines k.dat >report.txt || return
+	bts dump -f csv k.dat 2>/dev/null | awk -F, '
+		$9 == "row" { if ($5 ~ /gap|LOST/ && $5 !~ /recorder killed/) bad++; next }
+		$5 ~ /^0x/ { n++ } END { print n + 0, "branches,", bad + 0, "losses"
+			exit !(n > 1000 && !bad) }'
+}
+restores() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	bts record -u -p $spin -o k.dat &
+	bts=$!
+	wait_for some_data
+	kill -9 $bts
+	status 137 wait $bts
+	wait_for no_instance
+	kill -9 $spin
+	[ ! -e k.dat ] && status 125 says 'bts restore k.dat' bts record -u -o k.dat -- true &&
+		says '[0-9] branches, 1 task, .*recorder killed' bts restore k.dat &&
+		says 'recorder killed' bts info k.dat && in_a_chain &&
+		says 'recorder killed' tail -n 2 report.txt && [ -z "$(ls k.dat.new* 2>&-)" ] &&
+		bts record -u -o k.dat -- true
+}
+check "record: if killed, bts restore keeps what was written" restores
+
 no_program() {
 	cp t.dat old.dat
 	status 127 says 'bts: execute: /no/such: No such file' bts record -o old.dat -- /no/such &&

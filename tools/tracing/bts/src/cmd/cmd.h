@@ -10,6 +10,7 @@
 int cmd_check(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

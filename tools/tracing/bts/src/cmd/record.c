@@ -113,7 +113,8 @@ static int open_file(struct record *rec)
 	rec->name = numbered(rec, rec->options.job ? rec->options.job->name : rec->options.output);
 	rec->writer = writer_create(rec->path, page);
 	if (rec->writer)
-		ret = writer_write_formats(rec->writer, instance_tracefs(), systems);
+		ret = writer_write_formats(rec->writer, instance_tracefs(), systems) ||
+		      writer_write_draft(rec->writer, rec->about) ? -1 : 0;
 	for (char **system = systems; *system; system++)
 		free(*system);
 	free(systems);
@@ -315,7 +316,7 @@ static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 	return stats;
 }
 
-static char *info_text(const struct record *rec, const struct collector_counts *counts,
+static char *info_text(const struct record *rec, const struct look_counts *counts,
 		       const char *stats)
 {
 	struct bytes text = {};
@@ -342,7 +343,7 @@ static char *info_text(const struct record *rec, const struct collector_counts *
 	return text.data;
 }
 
-static void print_bill(const struct record *rec, const struct collector_counts *counts,
+static void print_bill(const struct record *rec, const struct look_counts *counts,
 		       const char *stats)
 {
 	struct bill bill = {
@@ -363,7 +364,7 @@ static void print_bill(const struct record *rec, const struct collector_counts *
 }
 
 /* Write the rest of the file after the threads have ended. */
-static int finish_file(struct record *rec, const struct collector_counts *counts, char *stats)
+static int finish_file(struct record *rec, const struct look_counts *counts, char *stats)
 {
 	char *names = recording_cmdlines(&counts->names);
 	char *clock = instance_read(rec->inst, "trace_clock");
@@ -391,7 +392,7 @@ static int finish_file(struct record *rec, const struct collector_counts *counts
 
 static int write_file(struct record *rec)
 {
-	struct collector_counts counts = {};
+	struct look_counts counts = {};
 	char *stats;
 	int ret = 0;
 
@@ -469,7 +470,7 @@ void recording_report_end(const struct record_options *options, const struct tar
 
 static void clean_up(struct record *rec)
 {
-	struct collector_counts counts = {};
+	struct look_counts counts = {};
 
 	if (rec->collector) {
 		instance_write(rec->inst, "tracing_on", "0");

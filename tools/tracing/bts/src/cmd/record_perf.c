@@ -134,11 +134,26 @@ static int add_command(struct perf_recording *rec)
 	return perf_events_open(&rec->events, rec->options, child, true);
 }
 
+/* Return the lines of the section of bts that are known at the start. */
+static char *begin_info(const struct perf_recording *rec)
+{
+	return mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n", rec->about,
+			  way(rec), has_kernel_side(rec) ? "present" : "absent",
+			  (rec->events.aux_size ?: rec->events.size) / 1024);
+}
+
 static int open_file(struct perf_recording *rec)
 {
+	char *info = begin_info(rec);
+	int ret = 0;
+
 	rec->writer = writer_create(rec->options->output, MADE_PAGE);
-	return rec->writer && !made_formats_write(rec->writer, has_kernel_side(rec)) &&
-	       !perf_events_write_to(&rec->events, rec->writer) ? 0 : -1;
+	if (!rec->writer || made_formats_write(rec->writer, has_kernel_side(rec)) ||
+	    writer_write_draft(rec->writer, info) ||
+	    perf_events_write_to(&rec->events, rec->writer))
+		ret = -1;
+	free(info);
+	return ret;
 }
 
 static int prepare(struct perf_recording *rec)
@@ -295,21 +310,19 @@ static char *info_text(const struct perf_recording *rec)
 	const struct perf_rows *rows = &rec->rows;
 	struct bytes text = {};
 	struct timespec now;
-	char *lines;
+	char *begin = begin_info(rec), *lines;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	lines = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n"
-			   "seconds: %.3f\nbranches: %llu\ntasks: %zu\n"
+	lines = mem_format("%sseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
 			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
-			   rec->about, way(rec), has_kernel_side(rec) ? "present" : "absent",
-			   (rec->events.aux_size ?: rec->events.size) / 1024,
-			   now.tv_sec - rec->start.tv_sec +
+			   begin, now.tv_sec - rec->start.tv_sec +
 			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,
 			   writer_branches(rec->writer), rows->names.nr,
 			   (unsigned long long)rows->switches, writer_data_size(rec->writer),
 			   (unsigned long long)rows->losses);
 	bytes_add(&text, lines, strlen(lines));
 	free(lines);
+	free(begin);
 	if (rec->targets.ended) {
 		lines = mem_format("wait_status: %d\n", rec->targets.status);
 		bytes_add(&text, lines, strlen(lines));

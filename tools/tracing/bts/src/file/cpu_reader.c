@@ -436,7 +436,7 @@ static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
 	}
 }
 
-/* Report the branches that the recorder could not write after this CPU's last page. */
+/* Report the branches that the recorder did not write after this CPU's last page. */
 static void tell_unwritten(struct decode *d)
 {
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
@@ -446,6 +446,8 @@ static void tell_unwritten(struct decode *d)
 	count = stats_number(d->r->dat->info.text, key);
 	if (count)
 		missed(d, count, LOSS_UNWRITTEN);
+	if (stats_number(d->r->dat->info.text, "recorder_killed"))
+		missed(d, 0, LOSS_KILLED);
 }
 
 /* A loss before the wanted time does not matter. */

@@ -2,7 +2,7 @@
 /*
  * Read the sections of a trace.dat file, and the ring-buffer pages of each CPU.
  *
- * Included by: file/, flow/, cmd/info.c.
+ * Included by: file/, flow/, cmd/info.c, record/restore.c.
  */
 #ifndef BTS_DAT_H
 #define BTS_DAT_H

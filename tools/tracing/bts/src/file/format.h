@@ -2,7 +2,7 @@
 /*
  * Parse the event formats of a trace file, and read the fields of entries.
  *
- * Included by: file/, flow/.
+ * Included by: file/, flow/, record/restore.c.
  */
 #ifndef BTS_FORMAT_H
 #define BTS_FORMAT_H

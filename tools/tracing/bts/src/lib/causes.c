@@ -14,10 +14,13 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 	"ring buffer full", "DS buffer full", "DS buffer wrapped", "ring buffer paused",
 	"BTS switched off", "recording stops", "BTS does not work", "ring buffer overwritten",
 	"entry cannot be read", "found when switched on", "rows of switches and mappings",
-	"task cannot wait", "not written to the file",
+	"task cannot wait", "not written to the file", "recorder killed",
 };
 
-/* Counters with @times count losses of unknown size. perf_lost counts losses of perf's buffer. */
+/*
+ * Counters with @times count losses of unknown size. perf_lost counts losses of perf's buffer, and
+ * recorder_killed the CPUs whose data was cut.
+ */
 static const struct counter {
 	const char	*name;
 	unsigned int	cause;
@@ -34,6 +37,7 @@ static const struct counter {
 	{ "dropped_late",		9,	false },
 	{ "rows_lost",			10,	false },
 	{ "dropped_cannot_wait",	11,	false },
+	{ "recorder_killed",		LOSS_KILLED, true },
 };
 
 unsigned long long stats_number(const char *text, const char *name)

@@ -11,13 +11,14 @@
 
 #include "bytes.h"
 
-/* The numbers of the kernel's enum bts_lost_cause, and LOSS_UNWRITTEN. */
+/* The numbers of the kernel's enum bts_lost_cause, and two causes of the recorder. */
 enum {
 	LOSS_MISSED	= 7,	/* found by the reader, like LOSS_DAMAGED */
 	LOSS_DAMAGED	= 8,
 	LOSS_ROWS	= 10,
 	LOSS_UNWRITTEN	= 12,	/* the recorder could not write, for example to a full disk */
-	LOSS_CAUSES	= 13,
+	LOSS_KILLED	= 13,	/* the recorder was killed */
+	LOSS_CAUSES	= 14,
 };
 
 /**

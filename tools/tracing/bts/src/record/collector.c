@@ -9,8 +9,8 @@
  * of that part. So the thread reads whole pages, seldom disturbs its CPU, and soon makes room for
  * entries that the kernel holds back (bts-block). At the end, the thread reads the rest.
  *
- * The kernel counts neither the tasks in the trace nor their switches, so the thread counts both,
- * and remembers the names of the tasks.
+ * At least once a second, the thread writes what the buffer contains, so that little is lost if bts
+ * is killed.
  *
  * If a thread cannot write its file, the recording ends. Until then the thread continues to read,
  * so that no task waits forever.
@@ -24,9 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
-
-#include <kbuffer.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
@@ -38,26 +37,17 @@ enum {
 	CHUNK		= 1 << 20,
 	BUFFER_PERCENT	= 25,
 	OFFLINE_MS	= 100,
-};
-
-/* IDs of events and offsets of fields, as read from the format files; -1 if missing. */
-struct offsets {
-	int	branch, pack, departs, arrives, map;	/* IDs */
-	int	pack_nr;				/* the number of branches */
-	int	departs_comm, arrives_comm;
+	FLUSH_MS	= 1000,
 };
 
 struct collector_cpu {
 	struct collector	*all;
 	struct collector_cpu	*next;
 	struct writer_cpu	*out;
-	struct kbuffer		*kbuf;
 	char			*pages;
 	size_t			used;
-	struct collector_counts	counts;
-	unsigned long long	branches;	/* in @pages */
-	bool			maps;		/* in @pages */
-	struct name		*last;		/* name of the last entry's task */
+	struct look		look;		/* branches and mappings: of @pages */
+	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;
 	int			fd;
@@ -66,7 +56,7 @@ struct collector_cpu {
 
 struct collector {
 	struct collector_cpu	*list;
-	struct offsets		offsets;
+	struct look_events	events;
 	size_t			page_size;
 	unsigned int		burst;		/* pages to read per wake-up */
 	bool			waiting;
@@ -74,7 +64,7 @@ struct collector {
 	int			trouble;
 };
 
-/* --- Looking at pages --------------------------------------------------------------- */
+/* --- Events ------------------------------------------------------------------------- */
 
 /* Return the number after the first @key that follows @field in a format file, or -1. */
 static int number_after(const char *text, const char *field, const char *key)
@@ -99,78 +89,13 @@ static int read_event(const char *event, const char *field, int *offset)
 	return id;
 }
 
-static void read_offsets(struct offsets *offsets)
+static void read_events(struct look_events *events)
 {
-	offsets->branch = read_event("ftrace/bts_branch", NULL, NULL);
-	offsets->pack = read_event("ftrace/bts_pack", " nr;", &offsets->pack_nr);
-	offsets->departs = read_event("bts/bts_departs", " comm[", &offsets->departs_comm);
-	offsets->arrives = read_event("bts/bts_arrives", " comm[", &offsets->arrives_comm);
-	offsets->map = read_event("bts/bts_map", NULL, NULL);
-}
-
-/* Keep the latest name, because an exec() changes the name. */
-static void look_at_name(struct collector_cpu *c, const char *entry, int size, int comm)
-{
-	if (comm >= 0 && comm + NAME_LENGTH <= size)
-		memcpy(c->last->comm, entry + comm, NAME_LENGTH);
-}
-
-static void look_at_pack(struct collector_cpu *c, const char *entry, int size)
-{
-	int at = c->all->offsets.pack_nr;
-	uint16_t nr;
-
-	if (at < 0 || at + (int)sizeof(nr) > size)
-		return;
-	memcpy(&nr, entry + at, sizeof(nr));
-	c->branches += nr;
-}
-
-static void look_at_entry(struct collector_cpu *c, const char *entry, int size)
-{
-	const struct offsets *offsets = &c->all->offsets;
-	uint16_t type;
-	int32_t pid;
-
-	if (size < 8)
-		return;
-	memcpy(&type, entry, sizeof(type));
-	memcpy(&pid, entry + 4, sizeof(pid));
-	c->maps |= type == offsets->map;
-	/* Skip other trace events and losses, because their task need not be a target. */
-	if (type != offsets->branch && type != offsets->pack && type != offsets->departs &&
-	    type != offsets->arrives)
-		return;
-	if (!c->last || c->last->pid != pid)
-		c->last = names_get(&c->counts.names, pid);
-	if (type == offsets->branch) {
-		c->branches++;
-	} else if (type == offsets->pack) {
-		look_at_pack(c, entry, size);
-	} else if (type == offsets->departs) {
-		c->counts.switches++;
-		look_at_name(c, entry, size, offsets->departs_comm);
-	} else if (type == offsets->arrives) {
-		look_at_name(c, entry, size, offsets->arrives_comm);
-	}
-}
-
-static void look_at_page(struct collector_cpu *c, void *page)
-{
-	unsigned long long ts;
-	char *entry;
-	int missed;
-
-	if (kbuffer_load_subbuffer(c->kbuf, page))
-		return;
-	missed = kbuffer_missed_events(c->kbuf);
-	if (missed > 0)
-		c->counts.overwritten += missed;
-	entry = kbuffer_read_event(c->kbuf, &ts);
-	while (entry) {
-		look_at_entry(c, entry, kbuffer_event_size(c->kbuf));
-		entry = kbuffer_next_event(c->kbuf, &ts);
-	}
+	events->branch = read_event("ftrace/bts_branch", NULL, NULL);
+	events->pack = read_event("ftrace/bts_pack", " nr;", &events->pack_nr);
+	events->departs = read_event("bts/bts_departs", " comm[", &events->departs_comm);
+	events->arrives = read_event("bts/bts_arrives", " comm[", &events->arrives_comm);
+	events->map = read_event("bts/bts_map", NULL, NULL);
 }
 
 /* --- A CPU's thread ----------------------------------------------------------------- */
@@ -179,8 +104,8 @@ static void flush_pages(struct collector_cpu *c)
 {
 	uint64_t one = 1;
 
-	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->branches,
-						    c->maps);
+	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->look.branches,
+						    c->look.maps);
 
 	if (failed && !c->failed) {
 		c->failed = true;
@@ -188,8 +113,19 @@ static void flush_pages(struct collector_cpu *c)
 			msg_errno("report a failed write", NULL);
 	}
 	c->used = 0;
-	c->branches = 0;
-	c->maps = false;
+	c->look.branches = 0;
+	c->look.maps = false;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
+}
+
+/* Report whether the last flush is at least FLUSH_MS ago. */
+static bool is_late(const struct collector_cpu *c)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (now.tv_sec - c->flushed.tv_sec) * 1000 +
+	       (now.tv_nsec - c->flushed.tv_nsec) / 1000000 >= FLUSH_MS;
 }
 
 /* Return 1 if a page was read, 0 if the buffer is empty now, or -1 on an error. */
@@ -205,7 +141,7 @@ static int read_page(struct collector_cpu *c)
 		return 0;
 	/* After a short read, clear the rest of the page. */
 	memset(page + n, 0, size - n);
-	look_at_page(c, page);
+	look_at_page(&c->look, page);
 	c->used += size;
 	if (c->used + size > CHUNK)
 		flush_pages(c);
@@ -219,9 +155,11 @@ static void *run_cpu(void *arg)
 		{ .fd = c->all->stop, .events = POLLIN },
 		{ .fd = c->fd, .events = POLLIN },
 	};
+	bool late;
 
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
 	while (c->all->waiting) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, FLUSH_MS) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			break;
@@ -230,9 +168,12 @@ static void *run_cpu(void *arg)
 			poll(fds, 1, OFFLINE_MS);
 			continue;
 		}
+		late = is_late(c);
 		for (unsigned int i = 0; i < c->all->burst; i++)
 			if (read_page(c) <= 0)
 				break;
+		if (late)
+			flush_pages(c);
 	}
 	while (read_page(c) > 0)
 		;
@@ -260,11 +201,10 @@ static int add_cpu(struct collector *all, const struct instance *inst, struct wr
 	c->cpu = cpu;
 	c->fd = fd;
 	c->pages = mem_alloc(CHUNK + all->page_size);
-	c->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
 	c->out = writer_add_cpu(writer, cpu);
 	c->next = all->list;
 	all->list = c;
-	return c->out && c->kbuf ? 0 : -1;
+	return look_open(&c->look, &all->events) && c->out ? 0 : -1;
 }
 
 static int add_all(struct collector *all, const struct instance *inst, struct writer *writer)
@@ -285,11 +225,9 @@ static int add_all(struct collector *all, const struct instance *inst, struct wr
 
 static void free_cpu(struct collector_cpu *c)
 {
-	if (c->kbuf)
-		kbuffer_free(c->kbuf);
 	close(c->fd);
 	free(c->pages);
-	names_free(&c->counts.names);
+	look_close(&c->look);
 	free(c);
 }
 
@@ -328,7 +266,7 @@ struct collector *collector_start(const struct instance *inst, struct writer *wr
 	all->waiting = waiting;
 	all->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	all->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	read_offsets(&all->offsets);
+	read_events(&all->events);
 	failed = set_percent(all, inst) || add_all(all, inst, writer);
 	for (struct collector_cpu *c = all->list; c && !failed; c = c->next) {
 		errno = pthread_create(&c->thread, NULL, run_cpu, c);
@@ -348,7 +286,7 @@ int collector_trouble_fd(const struct collector *collector)
 	return collector->trouble;
 }
 
-int collector_finish(struct collector *collector, struct collector_counts *counts)
+int collector_finish(struct collector *collector, struct look_counts *counts)
 {
 	uint64_t one = 1;
 	int ret = 0;
@@ -357,9 +295,9 @@ int collector_finish(struct collector *collector, struct collector_counts *count
 		msg_errno("stop the threads", NULL);
 	for (struct collector_cpu *c = collector->list; c; c = c->next) {
 		pthread_join(c->thread, NULL);
-		counts->switches += c->counts.switches;
-		counts->overwritten += c->counts.overwritten;
-		names_add_all(&counts->names, &c->counts.names);
+		counts->switches += c->look.counts.switches;
+		counts->overwritten += c->look.counts.overwritten;
+		names_add_all(&counts->names, &c->look.counts.names);
 		if (c->failed)
 			ret = -1;
 	}

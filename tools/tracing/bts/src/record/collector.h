@@ -10,18 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/names.h"
 #include "instance.h"
+#include "look.h"
 #include "writer.h"
 
 struct collector;
-
-/* The totals of all threads. */
-struct collector_counts {
-	unsigned long long	switches;	/* bts_departs rows */
-	unsigned long long	overwritten;	/* entries that the ring buffer overwrote */
-	struct names		names;		/* the tasks in the trace */
-};
 
 /*
  * Start a thread for each CPU. With @waiting, the threads wait for data until collector_finish().
@@ -31,6 +24,6 @@ struct collector *collector_start(const struct instance *inst, struct writer *wr
 /* Return a descriptor that becomes readable after a thread failed and printed a message. */
 int collector_trouble_fd(const struct collector *collector);
 /* Read the remaining data and end the threads. Return 0, or -1 if a thread failed. */
-int collector_finish(struct collector *collector, struct collector_counts *counts);
+int collector_finish(struct collector *collector, struct look_counts *counts);
 
 #endif

@@ -5,14 +5,15 @@
  *	"\027\010Dtracing7" .. offset of the first options
  *	header_page, event formats, kallsyms, printk formats	before anything is recorded
  *	names of tasks, the section of bts			at the end
- *	CPU data: compressed chunks				at the end, from unnamed files
+ *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
  *	options, the sections' names				at the end
  *
  * libtracecmd does not write such files, and trace-cmd compresses only after the recording. Here
  * each CPU's thread compresses during the recording, so a trace needs no more disk space than its
- * final file. Each CPU's data must be contiguous in that file, so the data is first stored in an
- * unnamed file, whose blocks are freed as they are copied. Some space is reserved until the end, so
- * that the file can be completed even if the disk is full. writer_end.c completes the file.
+ * final file. Each CPU's data must be contiguous in that file, so the data is first stored in a
+ * file FILE.new.cpuN, whose blocks are freed after they are copied. Some space is reserved until
+ * the end, so that the file can be completed even if the disk is full. writer_end.c completes the
+ * file. If bts is killed before, restore.c completes the file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -131,6 +133,70 @@ int writer_put_section(struct writer *w, int id, const char *name, const struct 
 
 /* --- The start of the file ---------------------------------------------------------- */
 
+/* Report whether a killed recording left data of a CPU. */
+static bool has_parts(const char *temporary)
+{
+	int nr = sysconf(_SC_NPROCESSORS_CONF);
+	bool has = false;
+
+	for (int cpu = 0; cpu < nr && !has; cpu++) {
+		char *name = mem_format(WRITER_CPU_FILE, temporary, cpu);
+		struct stat st;
+
+		has = !lstat(name, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		      st.st_size;
+		free(name);
+	}
+	return has;
+}
+
+static void remove_parts(const char *temporary)
+{
+	int nr = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (int cpu = 0; cpu < nr; cpu++) {
+		char *name = mem_format(WRITER_CPU_FILE, temporary, cpu);
+
+		unlink(name);
+		free(name);
+	}
+}
+
+/*
+ * Report whether another recording writes the file, or left data that can be restored. Files of
+ * another user are replaced.
+ */
+static bool is_taken(const struct writer *w)
+{
+	struct stat st;
+	int fd = path_open(w->temporary, O_NOFOLLOW, &st);
+	bool ours = fd >= 0 && st.st_uid == geteuid();
+	bool locked = ours && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	bool left = ours && !locked && has_parts(w->temporary);
+
+	if (fd >= 0)
+		close(fd);
+	if (locked)
+		msg_error("create", w->path, "another recording writes this file");
+	else if (left)
+		msg_error("create", w->path, "a killed recording left %s; complete its trace "
+			  "with bts restore %s, or remove %s*", w->temporary, w->path,
+			  w->temporary);
+	else
+		remove_parts(w->temporary);
+	return locked || left;
+}
+
+static int create_temporary(const struct writer *w)
+{
+	int fd = path_create_at(AT_FDCWD, w->temporary);
+
+	/* Not every file system has locks. */
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
+		errno = 0;
+	return fd;
+}
+
 /*
  * Write to a device such as /dev/null instead of replacing the device. Refuse a link to a regular
  * file, because another user may have created the link, or a program may rely on it.
@@ -141,8 +207,9 @@ static int open_output(struct writer *w)
 	int fd;
 
 	if (lstat(w->path, &st) || S_ISREG(st.st_mode)) {
-		w->temporary = mem_format("%s.new", w->path);
-		return path_create_at(AT_FDCWD, w->temporary);
+		w->temporary = mem_format(WRITER_FILE, w->path);
+		w->taken = is_taken(w);
+		return w->taken ? -1 : create_temporary(w);
 	}
 	fd = open(w->path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &st) || S_ISREG(st.st_mode))) {
@@ -167,7 +234,8 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	if (w->fd < 0) {
 		free(w->temporary);
 		w->temporary = NULL;
-		msg_errno("create", path);
+		if (!w->taken)
+			msg_errno("create", path);
 		writer_free(w);
 		return NULL;
 	}
@@ -296,27 +364,49 @@ int writer_write_formats(struct writer *w, const char *root, char *const *system
 	return ret ? -1 : 0;
 }
 
+int writer_write_draft(struct writer *w, const char *info)
+{
+	struct bytes text = { .data = (char *)info, .size = strlen(info) };
+
+	/* The draft of a device could not be removed later. */
+	if (!w->temporary)
+		return 0;
+	w->draft = w->size;
+	w->draft_strings = w->strings.size;
+	return writer_put_section(w, DAT_SECTION_BTS, "bts", &text);
+}
+
 /* --- A CPU's data ------------------------------------------------------------------- */
+
+void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu)
+{
+	struct writer_cpu **at = &w->cpus;
+
+	while (*at && (*at)->cpu < cpu->cpu)
+		at = &(*at)->next;
+	cpu->next = *at;
+	*at = cpu;
+}
 
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 {
-	struct writer_cpu *new = mem_zalloc(1, sizeof(*new)), **at = &w->cpus;
+	struct writer_cpu *new = mem_zalloc(1, sizeof(*new));
 
 	new->w = w;
 	new->cpu = cpu;
 	new->zstd = ZSTD_createCCtx();
-	new->fd = nameless(w->path);
+	if (w->temporary)
+		new->name = mem_format(WRITER_CPU_FILE, w->temporary, cpu);
+	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w->path);
 	if (new->fd < 0 || !new->zstd) {
 		msg_errno("create a temporary file beside", w->path);
 		ZSTD_freeCCtx(new->zstd);
+		free(new->name);
 		free(new);
 		return NULL;
 	}
 	ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_compressionLevel, LEVEL);
-	while (*at && (*at)->cpu < cpu)
-		at = &(*at)->next;
-	new->next = *at;
-	*at = new;
+	writer_insert_cpu(w, new);
 	return new;
 }
 
@@ -430,6 +520,9 @@ void writer_free(struct writer *w)
 		next = cpu->next;
 		ZSTD_freeCCtx(cpu->zstd);
 		close(cpu->fd);
+		if (cpu->name && !w->keep)
+			unlink(cpu->name);
+		free(cpu->name);
 		free(cpu->room);
 		bytes_free(&cpu->times);
 		free(cpu);
@@ -438,7 +531,7 @@ void writer_free(struct writer *w)
 		close(w->reserve);
 	if (w->fd >= 0)
 		close(w->fd);
-	if (w->temporary)
+	if (w->temporary && !w->keep)
 		unlink(w->temporary);
 	bytes_free(&w->strings);
 	free(w->temporary);

@@ -16,7 +16,8 @@ struct writer_cpu;
 
 /*
  * Create the file under a temporary name, readable only by its owner. An existing file at @path
- * stays until writer_finish() renames both files. Other temporary files are in the same directory.
+ * stays until writer_finish() renames both files. The data of the CPUs is stored in other temporary
+ * files beside the trace. If such files of a killed recording exist, print a message.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
@@ -27,6 +28,12 @@ int writer_write_formats(struct writer *w, const char *root, char *const *system
 
 /* Write a section DAT_SECTION_*, except data. Return 0, or print a message and return -1. */
 int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content);
+
+/*
+ * Write the lines of the section of bts that are known at the start. They remain in the file only
+ * if bts is killed.
+ */
+int writer_write_draft(struct writer *w, const char *info);
 
 /* Add a CPU's part. Different threads may write the parts of different CPUs. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
@@ -55,7 +62,10 @@ bool writer_failed(const struct writer *w);
 /* Return the number of branches in the file, and of branches that could not be written. */
 unsigned long long writer_branches(const struct writer *w);
 unsigned long long writer_unwritten(const struct writer *w);
-/* Free the writer. Remove the file if it is incomplete. */
+/*
+ * Free the writer. Remove the files if the trace is incomplete, unless writer_finish() failed: then
+ * bts restore can complete the trace later.
+ */
 void writer_free(struct writer *w);
 
 #endif

@@ -16,7 +16,7 @@
 #include "lib/msg.h"
 #include "writer_parts.h"
 
-#define COPY_STEP	(1 << 20)
+#define COPY_STEP	(1 << 17)
 
 static void add_option(struct bytes *options, int id, const void *data, size_t size)
 {
@@ -47,13 +47,16 @@ static int pad(struct writer *w)
 	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
 }
 
-/* Free each block before writing its copy, because the disk may have no room for two copies. */
-static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
+/*
+ * Write a copy of each block, and then free the block. So after a SIGKILL, the size of the file
+ * shows how much was copied, and each block is in one of the files.
+ */
+int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 {
 	char *buffer = mem_alloc(COPY_STEP);
 	int ret = 0;
 
-	for (off_t at = 0; at < cpu->size && !ret;) {
+	while (at < cpu->size && !ret) {
 		ssize_t n = pread(cpu->fd, buffer, COPY_STEP, at);
 
 		if (n <= 0) {
@@ -63,10 +66,10 @@ static int copy_cpu(struct writer *w, struct writer_cpu *cpu)
 		}
 		if (n > cpu->size - at)
 			n = cpu->size - at;
-		/* Not every file system can punch holes. */
-		if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
-			errno = 0;
 		ret = writer_put(w, buffer, n);
+		/* Not every file system can punch holes. */
+		if (!ret && fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
+			errno = 0;
 		at += n;
 	}
 	free(buffer);
@@ -82,13 +85,13 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 		return -1;
 	cpu->offset = w->size;
 	bytes_add32(&count, cpu->nr_chunks);
-	ret = writer_put(w, count.data, count.size) || copy_cpu(w, cpu);
+	ret = writer_put(w, count.data, count.size) || writer_copy_cpu(w, cpu, 0);
 	bytes_free(&count);
 	return ret ? -1 : 0;
 }
 
 /* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
-static bool was_used(const struct writer_cpu *cpu)
+bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->nr_chunks || cpu->unwritten;
 }
@@ -100,14 +103,14 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	uint32_t nr = 0;
 
 	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		nr += was_used(cpu);
+		nr += writer_was_used(cpu);
 	bytes_add64(&buffer, section);
 	bytes_add_string(&buffer, "");
 	bytes_add_string(&buffer, clock);
 	bytes_add32(&buffer, w->page_size);
 	bytes_add32(&buffer, nr);
 	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
-		if (!was_used(cpu))
+		if (!writer_was_used(cpu))
 			continue;
 		bytes_add32(&buffer, cpu->cpu);
 		bytes_add64(&buffer, cpu->offset);
@@ -117,20 +120,16 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	bytes_free(&buffer);
 }
 
-/* Write the data section, and then correct the size in its header. */
-static int put_data(struct writer *w, off_t *section)
+/* Write the data of the CPUs from @first on, and then correct the size in the section's header. */
+static int put_data(struct writer *w, struct writer_cpu *first, off_t section)
 {
 	uint64_t size;
 
-	*section = w->size;
-	if (writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
-			      writer_string(w, "buffer flyrecord"), 0))
-		return -1;
-	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		if (was_used(cpu) && put_cpu(w, cpu))
+	for (struct writer_cpu *cpu = first; cpu; cpu = cpu->next)
+		if (writer_was_used(cpu) && put_cpu(w, cpu))
 			return -1;
-	size = w->size - *section - DAT_SECTION_HEADER;
-	if (pwrite(w->fd, &size, sizeof(size), *section + 8) != sizeof(size)) {
+	size = w->size - section - DAT_SECTION_HEADER;
+	if (pwrite(w->fd, &size, sizeof(size), section + 8) != sizeof(size)) {
 		msg_errno("write", w->path);
 		return -1;
 	}
@@ -255,6 +254,37 @@ static int rename_file(struct writer *w)
 	return ret;
 }
 
+/* Remove the section that writer_write_draft() wrote. */
+static int remove_draft(struct writer *w)
+{
+	if (!w->draft)
+		return 0;
+	if (ftruncate(w->fd, w->draft) || lseek(w->fd, w->draft, SEEK_SET) < 0) {
+		msg_errno("truncate", w->path);
+		return -1;
+	}
+	w->size = w->draft;
+	w->strings.size = w->draft_strings;
+	return 0;
+}
+
+int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
+	       char *const *stats, int nr_cpus)
+{
+	int ret;
+
+	if (put_data(w, first, data) || put_options(w, clock, stats, nr_cpus, data) ||
+	    writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings))
+		return -1;
+	ret = close(w->fd);
+	w->fd = -1;
+	if (ret)
+		msg_errno("write", w->path);
+	else if (w->temporary)
+		ret = rename_file(w);
+	return ret;
+}
+
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info)
 {
@@ -264,18 +294,15 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	if (w->reserve >= 0)
 		close(w->reserve);
 	w->reserve = -1;
-	ret = put_cmdlines(w, cmdlines) || put_info(w, info) || put_index(w) ||
-	      put_data(w, &data) || put_options(w, clock, stats, nr_cpus, data);
-	if (ret)
-		return -1;
-	ret = writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings);
-	if (ret)
-		return -1;
-	ret = close(w->fd);
-	w->fd = -1;
-	if (ret)
-		msg_errno("write", w->path);
-	else if (w->temporary)
-		ret = rename_file(w);
-	return ret;
+	ret = remove_draft(w) || put_cmdlines(w, cmdlines) || put_info(w, info) || put_index(w);
+	data = w->size;
+	ret = ret || writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
+				       writer_string(w, DATA_NAME), 0) ||
+	      writer_end(w, w->cpus, data, clock, stats, nr_cpus);
+	/* If the file could not be renamed, it is complete. */
+	w->keep = ret && w->temporary;
+	if (w->keep)
+		msg_warn("the data is in %s*; if there is room, bts restore %s completes the "
+			 "trace", w->temporary, w->path);
+	return ret ? -1 : 0;
 }

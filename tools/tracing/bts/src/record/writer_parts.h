@@ -2,11 +2,12 @@
 /*
  * Declarations shared by the files that write trace.dat.
  *
- * Included by: record/writer*.c.
+ * Included by: record/writer*.c, record/restore.c.
  */
 #ifndef BTS_WRITER_PARTS_H
 #define BTS_WRITER_PARTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,15 +20,26 @@
 /* The last section that has an option. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
+/* The names of the temporary files. */
+#define WRITER_FILE	"%s.new"
+#define WRITER_CPU_FILE	"%s.cpu%d"
+
+/* The name of the data section. */
+#define DATA_NAME	"buffer flyrecord"
+
 struct writer {
 	char			*path;
 	char			*temporary;	/* the file's name until it is complete */
 	bool			kept_old;
+	bool			taken;		/* the file belongs to another recording */
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
 	off_t			first_options;	/* where to write the offset of the options */
 	off_t			size;
+	off_t			draft;		/* where the draft of the end begins, or 0 */
+	size_t			draft_strings;	/* the size of @strings there */
+	bool			keep;		/* keep the unfinished files for bts restore */
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
 	struct writer_cpu	*cpus;
@@ -44,10 +56,11 @@ struct writer_cpu {
 	bool			failed;
 	unsigned long long	branches;	/* in the chunks */
 	unsigned long long	unwritten;	/* branches after a write failed */
-	off_t			size;		/* of the unnamed file */
+	off_t			size;		/* of the CPU's file */
 	off_t			offset;		/* of the data in the final file */
 	int			cpu;
 	int			fd;
+	char			*name;		/* of the CPU's file, or NULL */
 };
 
 /* writer.c: append to the file. Return 0, or print a message and return -1. */
@@ -55,5 +68,18 @@ int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
 /* Add a name of a section, and return its ID. */
 uint32_t writer_string(struct writer *w, const char *string);
+/* Insert a CPU. The CPUs are in the order of their numbers. */
+void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
+
+/*
+ * writer_end.c: end the file: the data from the copy of @first on, if @first is not NULL, the
+ * options, the names of the sections. @data is the offset of the data section.
+ */
+int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
+	       char *const *stats, int nr_cpus);
+/* Copy the data of a CPU from offset @at of its file on. */
+int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at);
+/* Report whether the CPU has a part of the data section. */
+bool writer_was_used(const struct writer_cpu *cpu);
 
 #endif

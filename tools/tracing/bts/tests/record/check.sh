@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run trust.c under ASan and UBSan, and check with output.py what BTS prints about odd.c's
-# trace: check.sh [DIR [BTS [KERNEL]]]. Prints KTAP. KERNEL is the kernel's source tree; the
-# default is the tree that contains these files.
+# Build and run trust.c under ASan and UBSan, check with output.py what BTS prints about odd.c's
+# trace, and check with killed.py how BTS restores killed.c's trace: check.sh [DIR [BTS [KERNEL]]].
+# Prints KTAP. KERNEL is the kernel's source tree; the default is the tree that contains these files.
 
 set -eu
 
@@ -30,6 +30,8 @@ build trust.test "$here/trust.c" "$src/record/undo.c" &
 build odd "$here/odd.c" "$src/record/pages.c" "$src/record/made_formats.c" \
 	"$src/symbols/archive.c" "$tree/kernel/trace/bts/pack.c"
 wait $!
+build killed "$here/killed.c" "$src/record/pages.c" "$src/record/made_formats.c" \
+	"$tree/kernel/trace/bts/pack.c" -Wl,--wrap=write
 status=0
 "$dir/trust.test" "$dir/trust" || status=1
 rm -f "$dir/odd.dat"
@@ -37,4 +39,5 @@ rm -f "$dir/odd-3.dat"
 "$dir/odd" "$dir/odd.dat"
 ODD_CALLS=3 "$dir/odd" "$dir/odd-3.dat"
 python3 "$here/output.py" "$bts" "$dir/odd.dat" || status=1
+python3 "$here/killed.py" "$bts" "$dir/killed" "$dir" || status=1
 exit $status

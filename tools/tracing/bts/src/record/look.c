@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Look at a CPU's ring-buffer pages.
+ *
+ * The kernel counts neither the tasks in the trace nor their switches. So each page is looked at
+ * before it is written, and again if a recording was killed.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include <kbuffer.h>
+
+#include "look.h"
+
+/* Keep the latest name, because an exec() changes the name. */
+static void look_at_name(struct look *look, const char *entry, int size, int comm)
+{
+	if (comm >= 0 && comm + NAME_LENGTH <= size)
+		memcpy(look->last->comm, entry + comm, NAME_LENGTH);
+}
+
+static void look_at_pack(struct look *look, const char *entry, int size)
+{
+	int at = look->events->pack_nr;
+	uint16_t nr;
+
+	if (at < 0 || at + (int)sizeof(nr) > size)
+		return;
+	memcpy(&nr, entry + at, sizeof(nr));
+	look->branches += nr;
+}
+
+static void look_at_entry(struct look *look, const char *entry, int size)
+{
+	const struct look_events *events = look->events;
+	uint16_t type;
+	int32_t pid;
+
+	if (size < 8)
+		return;
+	memcpy(&type, entry, sizeof(type));
+	memcpy(&pid, entry + 4, sizeof(pid));
+	look->maps |= type == events->map;
+	/* Skip other trace events and losses, because their task need not be a target. */
+	if (type != events->branch && type != events->pack && type != events->departs &&
+	    type != events->arrives)
+		return;
+	if (!look->last || look->last->pid != pid)
+		look->last = names_get(&look->counts.names, pid);
+	if (type == events->branch) {
+		look->branches++;
+	} else if (type == events->pack) {
+		look_at_pack(look, entry, size);
+	} else if (type == events->departs) {
+		look->counts.switches++;
+		look_at_name(look, entry, size, events->departs_comm);
+	} else if (type == events->arrives) {
+		look_at_name(look, entry, size, events->arrives_comm);
+	}
+}
+
+void look_at_page(struct look *look, void *page)
+{
+	unsigned long long ts;
+	char *entry;
+	int missed;
+
+	if (kbuffer_load_subbuffer(look->kbuf, page))
+		return;
+	missed = kbuffer_missed_events(look->kbuf);
+	if (missed > 0)
+		look->counts.overwritten += missed;
+	entry = kbuffer_read_event(look->kbuf, &ts);
+	while (entry) {
+		look_at_entry(look, entry, kbuffer_event_size(look->kbuf));
+		entry = kbuffer_next_event(look->kbuf, &ts);
+	}
+}
+
+bool look_open(struct look *look, const struct look_events *events)
+{
+	*look = (struct look) { .events = events };
+	look->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
+	return look->kbuf;
+}
+
+void look_close(struct look *look)
+{
+	if (look->kbuf)
+		kbuffer_free(look->kbuf);
+	names_free(&look->counts.names);
+}

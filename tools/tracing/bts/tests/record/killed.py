@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Does bts restore keep what was written before a recording was killed?
+
+    killed.py BTS KILLED DIR     print KTAP
+
+KILLED writes a trace, and is killed at any of its writes. The rows of each CPU of the restored
+trace must be the first rows of the whole trace. If KILLED was killed after all chunks were written,
+no row may be missing. The number of rows must not shrink if KILLED was killed later.
+"""
+import glob
+import os
+import subprocess
+import sys
+
+BTS, KILLED, DIR = sys.argv[1:]
+TRACE = os.path.join(DIR, 'killed.dat')
+NUMBER = 0
+STATUS = 0
+
+
+def result(good, name):
+    global NUMBER, STATUS
+    NUMBER += 1
+    print(f'{"" if good else "not "}ok {NUMBER} {name}')
+    STATUS |= not good
+
+
+def run(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout.decode(errors='replace')
+
+
+def rows():
+    """Return the branches of each task, without the task's name, which has no row in the trace."""
+    out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
+    branches = [row.split(b',', 2)[2] for row in out if row.endswith(b',?,0')]
+    return {pid: [row for row in branches if row.startswith(pid)] for pid in (b'77', b'78')}
+
+
+def remove():
+    for path in glob.glob(TRACE + '*'):
+        os.unlink(path)
+
+
+def is_prefix(part, whole):
+    return all(whole[task][:len(rows)] == rows for task, rows in part.items())
+
+
+def restored(last):
+    """Kill the recording at a write, and restore it. Return the rows, None if there are none."""
+    remove()
+    status, text = run(KILLED, TRACE, str(last))
+    if status != -9 or os.path.exists(TRACE):
+        raise ValueError(f'write {last}: status {status}: {text}')
+    status, text = run(BTS, 'restore', TRACE)
+    if status:
+        if 'before it wrote' not in text and 'not the beginning' not in text:
+            raise ValueError(f'write {last}: {text}')
+        return None
+    if glob.glob(TRACE + '.new*'):
+        raise ValueError(f'write {last}: files remain')
+    told = []
+    for words in (['report', '--tail', '1'], ['info']):
+        status, said = run(BTS, *words, TRACE)
+        if status:
+            raise ValueError(f'write {last}: {said}')
+        told.append('recorder killed' in said)
+    return rows(), 'recorder killed' in text, told
+
+
+def check_all():
+    remove()
+    writes = int(run(KILLED, TRACE)[1])
+    whole = rows()
+    full = sum(map(len, whole.values()))
+    print(f'# {writes} writes, {full} branches')
+    before, found, ended, sizes = 0, None, 0, set()
+    # The last writes copy the chunks; some of these are enough.
+    for last in [*range(1, 30), *range(30, writes + 1, 5)]:
+        found = restored(last)
+        if not found:
+            if before:
+                raise ValueError(f'write {last}: nothing is left')
+            continue
+        part, cut, told = found
+        size = sum(map(len, part.values()))
+        if size < before or not is_prefix(part, whole):
+            raise ValueError(f'write {last}: {size} branches, {before} before')
+        if not cut and size != full or told != [cut, cut]:
+            raise ValueError(f'write {last}: the summary is wrong')
+        ended += not cut
+        sizes.add(size)
+        before = size
+    print(f'# {len(sizes)} numbers of branches, {ended} times at the end')
+    result(len(sizes) > 3 and ended > 5, 'restore: killed at each write, no branch is lost')
+
+
+def check_messages():
+    remove()
+    status, text = run(BTS, 'restore', TRACE)
+    result(status == 1 and 'no recording of it was killed' in text,
+           'restore: nothing to restore')
+    run(KILLED, TRACE, '20')
+    status, text = run(KILLED, TRACE)
+    result(status == 1 and 'complete its trace with bts restore' in text,
+           'record: the rest of a killed recording is not overwritten')
+    with subprocess.Popen(['flock', TRACE + '.new', 'sh', '-c', 'echo; cat'],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        running.stdout.readline()
+        status, text = run(BTS, 'restore', TRACE)
+        other = run(KILLED, TRACE)[1]
+        running.communicate()
+    result(status == 1 and 'is still running' in text and 'another recording' in other,
+           'restore: a recording that is still running')
+    os.rename(TRACE + '.new.cpu0', TRACE + '.x')
+    os.symlink(TRACE + '.x', TRACE + '.new.cpu0')
+    status, text = run(BTS, 'restore', TRACE)
+    result(status == 1 and 'killed.dat.new.cpu0' in text, 'restore: a link is not followed')
+    remove()
+
+
+try:
+    check_all()
+except ValueError as error:
+    print(f'# {error}')
+    result(False, 'restore: killed at each write, no branch is lost')
+check_messages()
+sys.exit(STATUS)
