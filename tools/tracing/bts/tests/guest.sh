@@ -107,25 +107,25 @@ killed() {
 check "record: if killed, tracefs is restored" killed
 
 some_data() {
-	cat k.dat.new.cpu* | grep -q .
+	cat cut.dat.new.cpu* | grep -q .
 }
 restores() {
 	"$progs/bts_spin_a" &
 	spin=$!
-	bts record -u -p $spin -o k.dat &
+	bts record -u -p $spin -o cut.dat &
 	bts=$!
 	wait_for some_data
 	kill -9 $bts
 	status 137 wait $bts
 	wait_for no_instance
 	kill -9 $spin
-	[ ! -e k.dat ] && status 125 says 'bts restore k.dat' bts record -u -o k.dat -- true &&
-		says '[0-9] branches, 1 task, .*recorder killed' bts restore k.dat &&
-		says 'recorder killed' bts info k.dat &&
-		says 'branches, 1 task, .*lost ? (recorder killed), 0 gaps' bts top -n 3 k.dat &&
-		says 'LOST branches (recorder killed)' bts report --no-lines --tail 2 k.dat &&
-		not ls k.dat.new* &&
-		bts record -u -o k.dat -- true
+	[ ! -e cut.dat ] && status 125 says 'bts restore cut.dat' bts record -u -o cut.dat -- true &&
+		says '[0-9] branches, 1 task, .*recorder killed' bts restore cut.dat &&
+		says 'recorder killed' bts info cut.dat &&
+		says 'branches, 1 task, .*lost ? (recorder killed), 0 gaps' bts top -n 3 cut.dat &&
+		says 'LOST branches (recorder killed)' bts report --no-lines --tail 2 cut.dat &&
+		not ls cut.dat.new* &&
+		bts record -u -o cut.dat -- true
 }
 check "record: if killed, bts restore keeps what was written" restores
 
