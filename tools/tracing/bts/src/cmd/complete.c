@@ -82,8 +82,8 @@ static const char *known_values(const char *forms)
 }
 
 /*
- * Read the forms "-b, --by WHAT", which end in a 0. An argument in brackets ([=SIZE]) belongs to the
- * word of the option, so it is left out.
+ * Read the forms "-b, --by WHAT", which end in a 0. An argument in brackets ([=SIZE]) belongs to
+ * the word of the option, so it is left out.
  */
 static void read_forms(struct list *l, char *forms, const char *text)
 {

@@ -20,8 +20,8 @@
  *
  * The lists grow on demand, because there may be thousands of tasks.
  *
- * @log:	tokens of the latest branches, with room for @log_room; there were @nr_log branches, and
- *		@base are forgotten
+ * @log:	tokens of the latest branches, with room for @log_room; there were @nr_log
+ *		branches, and @base are forgotten
  * @broken:	calls that began before this branch are not remembered
  * @site:	the call's place in the code, plus 1, or 0 if no call is being recalled
  * @state:	the state that the branches so far have reached

@@ -259,8 +259,8 @@ class Judged:
         nr = 0
         for trace in self.runs[kind]:
             done = subprocess.run([self.bts, 'cover', '-f', 'lcov', '--dso', self.mutant['program'],
-                                   trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                  check=True)
+                                   trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True, check=True)
             file = ''
             for line in done.stdout.splitlines():
                 if line.startswith('SF:'):

@@ -121,6 +121,7 @@ def check_messages():
     remove()
 
 
+print('1..5')
 try:
     check_all()
 except ValueError as error:
