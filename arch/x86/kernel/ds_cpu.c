@@ -27,8 +27,9 @@
  * the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
  * The hardware may raise the PMI late, or for each record above the threshold. After TR is
- * cleared, the hardware may still store a few records, which are own. While TR is set, it
- * may cache the index. A machine check may clear TR; the next drain notices that.
+ * cleared, the hardware may still store a few records, which are the driver's or the
+ * tracer's own. While TR is set, it may cache the index. A machine check may clear TR; the
+ * next drain notices that.
  *
  * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
  * interrupts off. The exception is a CPU that crashes: it sets @crash and @crash_nmi of the
@@ -117,9 +118,9 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. After a drain, these are own records that were stored
- * late. If there was no drain, either the handlers of an NMI were skipped (microcode update)
- * although the NMI had to drain, or something else had set TR.
+ * Discard the records in the buffer. After a drain, these are the driver's or the tracer's
+ * own records that were stored late. If there was no drain, either the handlers of an NMI were
+ * skipped (microcode update) although the NMI had to drain, or something else had set TR.
  * Context: as ds_bts_on(); not instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)

@@ -35,7 +35,7 @@ struct ds_test_cpu {
 
 static DEFINE_PER_CPU(struct ds_test_cpu, ds_test_cpu);
 
-/* What the client wants of each task (DS_BTS_*). */
+/* What the client records of each task (DS_BTS_*). */
 static unsigned int ds_test_mode;
 
 static void ds_test_records(const struct ds_bts_batch *batch)
@@ -76,7 +76,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Do as if an NMI had been running during the last release, and had left the CPU busy. */
+/* Pretend that an NMI was running during the last release and left the CPU busy. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);

@@ -11,18 +11,20 @@
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
  * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts
  * as wrapped, and record x, the oldest one, is dropped, so that each reported wrap is a loss.
- * A batch ends at the index when BTS went off (@end). Records after @end are own.
+ * A batch ends at the index when BTS went off (@end). Records after @end are the driver's or
+ * the tracer's own.
  *
  * All code of the driver and the tracer that runs while BTS is on is in one section, so own
  * records are found by their addresses. At the beginning of a batch, own records leave the
  * section; at the end of a batch, they enter the section. If an own record leads to a return
- * thunk, the branch of the thunk is own too.
+ * thunk, the branch of the thunk counts as own, too.
  *
- * If an NMI drains, its entry and its exit are own, too, with at most DS_NMI_RECORDS records
- * each. The entry begins with the last branch to the kernel's NMI entry point. The exit ends
- * with the branch back to the interrupted instruction. If the beginning of the entry, or the
- * end of the exit, is not found, the records are delivered and counted as unsure. The origin
- * of the branch to the entry point is not checked, because the origin may be wrong (AAJ122).
+ * If an NMI drains, its entry and its exit count as own, too, with at most DS_NMI_RECORDS
+ * records each. The entry begins with the last branch to the kernel's NMI entry point. The
+ * exit ends with the branch back to the interrupted instruction. If the beginning of the
+ * entry, or the end of the exit, is not found, the records are delivered and counted as
+ * unsure. The origin of the branch to the entry point is not checked, because the origin may
+ * be wrong (AAJ122).
  * A full buffer is not searched for the entry, because the NMI may have begun after the last
  * record was stored.
  */

@@ -51,7 +51,7 @@
 /* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* A task may sleep so often in a wait before its wake-ups count as in vain. */
+/* The number of times that a task may sleep in a wait before its wake-ups count as in vain. */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -171,7 +171,7 @@ static void bts_sleep(unsigned int *sleeps)
 	schedule();
 }
 
-/* The task continues. Drain the rest of its wake-up first, so that it is not held. */
+/* The task continues. First drain the last branches of its wake-up, so that they are not held. */
 static void bts_stop_sleeping(void)
 {
 	if (!trace_recursion_test(TRACE_BTS_WAIT_BIT))

@@ -39,8 +39,8 @@
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
  * bts_instance). The first instance claims the hardware, the last one releases it. A CPU
- * records everything that any instance wants of its task, and each record goes to the
- * instances that want that record.
+ * records everything that any instance wants to know about its task, and each record goes
+ * to the instances that want that record.
  *
  * The time and the context of a row are those of the drain, not of the branch.
  *
@@ -50,7 +50,7 @@
  *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records() in
  *	  itself or in bts_turn(). So an instance's part of a CPU (struct bts_cpu) has one
  *	  writer at a time. Other CPUs use READ_ONCE() and may miss the latest batch.
- *	- bts_turn() stores in bts_cpu.mode what an instance wants of a CPU's task. The
+ *	- bts_turn() stores in bts_cpu.mode what an instance records of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
  *	  in bts_records() is the mode in which the batch was recorded.
  *	- bts_instances is changed under trace_types_lock and read under RCU. In an NMI,
@@ -148,7 +148,7 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Decide what an instance wants of @task. If the CPU switches tasks, write rows first. */
+/* Decide what an instance records of @task. If the CPU switches tasks, write rows first. */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
 {

@@ -184,7 +184,7 @@ struct bts_hold {
 
 /**
  * struct bts_cpu - an instance's data for a CPU, called the instance's part of the CPU
- * @mode:	what the instance wants of the task on the CPU: the options, or DS_BTS_OFF
+ * @mode:	what the instance records of the task on the CPU: the options, or DS_BTS_OFF
  * @counts:	the counters
  * @loss:	the losses
  * @write:	the state for writing

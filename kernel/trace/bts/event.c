@@ -15,9 +15,9 @@
 /**
  * bts_event_reg - switch an event on or off
  * @call:	the event
- * @type:	the argument of the class's reg()
- * @data:	the argument of the class's reg()
- * @update:	registers exactly the probes that the events need now
+ * @type:	the request, as passed to the class's reg()
+ * @data:	the data of the request, as passed to the class's reg()
+ * @update:	callback that registers exactly the probes that the events need now
  *
  * Context: process context, event_mutex held; or any context, if perf calls this because it
  * switches to or from a task.

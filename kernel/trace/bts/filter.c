@@ -61,7 +61,7 @@ static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
 }
 
 /**
- * bts_mode_of - return what an instance wants of a task on this CPU
+ * bts_mode_of - return what an instance records of a task on this CPU
  * @b:		the instance
  * @task:	the current task or, at a task switch, the next task
  *

@@ -68,7 +68,7 @@ static const struct bts_departs *bts_departure(void)
  * @b:		an instance
  * @c:		its part of this CPU; @c->mode is still that of the current task
  * @next:	the next task
- * @mode:	what the instance wants of the next task
+ * @mode:	what the instance records of the next task
  *
  * Context: bts_turn(), between the branches of both tasks.
  */

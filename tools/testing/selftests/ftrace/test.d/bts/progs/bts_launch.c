@@ -15,8 +15,8 @@
  *
  * TRACEFS is the working directory by default, as for ftracetest. Each further TRACEFS is
  * an instance that also traces the programs. The first records of a traced child, up to the
- * exec, are the launcher's. The launcher is linked far from the programs, so these records
- * differ from the program's.
+ * exec, are the launcher's. The launcher is linked at addresses far from the programs', so
+ * these records can be told apart from the program's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
