@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Declarations for init.c and init_root.c. init_root.c does not use init.c.
+ * Declarations for init.c and init_root.c. Nothing in init_root.c uses init.c.
  */
 #ifndef BTS_INIT_H
 #define BTS_INIT_H

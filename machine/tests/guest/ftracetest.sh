@@ -10,8 +10,8 @@ logs=$2
 shell=$3
 shift 3
 
-# Before and after each case ftracetest resets ftrace, for which it opens the 3,000 files of all
-# events. That takes seconds, or minutes with the debug kernel. So ftracetest sees only the
+# ftracetest resets ftrace before and after each case, and to do so opens the files of all events,
+# some 3,000. That takes seconds, or minutes with the debug kernel. So ftracetest sees only the
 # events that our cases use.
 few_events() {
 	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do

@@ -15,7 +15,7 @@ sleep .3
 echo 0 > tracing_on
 
 # Count interrupts whose origin is in user space. No idle task runs there, so these origins are
-# wrong. Every second wrong origin is in user space.
+# wrong. Every other wrong origin is in user space; the rest are in the kernel, and not counted.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

@@ -428,7 +428,7 @@ const char *bts_task_comm(const struct bts_task *task);
  * bts_task_cpu - return the CPU of a task
  * @task:	the task
  *
- * Return: the task's current or last CPU; -1 if the task was on no CPU yet.
+ * Return: the task's current or last CPU, or -1 if the task has not been on a CPU yet.
  */
 int bts_task_cpu(const struct bts_task *task);
 

@@ -47,7 +47,7 @@ struct drcov_block {
 	uint16_t	module;
 };
 
-/* An object, the address of its offset 0, and the end of the last instruction that ran. */
+/* An object, the address of its offset 0, and the end of the highest instruction that ran. */
 struct module {
 	const struct object	*object;
 	uint64_t		base;

@@ -2,7 +2,7 @@
 /*
  * Write the code that a run executes: a row for each line, and calls and loops that unfold.
  *
- * Instructions without a line are counted in a row. A file that cannot be read leaves the rows
+ * Instructions without a line are counted in one row. A file that cannot be read leaves the rows
  * without text.
  */
 #include <string.h>
@@ -69,7 +69,7 @@ static void put_line(FILE *out, unsigned int line, const char *text, bool mark)
 	fputs("</div>\n", out);
 }
 
-/* The file cannot be read, so list the numbers of several lines in a row. */
+/* The file cannot be read, so put the numbers of several lines into one row. */
 static void list_line(struct rows *r, const char *file, unsigned int line)
 {
 	FILE *out = r->page->out;

@@ -96,7 +96,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	x->from_addr = t->from_addr - t->from.addr + addr;
 }
 
-/* Report whether the filters exclude the step, or the step depends on chance. */
+/* Report whether the filters exclude the step, or whether it depends on chance. */
 static bool is_noise(struct reading *r, const struct step *s)
 {
 	struct forest *f = &r->all->forest;

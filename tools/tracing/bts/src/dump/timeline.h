@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Report calls over time to the formats that draw them.
+ * Pass calls, with their times, to the formats that draw them.
  *
  * Included by: dump/.
  */

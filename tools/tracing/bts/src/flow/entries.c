@@ -68,7 +68,10 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 			return NULL;
 		break;
 	case BRANCH_RET:
-		/* The last byte of the call belongs to the caller's inlined call. */
+		/*
+		 * Look up the last byte of the call: the return address may already be after the
+		 * inlined code.
+		 */
 		return begins ? NULL : object_inlined(to->object, s->at_to.addr - 1, NULL);
 	case BRANCH_UNKNOWN:
 	case BRANCH_COND:

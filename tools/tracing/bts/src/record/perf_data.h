@@ -19,7 +19,10 @@ struct writer;
 struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
-/* Report whether the kernel's side was recorded. Without it, intel_bts still records entries. */
+/*
+ * Report whether the kernel's side was recorded. Without that side, intel_bts still records the
+ * branches into the kernel.
+ */
 bool perf_data_has_kernel_side(const struct perf_data *data);
 /* Report whether such branches were recorded on the running kernel. Compare only the releases. */
 bool perf_data_of_this_kernel(struct perf_data *data);

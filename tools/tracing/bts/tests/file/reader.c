@@ -184,7 +184,7 @@ static void put_branches(void)
 	}
 }
 
-/* Write a loss of 7 branches by cause 3. */
+/* Write an entry that reports a loss of 7 branches, with cause 3. */
 static void put_lost(uint64_t seq)
 {
 	struct entry e = { .type = LOST_ID, .pid = WHOLE_PID, .seq = 7, .from = seq, .to = 3 };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Record with perf, as root, on a kernel with or without the tracer, real or emulated:
+# Record with perf, as root, on real or emulated hardware, with or without the tracer in the kernel:
 #
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces

@@ -3,9 +3,9 @@
 #
 # Real-world programs: corpus.sh build|record|judge DIR BTS
 #
-# build and judge run on the host, record runs in a guest. No trace may have a gap. No stack may be
-# guessed unless the program has fibers, goroutines or coroutines. The calls within an object are
-# compared with callgrind's (arcs.py). They differ in these cases:
+# "build" and "judge" run on the host; "record" runs in a guest. No trace may have a gap. No stack
+# may be guessed unless the program has fibers, goroutines or coroutines. The calls within an object
+# are compared with callgrind's (arcs.py). They differ in these cases:
 #
 #  - A function jumps back to the beginning of a function that has jumped to it. callgrind counts a
 #    call, bts a loop. Our own programs are built without such jumps.

@@ -42,7 +42,8 @@ record_named() {
 	[ -z "${BTS_PROGRAMS:-}" ] || record "$@"
 }
 
-# tree NAME SOURCE COMPILER: build the program, and told-NAME, which prints its tree: see told.c.
+# tree NAME SOURCE COMPILER: build the program NAME, and told-NAME, which prints the program's call
+# tree (see told.c).
 tree() {
 	flags="-O2 -g -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
 		-fno-omit-frame-pointer"
