@@ -25,6 +25,7 @@
 #include "symbols/archive.h"
 #include "symbols/kernel_code.h"
 #include "cmd.h"
+#include "command.h"
 
 static const char usage[] =
 "Usage: bts archive [OPTIONS] [FILE]\n"
@@ -211,11 +212,7 @@ int cmd_archive(int argc, char **argv)
 			return STATUS_MISUSE;
 		}
 	}
-	if (optind < argc)
-		trace = argv[optind++];
-	if (optind < argc)
-		return msg_misuse("archive", "%s: unexpected argument", argv[optind]);
-	if (!strcmp(trace, "-"))
-		return msg_misuse("archive", "-: the name of the trace is needed");
+	if (command_trace_name(&trace, "archive", argc, argv))
+		return STATUS_MISUSE;
 	return run(trace, verbose);
 }

@@ -27,6 +27,7 @@
 #include "record/probe.h"
 #include "record/vm.h"
 #include "cmd.h"
+#include "command.h"
 
 static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
@@ -464,8 +465,8 @@ int cmd_check(int argc, char **argv)
 		with_probe |= option == 'p';
 		check.json |= option == 'J';
 	}
-	if (optind < argc)
-		return msg_misuse("check", "%s: unexpected argument", argv[optind]);
+	if (command_operand(NULL, "check", argc, argv))
+		return STATUS_MISUSE;
 	if (check.json && with_probe)
 		return msg_misuse("check", "--json and --probe cannot be used together");
 	ask_all(&check);

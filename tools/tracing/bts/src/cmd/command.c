@@ -13,15 +13,31 @@
 #include "lib/text.h"
 #include "command.h"
 
+int command_operand(const char **operand, const char *command, int argc, char **argv)
+{
+	if (operand && optind < argc)
+		*operand = argv[optind++];
+	if (optind < argc)
+		return msg_misuse(command, "%s: unexpected argument", argv[optind]);
+	return STATUS_OK;
+}
+
+int command_trace_name(const char **trace, const char *command, int argc, char **argv)
+{
+	int status = command_operand(trace, command, argc, argv);
+
+	if (!status && !strcmp(*trace, "-"))
+		return msg_misuse(command, "-: the name of the trace is needed");
+	return status;
+}
+
 int command_input(struct options *o, const char *command, int argc, char **argv)
 {
 	if (optind < argc && !strcmp(o->path, DAT_NAME)) {
 		free(o->path);
 		o->path = mem_strdup(argv[optind++]);
 	}
-	if (optind < argc)
-		return msg_misuse(command, "%s: unexpected argument", argv[optind]);
-	return STATUS_OK;
+	return command_operand(NULL, command, argc, argv);
 }
 
 static int parse_arguments(const struct command *c, void *ctx, struct options *o, int argc,

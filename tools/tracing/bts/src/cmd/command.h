@@ -46,6 +46,15 @@ int options_parse(const struct command *c, void *ctx, struct options *o, int arg
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
+ * Take the only operand, which may be left out, from the remaining arguments. If @operand is NULL,
+ * the command has none. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments
+ * remain.
+ */
+int command_operand(const char **operand, const char *command, int argc, char **argv);
+/* The same for a trace with files beside it, which cannot be standard input. */
+int command_trace_name(const char **trace, const char *command, int argc, char **argv);
+
+/*
  * Take the trace's name from the remaining arguments, if -i did not name the trace. Returns
  * STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
  */

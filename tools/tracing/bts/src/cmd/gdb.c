@@ -20,6 +20,7 @@
 #include "lib/msg.h"
 #include "lib/text.h"
 #include "cmd.h"
+#include "command.h"
 
 static const char usage[] =
 	"Usage: bts gdb [OPTIONS] [FILE] [-- GDB-ARGUMENTS...]\n\n"
@@ -248,10 +249,8 @@ static int parse(struct gdb_command *c, int argc, char **argv)
 	}
 	if (status)
 		return status;
-	if (optind < argc)
-		c->session.path = argv[optind++];
-	if (optind < argc)
-		return msg_misuse("gdb", "%s: unexpected argument", argv[optind]);
+	if (command_operand(&c->session.path, "gdb", argc, argv))
+		return STATUS_MISUSE;
 	if (c->stdio && c->listen)
 		return msg_misuse("gdb", "--stdio and --listen cannot be used together");
 	if (c->port > UINT16_MAX)

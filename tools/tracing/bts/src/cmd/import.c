@@ -18,6 +18,7 @@
 #include "record/writer.h"
 #include "symbols/archive.h"
 #include "cmd.h"
+#include "command.h"
 #include "recording.h"
 
 static const char usage[] =
@@ -125,9 +126,7 @@ int cmd_import(int argc, char **argv)
 			return STATUS_MISUSE;
 		}
 	}
-	if (optind < argc)
-		input = argv[optind++];
-	if (optind < argc)
-		return msg_misuse("import", "%s: unexpected argument", argv[optind]);
+	if (command_operand(&input, "import", argc, argv))
+		return STATUS_MISUSE;
 	return import(input, output);
 }

@@ -302,14 +302,15 @@ int cmd_info(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{}
 	};
-	struct options options = { .path = DAT_NAME };
+	const char *path = DAT_NAME;
+	struct options options = {};
 	bool stats = false, json = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "i:h", longs, NULL)) != -1) {
 		switch (option) {
 		case 'i':
-			options.path = optarg;
+			path = optarg;
 			break;
 		case 's':
 			stats = true;
@@ -323,9 +324,8 @@ int cmd_info(int argc, char **argv)
 			return STATUS_MISUSE;
 		}
 	}
-	if (optind < argc)
-		options.path = argv[optind++];
-	if (optind < argc)
-		return msg_misuse("info", "%s: unexpected argument", argv[optind]);
+	if (command_operand(&path, "info", argc, argv))
+		return STATUS_MISUSE;
+	options.path = (char *)path;
 	return show(&options, stats, json);
 }

@@ -14,6 +14,7 @@
 #include "record/bill.h"
 #include "record/restore.h"
 #include "cmd.h"
+#include "command.h"
 #include "recording.h"
 
 static const char usage[] =
@@ -97,11 +98,7 @@ int cmd_restore(int argc, char **argv)
 			return STATUS_MISUSE;
 		}
 	}
-	if (optind < argc)
-		trace = argv[optind++];
-	if (optind < argc)
-		return msg_misuse("restore", "%s: unexpected argument", argv[optind]);
-	if (!strcmp(trace, "-"))
-		return msg_misuse("restore", "-: the name of the trace is needed");
+	if (command_trace_name(&trace, "restore", argc, argv))
+		return STATUS_MISUSE;
 	return restore(trace);
 }
