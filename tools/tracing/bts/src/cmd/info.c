@@ -166,24 +166,6 @@ static void print_file(const struct dat *dat)
 	free(archive);
 }
 
-static struct bill bill_of(const struct dat *dat)
-{
-	const char *info = dat->info.text;
-
-	return (struct bill) {
-		.branches	= stats_number(info, "branches"),
-		.tasks		= stats_number(info, "tasks"),
-		.switches	= stats_number(info, "switches"),
-		.overwritten	= stats_number(info, "overwritten"),
-		.unwritten	= stats_number(info, "unwritten"),
-		.blocked_ns	= stats_number(info, "blocked_ns"),
-		.data_bytes	= stats_number(info, "data_bytes"),
-		.file_bytes	= dat->size,
-		.flight		= stats_number(info, "flight"),
-		.stats		= info,
-	};
-}
-
 static void json_file(const struct dat *dat)
 {
 	const char *comma = "";
@@ -232,7 +214,7 @@ static void json_lines(const char *text, const char *end)
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;
-	struct bill bill = bill_of(dat);
+	struct bill bill = bill_of_info(dat->info.text, dat->size);
 
 	json_file(dat);
 	if (info) {
@@ -244,7 +226,7 @@ static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 
 static void show_text(const struct dat *dat, const char *stats, bool with_stats)
 {
-	struct bill bill = bill_of(dat);
+	struct bill bill = bill_of_info(dat->info.text, dat->size);
 
 	print_file(dat);
 	if (!dat->info.text)

@@ -45,22 +45,12 @@ static int finish(struct restore *r, const char *trace)
 {
 	char *names = r->ended ? strdup(r->cmdlines) : recording_cmdlines(&r->counts.names);
 	char *info = info_text(r);
-	struct bill bill = {
-		.branches	= stats_number(info, "branches"),
-		.unwritten	= stats_number(info, "unwritten"),
-		.tasks		= stats_number(info, "tasks"),
-		.switches	= stats_number(info, "switches"),
-		.overwritten	= stats_number(info, "overwritten"),
-		.blocked_ns	= stats_number(info, "blocked_ns"),
-		.data_bytes	= stats_number(info, "data_bytes"),
-		.flight		= stats_number(info, "flight"),
-		.stats		= info,
-	};
+	struct bill bill;
 	int ret = restore_finish(r, names, info);
 
 	if (!ret) {
 		recording_leave_archive(writer_kept_old(r->writer), trace);
-		bill.file_bytes = writer_size(r->writer);
+		bill = bill_of_info(info, writer_size(r->writer));
 		bill_print(stderr, trace, &bill);
 	}
 	free(info);

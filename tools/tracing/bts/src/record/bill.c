@@ -13,6 +13,22 @@
 #include "lib/text.h"
 #include "bill.h"
 
+struct bill bill_of_info(const char *info, uint64_t file_bytes)
+{
+	return (struct bill) {
+		.branches	= stats_number(info, "branches"),
+		.tasks		= stats_number(info, "tasks"),
+		.switches	= stats_number(info, "switches"),
+		.overwritten	= stats_number(info, "overwritten"),
+		.unwritten	= stats_number(info, "unwritten"),
+		.blocked_ns	= stats_number(info, "blocked_ns"),
+		.data_bytes	= stats_number(info, "data_bytes"),
+		.file_bytes	= file_bytes,
+		.flight		= stats_number(info, "flight"),
+		.stats		= info,
+	};
+}
+
 static struct losses losses_of(const struct bill *bill)
 {
 	struct losses losses = {};

@@ -22,6 +22,8 @@ struct bill {
 	const char	*stats;		/* text of bts_stats, which has the losses; or NULL */
 };
 
+/* Return the summary of a file whose section of bts is @info, or NULL. */
+struct bill bill_of_info(const char *info, uint64_t file_bytes);
 /* Print "bill":{...} with the same members as in the JSON of other commands. */
 void bill_json(FILE *out, const struct bill *bill);
 /* Print a line that begins with "NAME: " unless @name is NULL. */
