@@ -125,7 +125,7 @@ static int put_headers(struct writer *w)
 	bytes_add_string(&content, "header_event");
 	bytes_add64(&content, strlen(event_format));
 	bytes_add(&content, event_format, strlen(event_format));
-	ret = writer_put_section(w, DAT_SECTION_HEADERS, "headers", &content);
+	ret = writer_put_section(w, DAT_SECTION_HEADERS, &content);
 	bytes_free(&content);
 	return ret;
 }
@@ -139,7 +139,7 @@ static int put_ftrace(struct writer *w)
 	add_format(&content, "bts_branch", MADE_BRANCH, branch);
 	add_format(&content, "bts_pack", MADE_PACK, pack);
 	add_format(&content, "bts_lost", MADE_LOST, lost);
-	ret = writer_put_section(w, DAT_SECTION_FTRACE, "ftrace events", &content);
+	ret = writer_put_section(w, DAT_SECTION_FTRACE, &content);
 	bytes_free(&content);
 	return ret;
 }
@@ -155,13 +155,13 @@ static int put_events(struct writer *w)
 	add_format(&content, "bts_departs", MADE_DEPARTS, departs);
 	add_format(&content, "bts_arrives", MADE_ARRIVES, arrives);
 	add_format(&content, "bts_map", MADE_MAP, map);
-	ret = writer_put_section(w, DAT_SECTION_EVENTS, "events format", &content);
+	ret = writer_put_section(w, DAT_SECTION_EVENTS, &content);
 	bytes_free(&content);
 	return ret;
 }
 
 /* Write a section that contains the size of a text, and the text. Free @text, which may be NULL. */
-static int put_text(struct writer *w, int id, const char *name, char *text)
+static int put_text(struct writer *w, int id, char *text)
 {
 	size_t size = text ? strlen(text) : 0;
 	struct bytes content = {};
@@ -169,7 +169,7 @@ static int put_text(struct writer *w, int id, const char *name, char *text)
 
 	bytes_add32(&content, size);
 	bytes_add(&content, text, size);
-	ret = writer_put_section(w, id, name, &content);
+	ret = writer_put_section(w, id, &content);
 	bytes_free(&content);
 	free(text);
 	return ret;
@@ -180,6 +180,6 @@ int made_formats_write(struct writer *w, bool symbols)
 	char *kallsyms = symbols ? path_read("/proc/kallsyms", NULL) : NULL;
 
 	return put_headers(w) || put_ftrace(w) || put_events(w) ||
-	       put_text(w, DAT_SECTION_KALLSYMS, "kallsyms", kallsyms) ||
-	       put_text(w, DAT_SECTION_PRINTK, "printk", NULL) ? -1 : 0;
+	       put_text(w, DAT_SECTION_KALLSYMS, kallsyms) ||
+	       put_text(w, DAT_SECTION_PRINTK, NULL) ? -1 : 0;
 }

@@ -37,31 +37,7 @@ enum {
 	CHUNK_MAX	= 256 << 20,
 };
 
-/* The sections before the data, with the names that writer.c and writer_end.c give them. */
-static const struct {
-	int		id;
-	const char	*name;
-} sections[] = {
-	{ DAT_SECTION_HEADERS,	"headers" },
-	{ DAT_SECTION_FTRACE,	"ftrace events" },
-	{ DAT_SECTION_EVENTS,	"events format" },
-	{ DAT_SECTION_KALLSYMS,	"kallsyms" },
-	{ DAT_SECTION_PRINTK,	"printk" },
-	{ DAT_SECTION_CMDLINES,	"command lines" },
-	{ DAT_SECTION_BTS,	"bts" },
-	{ DAT_SECTION_INDEX,	"bts index" },
-	{ DAT_SECTION_DATA,	DATA_NAME },
-};
-
 /* --- The sections ------------------------------------------------------------------- */
-
-static const char *section_name(int id)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-		if (sections[i].id == id)
-			return sections[i].name;
-	return NULL;
-}
 
 /* Find the end of the file's head, which contains two strings. dat_open() has checked the head. */
 static void skip_head(struct writer *w)
@@ -86,7 +62,7 @@ static bool next_section(struct restore *r, off_t file_size)
 
 	if (pread(w->fd, &head, sizeof(head), w->size) != sizeof(head))
 		return false;
-	name = section_name(head.id);
+	name = writer_section_name(head.id);
 	if (!name)
 		return false;
 	if (head.id == DAT_SECTION_DATA) {

@@ -88,6 +88,31 @@ int writer_put(struct writer *w, const void *data, size_t size)
 
 /* --- Sections ----------------------------------------------------------------------- */
 
+const char *writer_section_name(int id)
+{
+	static const struct {
+		int		id;
+		const char	*name;
+	} sections[] = {
+		{ DAT_SECTION_OPTIONS,	"options" },
+		{ DAT_SECTION_DATA,	"buffer flyrecord" },
+		{ DAT_SECTION_STRINGS,	"strings" },
+		{ DAT_SECTION_HEADERS,	"headers" },
+		{ DAT_SECTION_FTRACE,	"ftrace events" },
+		{ DAT_SECTION_EVENTS,	"events format" },
+		{ DAT_SECTION_KALLSYMS,	"kallsyms" },
+		{ DAT_SECTION_PRINTK,	"printk" },
+		{ DAT_SECTION_CMDLINES,	"command lines" },
+		{ DAT_SECTION_BTS,	"bts" },
+		{ DAT_SECTION_INDEX,	"bts index" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		if (sections[i].id == id)
+			return sections[i].name;
+	return NULL;
+}
+
 uint32_t writer_string(struct writer *w, const char *string)
 {
 	uint32_t id = w->strings.size;
@@ -111,9 +136,9 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 }
 
 /* @content may be w->strings, because the section's name is added there first. */
-int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content)
+int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
-	uint32_t name_id = writer_string(w, name);
+	uint32_t name_id = writer_string(w, writer_section_name(id));
 	size_t room = ZSTD_compressBound(content->size);
 	struct bytes sizes = {};
 	void *packed = mem_alloc(room);
@@ -287,7 +312,7 @@ static int put_headers(struct writer *w, const char *root)
 	ret = add_file(&content, page, 8);
 	bytes_add_string(&content, "header_event");
 	ret = ret || add_file(&content, event, 8) ||
-	      writer_put_section(w, DAT_SECTION_HEADERS, "headers", &content);
+	      writer_put_section(w, DAT_SECTION_HEADERS, &content);
 	bytes_free(&content);
 	free(event);
 	free(page);
@@ -330,7 +355,7 @@ static int put_formats(struct writer *w, const char *root, char *const *systems)
 	int ret;
 
 	ret = add_formats(&ftrace, root, "ftrace") ||
-	      writer_put_section(w, DAT_SECTION_FTRACE, "ftrace events", &ftrace);
+	      writer_put_section(w, DAT_SECTION_FTRACE, &ftrace);
 	while (systems[nr])
 		nr++;
 	bytes_add32(&events, nr);
@@ -338,16 +363,16 @@ static int put_formats(struct writer *w, const char *root, char *const *systems)
 		bytes_add_string(&events, systems[i]);
 		ret = add_formats(&events, root, systems[i]);
 	}
-	ret = ret || writer_put_section(w, DAT_SECTION_EVENTS, "events format", &events);
+	ret = ret || writer_put_section(w, DAT_SECTION_EVENTS, &events);
 	bytes_free(&ftrace);
 	bytes_free(&events);
 	return ret ? -1 : 0;
 }
 
-static int put_file(struct writer *w, int id, const char *name, const char *path)
+static int put_file(struct writer *w, int id, const char *path)
 {
 	struct bytes content = {};
-	int ret = add_file(&content, path, 4) || writer_put_section(w, id, name, &content);
+	int ret = add_file(&content, path, 4) || writer_put_section(w, id, &content);
 
 	bytes_free(&content);
 	return ret ? -1 : 0;
@@ -357,8 +382,8 @@ int writer_write_formats(struct writer *w, const char *root, char *const *system
 {
 	char *printk = mem_format("%s/printk_formats", root);
 	int ret = put_headers(w, root) || put_formats(w, root, systems) ||
-		  put_file(w, DAT_SECTION_KALLSYMS, "kallsyms", "/proc/kallsyms") ||
-		  put_file(w, DAT_SECTION_PRINTK, "printk", printk);
+		  put_file(w, DAT_SECTION_KALLSYMS, "/proc/kallsyms") ||
+		  put_file(w, DAT_SECTION_PRINTK, printk);
 
 	free(printk);
 	return ret ? -1 : 0;
@@ -373,7 +398,7 @@ int writer_write_draft(struct writer *w, const char *info)
 		return 0;
 	w->draft = w->size;
 	w->draft_strings = w->strings.size;
-	return writer_put_section(w, DAT_SECTION_BTS, "bts", &text);
+	return writer_put_section(w, DAT_SECTION_BTS, &text);
 }
 
 /* --- A CPU's data ------------------------------------------------------------------- */

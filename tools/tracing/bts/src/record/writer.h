@@ -27,7 +27,7 @@ struct writer *writer_create(const char *path, unsigned int page_size);
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
 /* Write a section DAT_SECTION_*, except data. Return 0, or print a message and return -1. */
-int writer_put_section(struct writer *w, int id, const char *name, const struct bytes *content);
+int writer_put_section(struct writer *w, int id, const struct bytes *content);
 
 /*
  * Write the lines of the section of bts that are known at the start. They remain in the file only

@@ -179,7 +179,7 @@ static int put_options(struct writer *w, const char *clock, char *const *stats, 
 		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
 	add_buffer_option(w, &options, data, chosen);
 	add_option64(&options, DAT_OPTION_DONE, 0);
-	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_string(w, "options"),
+	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_string(w, writer_section_name(DAT_SECTION_OPTIONS)),
 				options.size) ||
 	      writer_put(w, options.data, options.size);
 	bytes_free(&options);
@@ -198,7 +198,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 
 	bytes_add64(&content, strlen(text));
 	bytes_add(&content, text, strlen(text));
-	ret = writer_put_section(w, DAT_SECTION_CMDLINES, "command lines", &content);
+	ret = writer_put_section(w, DAT_SECTION_CMDLINES, &content);
 	bytes_free(&content);
 	return ret;
 }
@@ -215,7 +215,7 @@ static int put_info(struct writer *w, const char *info)
 	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
 		if (cpu->unwritten)
 			bytes_format(&text, DAT_UNWRITTEN_CPU ": %llu\n", cpu->cpu, cpu->unwritten);
-	ret = writer_put_section(w, DAT_SECTION_BTS, "bts", &text);
+	ret = writer_put_section(w, DAT_SECTION_BTS, &text);
 	bytes_free(&text);
 	return ret;
 }
@@ -231,7 +231,7 @@ static int put_index(struct writer *w)
 		bytes_add32(&index, cpu->nr_chunks);
 		bytes_add(&index, cpu->times.data, cpu->times.size);
 	}
-	ret = writer_put_section(w, DAT_SECTION_INDEX, "bts index", &index);
+	ret = writer_put_section(w, DAT_SECTION_INDEX, &index);
 	bytes_free(&index);
 	return ret;
 }
@@ -274,7 +274,7 @@ int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const cha
 	int ret;
 
 	if (put_data(w, first, data) || put_options(w, clock, stats, nr_cpus, data) ||
-	    writer_put_section(w, DAT_SECTION_STRINGS, "strings", &w->strings))
+	    writer_put_section(w, DAT_SECTION_STRINGS, &w->strings))
 		return -1;
 	ret = close(w->fd);
 	w->fd = -1;
@@ -297,7 +297,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	ret = remove_draft(w) || put_cmdlines(w, cmdlines) || put_info(w, info) || put_index(w);
 	data = w->size;
 	ret = ret || writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
-				       writer_string(w, DATA_NAME), 0) ||
+				       writer_string(w, writer_section_name(DAT_SECTION_DATA)), 0) ||
 	      writer_end(w, w->cpus, data, clock, stats, nr_cpus);
 	/* If the file could not be renamed, it is complete. */
 	w->keep = ret && w->temporary;

@@ -24,9 +24,6 @@
 #define WRITER_FILE	"%s.new"
 #define WRITER_CPU_FILE	"%s.cpu%d"
 
-/* The name of the data section. */
-#define DATA_NAME	"buffer flyrecord"
-
 struct writer {
 	char			*path;
 	char			*temporary;	/* the file's name until it is complete */
@@ -66,6 +63,8 @@ struct writer_cpu {
 /* writer.c: append to the file. Return 0, or print a message and return -1. */
 int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
+/* Return the name of a section DAT_SECTION_*, or NULL if the writer writes no such section. */
+const char *writer_section_name(int id);
 /* Add a name of a section, and return its ID. */
 uint32_t writer_string(struct writer *w, const char *string);
 /* Insert a CPU. The CPUs are in the order of their numbers. */
