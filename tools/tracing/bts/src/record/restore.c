@@ -313,14 +313,12 @@ static struct writer_cpu *incomplete_cpu(struct restore *r, off_t file_size)
 
 		cpu->unwritten = stats_number(r->info, key);
 		free(key);
-		if (!cpu->size && !cpu->unwritten)
+		if (!writer_was_used(cpu))
 			continue;
 		cpu->offset = (w->size + w->page_size - 1) / w->page_size * w->page_size;
 		end = cpu->offset + sizeof(uint32_t) + cpu->size;
 		if (file_size < end)
 			break;
-		/* For writer_was_used(); the count is in the file. */
-		cpu->nr_chunks = 1;
 		w->size = end;
 	}
 	return cpu;
@@ -333,7 +331,6 @@ static int resume_copy(struct restore *r, off_t file_size)
 	off_t copied = cpu ? file_size - cpu->offset - (off_t)sizeof(uint32_t) : 0;
 
 	if (cpu && copied > 0) {
-		cpu->nr_chunks = 1;
 		w->size = file_size;
 		r->first = cpu->next;
 	} else {

@@ -93,7 +93,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 /* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
-	return cpu->nr_chunks || cpu->unwritten;
+	return cpu->size || cpu->unwritten;
 }
 
 static void add_buffer_option(struct writer *w, struct bytes *options, off_t section,
