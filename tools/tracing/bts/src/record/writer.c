@@ -224,7 +224,8 @@ static int create_temporary(const struct writer *w)
 
 /*
  * Write to a device such as /dev/null instead of replacing the device. Refuse a link to a regular
- * file, because another user may have created the link, or a program may rely on it.
+ * file, because another user may have created the link, or a program may rely on it. Return -1 after
+ * a message.
  */
 static int open_output(struct writer *w)
 {
@@ -233,15 +234,19 @@ static int open_output(struct writer *w)
 
 	if (lstat(w->path, &st) || S_ISREG(st.st_mode)) {
 		w->temporary = mem_format(WRITER_FILE, w->path);
-		w->taken = is_taken(w);
-		return w->taken ? -1 : create_temporary(w);
+		if (is_taken(w))
+			return -1;
+		fd = create_temporary(w);
+	} else {
+		fd = open(w->path, O_RDWR | O_CLOEXEC);
+		if (fd >= 0 && (fstat(fd, &st) || S_ISREG(st.st_mode))) {
+			close(fd);
+			errno = ELOOP;
+			fd = -1;
+		}
 	}
-	fd = open(w->path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &st) || S_ISREG(st.st_mode))) {
-		close(fd);
-		errno = ELOOP;
-		return -1;
-	}
+	if (fd < 0)
+		msg_errno("create", w->path);
 	return fd;
 }
 
@@ -259,8 +264,6 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	if (w->fd < 0) {
 		free(w->temporary);
 		w->temporary = NULL;
-		if (!w->taken)
-			msg_errno("create", path);
 		writer_free(w);
 		return NULL;
 	}

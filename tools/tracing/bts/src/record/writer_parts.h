@@ -28,7 +28,6 @@ struct writer {
 	char			*path;
 	char			*temporary;	/* the file's name until it is complete */
 	bool			kept_old;
-	bool			taken;		/* the file belongs to another recording */
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
