@@ -51,7 +51,7 @@
 /* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* The number of times that a task may sleep in a wait before its wake-ups count as in vain. */
+/* If a task sleeps more often in one wait, its branches are no longer held: see bts_sleep(). */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -162,7 +162,7 @@ void bts_poll(void)
  * Sleep until the backlogs are empty. When they are, the ring buffer has little room, so the
  * branches with which a task wakes up may be held. If they are so many that an interrupt
  * always drains them before the task checks again, the task would wait for them forever. So
- * after some wake-ups in vain, branches of this task are no longer held.
+ * after BTS_SLEEPS sleeps in one wait, the branches of this task are no longer held.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

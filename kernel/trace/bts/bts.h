@@ -324,8 +324,8 @@ static inline bool bts_has(unsigned int mode, unsigned int option)
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* Report whether the task wakes up in vain: see bts_sleep(). */
-static inline bool bts_wakes_in_vain(const struct task_struct *task)
+/* Report whether the task has slept too often in one wait: see bts_sleep(). */
+static inline bool bts_sleeps_too_often(const struct task_struct *task)
 {
 	return READ_ONCE(task->trace_recursion) & BIT(TRACE_BTS_WAIT_BIT);
 }

@@ -16,7 +16,7 @@
  * Entries are held only while a reader lives, tracing is on and bts-block is set. Entries of
  * a task that cannot wait are not held, because all other targets would have to wait as long
  * as that task runs. An entry that finds no room and may not be held is dropped and counted.
- * Tasks wait in block.c, which also explains wake-ups in vain.
+ * Tasks wait in block.c, which also explains why their branches may not be held.
  *
  * Concurrency:
  *
@@ -203,7 +203,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	/* Writing a full backlog takes a million instructions, too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
-	c->hold.may = may && bts_can_wait(task) && !bts_wakes_in_vain(task);
+	c->hold.may = may && bts_can_wait(task) && !bts_sleeps_too_often(task);
 	c->hold.refused = may && !c->hold.may;
 	c->hold.wait = may && bts_any_held(b);
 	if (c->hold.may)

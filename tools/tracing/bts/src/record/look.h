@@ -41,7 +41,7 @@ struct look {
 	struct name			*last;
 };
 
-/* Return false if there is no memory. */
+/* Return false if memory cannot be allocated. */
 bool look_open(struct look *look, const struct look_events *events);
 void look_at_page(struct look *look, void *page);
 void look_close(struct look *look);
