@@ -58,16 +58,14 @@ static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
 	struct { uint16_t id, flags; uint32_t name; uint64_t size; } head;
-	const char *name;
 
 	if (pread(w->fd, &head, sizeof(head), w->size) != sizeof(head))
 		return false;
-	name = writer_section_name(head.id);
-	if (!name)
+	if (!writer_section_name(head.id))
 		return false;
 	if (head.id == DAT_SECTION_DATA) {
 		r->data = w->size;
-		writer_string(w, name);
+		writer_name(w, head.id);
 		return false;
 	}
 	if (head.size > (uint64_t)(file_size - w->size) - sizeof(head))
@@ -78,7 +76,7 @@ static bool next_section(struct restore *r, off_t file_size)
 	}
 	if (head.id <= LAST_SECTION)
 		w->section[head.id] = w->size;
-	writer_string(w, name);
+	writer_name(w, head.id);
 	w->size += sizeof(head) + head.size;
 	return true;
 }

@@ -113,12 +113,12 @@ const char *writer_section_name(int id)
 	return NULL;
 }
 
-uint32_t writer_string(struct writer *w, const char *string)
+uint32_t writer_name(struct writer *w, int id)
 {
-	uint32_t id = w->strings.size;
+	uint32_t at = w->strings.size;
 
-	bytes_add(&w->strings, string, strlen(string) + 1);
-	return id;
+	bytes_add_string(&w->strings, writer_section_name(id));
+	return at;
 }
 
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size)
@@ -138,7 +138,7 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 /* @content may be w->strings, because the section's name is added there first. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
-	uint32_t name_id = writer_string(w, writer_section_name(id));
+	uint32_t name_id = writer_name(w, id);
 	size_t room = ZSTD_compressBound(content->size);
 	struct bytes sizes = {};
 	void *packed = mem_alloc(room);
@@ -224,8 +224,8 @@ static int create_temporary(const struct writer *w)
 
 /*
  * Write to a device such as /dev/null instead of replacing the device. Refuse a link to a regular
- * file, because another user may have created the link, or a program may rely on it. Return -1 after
- * a message.
+ * file, because another user may have created the link, or a program may rely on it. On failure,
+ * print a message and return -1.
  */
 static int open_output(struct writer *w)
 {

@@ -179,7 +179,7 @@ static int put_options(struct writer *w, const char *clock, char *const *stats, 
 		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
 	add_buffer_option(w, &options, data, chosen);
 	add_option64(&options, DAT_OPTION_DONE, 0);
-	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_string(w, writer_section_name(DAT_SECTION_OPTIONS)),
+	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_name(w, DAT_SECTION_OPTIONS),
 				options.size) ||
 	      writer_put(w, options.data, options.size);
 	bytes_free(&options);
@@ -297,7 +297,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	ret = remove_draft(w) || put_cmdlines(w, cmdlines) || put_info(w, info) || put_index(w);
 	data = w->size;
 	ret = ret || writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
-				       writer_string(w, writer_section_name(DAT_SECTION_DATA)), 0) ||
+				       writer_name(w, DAT_SECTION_DATA), 0) ||
 	      writer_end(w, w->cpus, data, clock, stats, nr_cpus);
 	/* If the file could not be renamed, it is complete. */
 	w->keep = ret && w->temporary;

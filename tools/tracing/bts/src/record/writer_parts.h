@@ -64,8 +64,8 @@ int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
 /* Return the name of a section DAT_SECTION_*, or NULL if the writer writes no such section. */
 const char *writer_section_name(int id);
-/* Add a name of a section, and return its ID. */
-uint32_t writer_string(struct writer *w, const char *string);
+/* Add the name of a section, and return the ID of the name. */
+uint32_t writer_name(struct writer *w, int id);
 /* Insert a CPU. The CPUs are in the order of their numbers. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
