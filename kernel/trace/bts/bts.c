@@ -202,7 +202,8 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 }
 
 /* Deliver a batch to an instance, or only count it. Context: as bts_records(). */
-static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch)
+static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch,
+			      unsigned int trace_ctx)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	pid_t pid = this_cpu_read(bts_pid);
@@ -230,7 +231,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	}
 	bts_count(&c->counts.unsure, batch->unsure);
 
-	tracing_generic_entry_update(&c->write.ent, TRACE_BTS, tracing_gen_ctx());
+	tracing_generic_entry_update(&c->write.ent, TRACE_BTS, trace_ctx);
 	c->write.ent.pid = pid;
 	for (i = 0; i < ARRAY_SIZE(batch->slice); i++)
 		bts_filter_slice(b, c, &batch->slice[i]);
@@ -278,10 +279,12 @@ static void bts_save_name(void)
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
+	/* Another CPU may set need-resched meanwhile, but the flags are those of the batch. */
+	unsigned int trace_ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		bts_deliver_batch(b, batch);
+		bts_deliver_batch(b, batch, trace_ctx);
 	if (batch->cause != DS_DRAIN_SWITCH)
 		bts_map_remind();
 	bts_save_name();
