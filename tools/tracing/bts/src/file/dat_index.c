@@ -20,8 +20,11 @@ static struct dat_cpu *find_cpu(struct dat *dat, int cpu)
 void dat_index(struct dat *dat)
 {
 	const uint8_t *text = (const uint8_t *)dat->index.text;
-	struct dat_bytes b = { .at = text, .end = text + dat->index.size };
+	struct dat_bytes b = {};
 
+	if (!text)
+		return;
+	b = (struct dat_bytes) { .at = text, .end = text + dat->index.size };
 	while (b.at < b.end) {
 		struct dat_cpu *cpu = find_cpu(dat, dat_u32(&b));
 		uint32_t nr = dat_u32(&b);

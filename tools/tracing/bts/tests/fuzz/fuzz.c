@@ -5,11 +5,19 @@
  * Each input is written to FILE, which the commands then read; if FILE is "-", the input is their
  * standard input. The process is persistent: unlike the tool, it runs many inputs. The output
  * goes to /dev/null. Without AFL++, the commands read FILE unchanged, once.
+ *
+ * A command may change or remove its files. With FUZZ_BESIDE=DIR, the files of DIR are copied to
+ * the working directory before each input is written.
  */
+#include <dirent.h>
+#include <err.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WORDS	32
@@ -48,6 +56,42 @@ static void put(int fd, const unsigned char *bytes, size_t size)
 		abort();
 	lseek(fd, 0, SEEK_SET);
 }
+
+static void put_file(const char *path, const unsigned char *bytes, size_t size)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	put(fd, bytes, size);
+	close(fd);
+}
+
+static void copy(int dir, const char *name)
+{
+	int from = openat(dir, name, O_RDONLY);
+	int to = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	struct stat st;
+
+	if (from < 0 || to < 0 || fstat(from, &st) ||
+	    sendfile(to, from, NULL, st.st_size) != st.st_size)
+		err(1, "%s", name);
+	close(from);
+	close(to);
+}
+
+static void copy_beside(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir)
+		err(1, "%s", path);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			copy(dirfd(dir), entry->d_name);
+	closedir(dir);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -60,14 +104,18 @@ int main(int argc, char **argv)
 	if (!getenv("FUZZ_SHOW"))
 		dup2(null, STDERR_FILENO);
 #ifdef __AFL_FUZZ_TESTCASE_LEN
-	int fd = strcmp(argv[1], "-") ? open(argv[1], O_RDWR | O_CREAT, 0600) :
-		 memfd_create("input", 0);
+	const char *path = strcmp(argv[1], "-") ? argv[1] : NULL, *beside = getenv("FUZZ_BESIDE");
 	unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
 
-	if (!strcmp(argv[1], "-"))
-		dup2(fd, STDIN_FILENO);
+	if (!path)
+		dup2(memfd_create("input", 0), STDIN_FILENO);
 	while (__AFL_LOOP(INPUTS)) {
-		put(fd, input, __AFL_FUZZ_TESTCASE_LEN);
+		if (beside)
+			copy_beside(beside);
+		if (path)
+			put_file(path, input, __AFL_FUZZ_TESTCASE_LEN);
+		else
+			put(STDIN_FILENO, input, __AFL_FUZZ_TESTCASE_LEN);
 		run_all(argc, argv);
 	}
 #else

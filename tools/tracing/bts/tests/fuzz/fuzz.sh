@@ -8,6 +8,8 @@
 #	gdb	the packets of gdb
 #	map	the symbols of a JIT compiler
 #	elf	a program: ELF, DWARF, exception tables
+#	killed	the beginning of a trace whose recording was killed
+#	chunks	the data of a CPU of such a trace
 #
 # afl-clang-fast builds the tool in DIR, with ASan and UBSan. An entry fails if an input crashes
 # the tool or keeps it busy for ten seconds; such inputs are in DIR/ENTRY/default. The tool's
@@ -16,11 +18,11 @@
 set -eu
 
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
-mkdir -p "$1"
+mkdir -p "$1/tool"
 dir=$(cd -P -- "$1" && pwd)
 seconds=$2
 shift 2
-[ $# -gt 0 ] || set -- trace perf gdb map elf
+[ $# -gt 0 ] || set -- trace perf gdb map elf killed chunks
 tool=$here/../..
 src=$tool/src
 tree=$tool/../../..
@@ -52,6 +54,23 @@ make_seeds() {
 	"$dir/odd" "$dir/seed.dat" "$start"
 }
 
+# Make what two killed recordings leave. The first is killed after it has written some chunks, the
+# second while it copies the chunks.
+make_killed() {
+	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -DBRANCHES=30000 -I"$src" -I"$tool/kernel" \
+		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/recorder" \
+		"$here/../record/killed.c" "$src"/record/writer*.c "$src/record/pages.c" \
+		"$src/record/made_formats.c" "$src/symbols/vdso.c" "$src/symbols/vdso32.c" \
+		"$src"/lib/*.c "$tree/kernel/trace/bts/pack.c" -Wl,--wrap=write -lzstd || return
+	rm -f "$dir/whole.dat"
+	writes=$("$dir/recorder" "$dir/whole.dat") || return
+	for last in $((writes / 2)) $((writes - 1)); do
+		rm -rf "$dir/killed-$last"
+		mkdir "$dir/killed-$last"
+		! "$dir/recorder" "$dir/killed-$last/killed.dat" "$last" || return
+	done
+}
+
 # seed ENTRY FILE
 seed() {
 	rm -rf "${dir:?}/$1"
@@ -69,6 +88,16 @@ fuzz() {
 	awk '/^(execs_done|execs_per_sec|bitmap_cvg|corpus_count|saved_crashes|saved_hangs) / {
 		printf "# %s %s\n", $1, $3 }' "$stats"
 	! grep -q '^saved_\(crashes\|hangs\) *: [1-9]' "$stats"
+}
+
+# fuzz_restore ENTRY FILE: the other files of the killed recording are the same for each input.
+fuzz_restore() {
+	(
+		cd "$dir/run-$1"
+		FUZZ_BESIDE=$dir/killed-$((writes / 2))
+		export FUZZ_BESIDE
+		fuzz "$1" "$2" restore killed.dat
+	)
 }
 
 run() { # ENTRY
@@ -98,6 +127,17 @@ run() { # ENTRY
 		seed map "$work.archive/perf-77.map"
 		fuzz map "$work.archive/perf-77.map" top "$work" -- replay "$work"
 		;;
+	killed)
+		mkdir -p "$dir/run-killed"
+		seed killed "$dir/killed-$((writes / 2))/killed.dat.new"
+		cp "$dir/killed-$((writes - 1))/killed.dat.new" "$dir/killed/seeds/1"
+		fuzz_restore killed killed.dat.new
+		;;
+	chunks)
+		mkdir -p "$dir/run-chunks"
+		seed chunks "$dir/killed-$((writes / 2))/killed.dat.new.cpu0"
+		fuzz_restore chunks killed.dat.new.cpu0
+		;;
 	elf)
 		mkdir -p "$work.archive/root"
 		seed elf "$dir/throws"
@@ -109,7 +149,7 @@ run() { # ENTRY
 n=0
 echo "TAP version 13"
 echo "1..$#"
-{ build && make_seeds; } >"$dir/build.log" 2>&1 || {
+{ build && make_seeds && make_killed; } >"$dir/build.log" 2>&1 || {
 	cat "$dir/build.log"
 	exit 1
 }

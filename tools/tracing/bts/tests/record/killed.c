@@ -16,7 +16,9 @@
 #include "record/writer.h"
 
 #define CPUS		2
+#ifndef BRANCHES
 #define BRANCHES	300000
+#endif
 
 static long writes, last;
 
