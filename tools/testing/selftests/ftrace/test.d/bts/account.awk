@@ -2,8 +2,8 @@
 #
 # Check that each record is accounted for:	awk -f account.awk [-v least=N] bts_stats
 #
-# records = delivered + filtered + own + held + dropped for any cause. There must be at least N
-# records.
+# The counter records must be at least N, and must equal the sum of the counters delivered,
+# filtered, own, held and dropped_*.
 
 BEGIN {
 	FS = ": "
