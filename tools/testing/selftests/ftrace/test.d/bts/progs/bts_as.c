@@ -4,8 +4,9 @@
  *
  *	bts_as PID PROGRAM [ARGUMENT...]
  *
- * Waits for the program's end, so that a later program can have the same PID. The status is
- * 0 if the program's status is 0. Like bts_launch, it is linked far from the programs.
+ * The tool waits until the program has ended, so that a later program can have the same PID. The
+ * status of the tool is 0 if the status of the program is 0. Like bts_launch, the tool is linked
+ * far from the programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

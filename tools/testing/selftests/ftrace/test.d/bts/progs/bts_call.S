@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls getpid, a short path into the kernel and back, until it is killed. */
+/* Call getpid(), a short path through the kernel, until the program is killed. */
 #include "prog.h"
 
 	.text

@@ -5,34 +5,36 @@
  *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] EXPECTED TRACE
  *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
- * EXPECTED has lines "TASK FROM TO COUNT" (bts_step, expect.awk). TRACE is the content of
- * `trace` or `trace_pipe` with options/raw: "PID CPU TIME FROM TO". With -r the ring
- * buffer's pages are read instead, from per_cpu/cpu<N>/trace_pipe_raw (bts_records.c).
+ * EXPECTED has lines "TASK FROM TO COUNT", the output of bts_step or expect.awk. TRACE has lines
+ * "PID CPU TIME FROM TO", the content of `trace` or `trace_pipe` with options/raw. With -r, the
+ * tool reads the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw instead of TRACE.
  *
- * With -p, the tasks of EXPECTED have the given PIDs, in order, and other PIDs are ignored.
- * Without -p, the tasks have the PIDs of the trace, in rising order, and any other PID is an
+ * With -p, the tasks in EXPECTED have the given PIDs, in order, and the tool ignores other PIDs.
+ * Without -p, the tasks have the PIDs of the trace, in rising order, and any other PID is an error.
+ *
+ * A record with one kernel address is a crossing, for which EXPECTED has the word "kernel". Records
+ * with two kernel addresses are only counted. A crossing to the kernel and back to the same
+ * instruction is an interrupt, or a fault that the kernel repaired. Such a pair is only counted,
+ * and is allowed at any instruction that the program executes at that time. Any other crossing that
+ * is not in EXPECTED is an error.
+ *
+ * Use -c for a trace without branches within user space. Then EXPECTED contains only crossings, and
+ * the program's position between them is unknown.
+ *
+ * With -u, branches that begin or end in the kernel are skipped in EXPECTED and in the trace.
+ *
+ * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
+ * the target of the previous record, or less than MAX_STRAIGHT bytes after it. This check finds
+ * missing kernel branches, except short forward jumps, although EXPECTED does not contain kernel
+ * branches.
+ *
+ * With -x, no record may begin or end in a range of the file RANGES, which has lines "START END
+ * NAME".
+ *
+ * If the list of a task begins with "kernel -> X", as after exec, earlier branches of its PID are
+ * skipped, because they belong to the launcher. With -u, branches before the first expected branch
+ * are always skipped. Any line of the trace that does not show a branch, such as a loss, is an
  * error.
- *
- * A record with one kernel address is a crossing ("kernel" in EXPECTED). A record with two
- * kernel addresses is only counted. A crossing to the kernel and back to the same
- * instruction is an interrupt, or a fault that the kernel repaired. The instruction may be
- * anywhere in the straight code that the program executes at that time. Interrupts are
- * counted. A crossing to the kernel without a return, or a return alone, is an error.
- *
- * -c, for a trace without branches within user space: only crossings are expected, and the
- * program's position between them is unknown.
- *
- * -u: in the list and in the trace, skip branches that have an end in the kernel.
- *
- * -k, for a trace of both user and kernel: each record of a task must begin where the
- * previous record has ended, or at most MAX_STRAIGHT bytes further on. Without a list of kernel
- * branches, this reveals a missing branch in the kernel, unless it was a short jump forward.
- *
- * -x: no record may have an end in one of these ranges, given as lines "START END NAME".
- *
- * If a list begins with "kernel -> X", as after exec, earlier branches of the PID are
- * skipped, because they are the launcher's. With -u they are always skipped. Any line of the
- * trace that is not a branch, such as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,7 +49,7 @@
 #define HISTORY		8
 #define MAX_RANGES	1024
 
-/* The maximum size of code without a taken branch. blake2s_compress runs 5 KB straight. */
+/* The maximum size of code without a taken branch, for example 5 KB in blake2s_compress(). */
 #define MAX_STRAIGHT	8192
 
 struct expected {
@@ -64,14 +66,14 @@ struct branch {
 struct task {
 	struct expected *list;
 	size_t n_list;
-	size_t at;		/* list[at] is expected next ... */
-	unsigned long done;	/* ... and has come this many times */
+	size_t at;		/* the index of the next expected branch */
+	unsigned long done;	/* how often the task has already taken it */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* the crossing in entry may turn out to be an interrupt */
+	bool held;		/* entry is a crossing that may be an interrupt */
 	struct branch entry;
-	unsigned long cursor;	/* the program is at this address or further on */
+	unsigned long cursor;	/* the program is at or after this address */
 	unsigned long matched;
 	unsigned long interrupts;
 	struct branch history[HISTORY];
@@ -91,7 +93,7 @@ static int n_tasks;		/* tasks in EXPECTED */
 static int n_pids;		/* tasks with a known PID */
 static bool pids_given;
 static bool check_chain;
-static bool partly;		/* the program's position between rows is unknown */
+static bool partly;		/* the program's position between records is unknown */
 static bool user_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * With an argument, the program execs itself without one. Without an argument, it ends. The
- * PID stays the same, so the records of both images must be in the trace, in order.
+ * With an argument, the program executes itself without arguments. Without an argument, it ends.
+ * The PID stays the same, so the trace must contain the branches of both images in order.
  */
 #include "prog.h"
 

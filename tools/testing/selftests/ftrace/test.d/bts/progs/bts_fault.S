@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page faults: writes to PAGES pages of .bss for the first time. Each write enters the
- * kernel, which returns to the same instruction. The address is known, so these pairs are
- * in the list. The last write touches two pages, one of them for the first time.
+ * Cause page faults by writing to PAGES pages of .bss for the first time. Each write enters the
+ * kernel, which returns to the same instruction. The list of expected branches contains these
+ * entries and returns, because their addresses are known. The last write touches two pages, of
+ * which only one is new.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Naive fib(10): 177 calls of fib (2 * F(11) - 1), each of which ends in one of two
- * returns. bts_step lists the branches in order. bts_fib16 is fib(16), with about 8000
- * branches.
+ * Compute fib(10) recursively, with 177 calls of fib (2 * F(11) - 1). Each call ends at one of two
+ * return instructions. The tool bts_step lists the branches in order. The program bts_fib16
+ * computes fib(16), and takes about 8000 branches.
  */
 #include "prog.h"
 

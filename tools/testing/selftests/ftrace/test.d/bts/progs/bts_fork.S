@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forks a child, which loops and ends. The parent waits for the child and ends. bts_vfork is
- * built from the same source: the child shares the memory of the parent, which vfork() suspends
- * until the child ends.
+ * Fork a child, which loops and ends. The parent waits for the child and then ends. The program
+ * bts_vfork is built from the same source, but calls vfork(), so that the child shares the memory
+ * of the parent. The parent is suspended until the child ends.
  */
 #include "prog.h"
 

@@ -4,13 +4,13 @@
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE accepts numbers from 0 (bts_threshold: 64) to MAXIMUM. The program writes random data
- * to FILE, WRITES (10000) times, seeded with SEED (1): valid numbers; numbers that are
- * negative, too large, or just too large for a field; other bases, signs, blanks, dots and
- * letters; nothing at all, binary bytes, full pages, and inaccessible memory. After each
- * write the file must show the number or, after an error (EINVAL, ERANGE, EFAULT), the
- * previous value. With -c other programs write at the same time, so only the result of each
- * write is checked.
+ * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program writes random data
+ * to FILE, WRITES times (default 10000), with the random seed SEED (default 1). It writes valid
+ * numbers, negative numbers, numbers that are too large, numbers in another base, and numbers with
+ * signs, blanks, dots or letters. It also writes no data, binary data, full pages, and inaccessible
+ * memory. After each write, the file must show the number or, after an error (EINVAL, ERANGE,
+ * EFAULT), the previous value. With -c, only the result of each write is checked, because other
+ * programs write at the same time.
  *
  * If a check fails, the status is 1, and standard error shows the write.
  */
@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* More bytes than any valid number has. Only this many bytes of a text are printed. */
+/* A valid number has fewer bytes than this. The program prints only this many bytes of a text. */
 #define LONG 40
 
 static unsigned int seed = 1;
@@ -50,7 +50,7 @@ static void set(struct text *t, const char *text, long value)
 	t->value = value;
 }
 
-/* A valid number, as a shell writes it. */
+/* Make a valid number, with or without a newline. */
 static void right(struct text *t)
 {
 	long value = minimum + one_of(maximum - minimum + 1);
@@ -144,7 +144,7 @@ static bool right_error(int error)
 	return error == EINVAL || error == ERANGE || error == EFAULT;
 }
 
-/* An address of inaccessible memory. */
+/* The address of inaccessible memory. */
 static void *nowhere;
 
 static bool write_nowhere(int fd)

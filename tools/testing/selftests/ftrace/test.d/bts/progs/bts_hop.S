@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hops between CPU 0 and CPU 1, and takes branches after each hop. At a hop, branches are still
- * in the hardware's buffer of the old CPU; in the trace, they must come before the branches on
- * the new CPU. With one CPU the hops fail, and the branches are the same.
+ * Move from CPU 0 to CPU 1 and back, and take branches after each move. When the program moves,
+ * branches are still in the DS buffer of the old CPU. In the trace, these branches must precede
+ * those on the new CPU. With one CPU the moves fail, but the branches are the same.
  */
 #include "prog.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Maps and executes two functions at one address, one after the other: a function that it
- * writes itself, as a JIT compiler does, and then a page of its own file with another
- * function. Finally it moves that page and executes the function there.
+ * Execute two functions at the same address. First, write a function there, like a JIT compiler.
+ * Then map a page of the program's own file, which contains another function, at this address.
+ * Finally, move this mapping, and execute its function at the new address.
  *
- * _start must be in the page of the file that contains all of .text; argv[0] is the path,
- * see bts_launch.
+ * All code must be in the page of the file at TEXT_OFFSET. The path of the file must be in argv[0],
+ * as it is with bts_launch.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every kind of branch in user mode, each once or a known number of times, and instructions
- * that are not branches: a conditional jump that is not taken, a REP string instruction,
- * CMOV. The only system call is the last one.
+ * Take every kind of branch in user mode, each a known number of times. Also execute instructions
+ * that do not branch: conditional jumps that are not taken, REP string instructions, and CMOV. The
+ * only system call ends the program.
  */
 #include "prog.h"
 
@@ -32,7 +32,7 @@ j_near:	.byte	0xe9
 1:	ud2
 t_near:					/* expect: j_near -> t_near */
 
-	/* A taken branch to the very next instruction is a branch. */
+	/* A taken branch to the next instruction also produces a record. */
 j_next:	.byte	0xeb, 0x00
 t_next:					/* expect: j_next -> t_next */
 	cmp	%eax, %eax
@@ -46,7 +46,7 @@ c_next:	call	t_cnext
 t_cnext:				/* expect: c_next -> t_cnext */
 	pop	%rax
 
-	/* Each condition, once taken and once not. */
+	/* Test each condition with a jump that is taken and with a jump that is not taken. */
 	mov	$1, %eax
 	cmp	$2, %eax
 j_b:	jb	t_b
@@ -81,9 +81,9 @@ j_loop:	loop	back			/* expect: j_loop -> back x4 */
 back_e:	cmp	%eax, %eax
 j_loope: loope	back_e			/* expect: j_loope -> back_e x2 */
 	mov	$2, %ecx
-	loopne	bad_near			/* ZF is set: not taken */
+	loopne	bad_near			/* not taken, because ZF is set */
 
-	/* Calls and returns, direct and indirect. */
+	/* Make direct and indirect calls and returns. */
 c_dir:	call	f_dir			/* expect: c_dir -> f_dir */
 r_dir:					/* expect: f_dir -> r_dir */
 	lea	f_reg(%rip), %rax
@@ -116,14 +116,14 @@ t_lret:
 	mov	%ss, %ecx
 	push	%rcx
 	push	%rdx
-	push	$2			/* flags: only the bit that is always 1 */
+	push	$2			/* the flags, all 0 except the reserved bit 1 */
 	push	%rax
 	lea	t_iret(%rip), %rcx
 	push	%rcx
 j_iret:	iretq				/* expect: j_iret -> t_iret */
 	ud2
 t_iret:
-	/* REP iterations are not branches, however many there are. */
+	/* The iterations of REP instructions are not branches. */
 	lea	from(%rip), %rsi
 	lea	to(%rip), %rdi
 	mov	$64, %ecx

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does the next step for each byte that it reads from standard input: begin; write a
- * function and map it executable; call the function; end.
+ * Execute one of four steps for each byte from standard input: begin, write a function and map it
+ * executable, call the function, and end.
  */
 #include "prog.h"
 

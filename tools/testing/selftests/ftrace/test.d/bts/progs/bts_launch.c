@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_launch - run programs with the tracer on for exactly their lifetime
+ * bts_launch - run programs, and trace them only while they run
  *
  *	bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]
  *	           [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
- * Forks one child for each program, with ASLR off, pinned to a CPU with -c. With -f its
- * policy is SCHED_FIFO: of two that share a CPU, one runs until it yields or waits. While
- * the children wait on a pipe, their PIDs (except those of programs with -n) are written to
- * set_ftrace_pid, and tracing_on is set. Then the pipe is closed and they exec together.
- * After the last child has ended, and bts_stats reports that none of their branches and
- * rows is held, tracing_on is cleared. The PIDs go to stdout, in order. The status is 0 if
- * each program's status is 0.
+ * The launcher forks one child for each program, with ASLR off. With -c, the child is pinned to a
+ * CPU. With -f, the child has the policy SCHED_FIFO. If two such children share a CPU, one of them
+ * runs until it yields or waits. While the children wait on a pipe, the launcher writes their PIDs
+ * (except those of programs with -n) to set_ftrace_pid, and sets tracing_on. Then the launcher
+ * closes the pipe, and all children call exec together. After the last child has ended, and after
+ * bts_stats shows that no branches or rows are held, the launcher clears tracing_on. The launcher
+ * prints the PIDs to stdout, in order. Its status is 0 if the status of each program is 0.
  *
- * TRACEFS is the working directory by default, as for ftracetest. Each further TRACEFS is
- * an instance that also traces the programs. The first records of a traced child, up to the
- * exec, are the launcher's. The launcher is linked at addresses far from the programs', so
- * these records can be told apart from the program's.
+ * TRACEFS is the working directory by default, as in ftracetest. Each further TRACEFS is an
+ * instance that also traces the programs. Until its exec, a traced child takes branches in the code
+ * of the launcher. The launcher is linked at addresses far from those of the programs, so that
+ * these branches can be distinguished from the branches of the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -154,8 +154,8 @@ static bool some(const char *text, const char *counter)
 }
 
 /*
- * With bts-block, the last branches of a program may be held after its end, and would be dropped
- * if tracing were switched off now. Wait for at most ten seconds until the reader has read them.
+ * With bts-block, the last branches of a program may be held after its end, and would be dropped if
+ * tracing were switched off now. Wait for at most ten seconds until no branches or rows are held.
  */
 static void wait_held(int dir)
 {
@@ -178,7 +178,7 @@ static void wait_held(int dir)
 	}
 }
 
-/* Parse one program with its options, up to "--". Returns the end. */
+/* Parse one program with its options, up to "--". Return: the end, or NULL for invalid options. */
 static char **parse_program(char **arg)
 {
 	struct program *program = &programs[n_programs];

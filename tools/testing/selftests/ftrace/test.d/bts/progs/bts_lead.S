@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A thread that is not the leader of its group calls execve(). This ends the leader, which
- * is waiting, and gives its PID to the thread. The thread's later branches have that PID.
+ * A thread that is not the leader of its group calls execve(). This call ends the leader, which
+ * waits in pause(), and gives the leader's PID to the thread. Later branches of the thread have
+ * this PID.
  */
 #include "prog.h"
 

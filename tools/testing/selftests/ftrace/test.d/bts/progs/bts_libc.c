@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An ordinary program, with the C library's startup, its allocator, printf, qsort and a
- * signal handler. It takes thousands of branches, which only the single-stepper can list.
+ * Like an ordinary program, use the C library's startup code and allocator, printf, qsort and a
+ * signal handler. The program takes thousands of branches, which only bts_step can list.
  */
 #include <signal.h>
 #include <stdio.h>

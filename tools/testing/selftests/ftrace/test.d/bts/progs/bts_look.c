@@ -4,10 +4,11 @@
  *
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
- * Opens FILE, writes 1 to tracing_on in the working directory, and looks 10 ms later: with
- * poll(), epoll_wait(), a non-blocking read() or splice(), or (wait, splice-wait) a blocking
- * read() or splice(). All but the non-blocking calls wait for up to MILLISECONDS. At the end
- * tracing_on is 0. Prints "ready" or "nothing"; the status is 0 unless an error occurred.
+ * The program opens FILE, writes 1 to tracing_on in the working directory, and checks for data 10
+ * ms later. The first argument selects the call: poll(), a non-blocking read() or splice(),
+ * epoll_wait(), or a blocking read() (wait) or splice() (splice-wait). All calls except the
+ * non-blocking ones wait for up to MILLISECONDS. At the end, the program writes 0 to tracing_on,
+ * and prints "ready" or "nothing". The status is 0 unless an error occurs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -77,7 +78,7 @@ static bool ask_splice(int fd, int ms)
 
 static int queue;
 
-/* Call this before there is data, because epoll polls once and then expects a wakeup. */
+/* Call this before there are data, because epoll polls only once and then expects a wakeup. */
 static void prepare_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One branch, taken LOOPS - 1 times. bts_million is built from the same source with a million
- * branches. The two programs are linked at different addresses, so that a record identifies its
- * program.
+ * Take one branch LOOPS - 1 times. The program bts_million is built from the same source, and takes
+ * a million branches. The two programs are linked at different addresses, so that the address of a
+ * branch identifies its program.
  */
 #include "prog.h"
 

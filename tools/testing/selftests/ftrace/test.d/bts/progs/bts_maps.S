@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes more mappings than the tracer handles in one call. Only every second mapping is
- * executable, so that the kernel merges none. Then the program takes branches until it is killed
- * or, with ENDS, it ends.
+ * Make more mappings than the tracer handles in one call. Only every second mapping is executable,
+ * so that the kernel cannot merge them. With ENDS, the program then ends. Without ENDS, it takes
+ * branches until it is killed.
  */
 #include "prog.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs until it is killed, with hardly any branches. So the branches of an interrupt stand out in
- * the trace, and all interrupts hit the same instruction.
+ * Run until killed, but take few branches. Therefore the branches of an interrupt are easy to find
+ * in the trace, and all interrupts hit the same instruction.
  */
 #include "prog.h"
 

@@ -4,12 +4,12 @@
  *
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
  *
- * Reads 1 to BYTES (4096) at a time, and pauses before about every fourth read for up to
- * MICROSECONDS (2000). Sizes and pauses are random, seeded with SEED (1). With -p the program
- * waits in poll() instead of read(). If FILE is "-", it reads standard input, which the
- * caller has opened.
+ * The program reads 1 to BYTES (default 4096) bytes at a time. Before about every fourth read, it
+ * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are random, and depend on SEED
+ * (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-", the program
+ * reads standard input, which the caller has opened.
  *
- * After SIGTERM, the program reads what is still in the pipe, and ends with status 0.
+ * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,7 +55,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Returns false when there is no data and none will come. */
+/* Copy some data. Return: false if the program ends and the pipe is empty. */
 static bool copy(int fd, unsigned int bytes, bool poller)
 {
 	static char buf[MAX_BYTES];

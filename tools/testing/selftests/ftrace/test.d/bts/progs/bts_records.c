@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Return the branches of a trace one by one: from the text of `trace`, or from the ring
- * buffer's pages. The pages of the CPUs are merged by time stamp. With pages, a million
- * branches take seconds, and the test does not depend on the kernel's printing.
+ * Return the branches of a trace one by one, either from the text of `trace` or from the pages of
+ * the ring buffer. The branches of different CPUs are merged by time stamp. Reading a million
+ * branches from pages takes only seconds, and does not depend on how the kernel prints branches.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define MAX_CPUS	64
 #define PAGE_BYTES	4096
 
-/* include/linux/ring_buffer.h and kernel/trace/ring_buffer.c */
+/* These values are from include/linux/ring_buffer.h and kernel/trace/ring_buffer.c. */
 #define PAGE_HEADER		16
 #define PAGE_COMMIT_MASK	0xfffffUL
 #define PAGE_MISSED		(1UL << 31)
@@ -29,12 +29,12 @@
 #define TYPE_TIME_EXTEND	30
 #define TYPE_TIME_STAMP		31
 
-/* One CPU's pages, read one record at a time. */
+/* The pages of one CPU, from which one record is read at a time. */
 struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* in the page; 0 before the page's header is read */
+	size_t offset;		/* in the page, or 0 before the page header is read */
 	unsigned long long time;
 	struct record next;
 	bool valid;
@@ -57,7 +57,7 @@ struct pack {
 	unsigned char code[];
 };
 
-static const char *text_path;	/* NULL: the pages of streams */
+static const char *text_path;	/* NULL if pages are read */
 static struct stream streams[MAX_CPUS];
 static int n_streams;
 
@@ -186,7 +186,7 @@ static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
 	return true;
 }
 
-/* Decode a pack. No branch may be missing before the pack. */
+/* Decode a pack, and check that no branch is missing before the pack. */
 static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
 {
 	static struct bts_decoder decoder;
@@ -212,7 +212,7 @@ static void parse_pack(struct stream *stream, const unsigned char *data, size_t 
 	stream->next.time = stream->time;
 }
 
-/* Store the next branch of the pack in stream->next. Return: false if there is none. */
+/* Store the next branch of the pack in stream->next. Return: false if no branch is left. */
 static bool next_of_pack(struct stream *stream)
 {
 	if (!stream->left)
@@ -247,7 +247,7 @@ static void parse_record(struct stream *stream, const unsigned char *data,
 	stream->valid = true;
 }
 
-/* Handle one event of the page, at stream->offset. Returns its size, or 0 at the end. */
+/* Handle the event at stream->offset of the page. Return: its size, or 0 at the end of the page. */
 static size_t one_event(struct stream *stream, const unsigned char *event)
 {
 	unsigned int header, array;

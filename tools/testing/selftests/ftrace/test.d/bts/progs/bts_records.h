@@ -12,16 +12,16 @@ struct record {
 
 typedef void (*record_fn)(const struct record *record);
 
-/* Open a file in the format of `trace` with options/raw: "PID CPU TIME FROM TO". */
+/* Open a file with lines "PID CPU TIME FROM TO", the format of `trace` with options/raw. */
 void open_text(const char *path);
 
-/* Open the pages of all CPUs' trace_pipe_raw, and read them to their end. */
+/* Open trace_pipe_raw of all CPUs, and read all pages. */
 void open_pages(const char *tracefs);
 
-/* Call a function for each branch in order of time. May be called several times. */
+/* Call a function for each branch in order of time. The branches can be read several times. */
 void each_record(record_fn action);
 
-/* End the program: with status 2 after a failed call, with status 1 for wrong input. */
+/* End the program, in die() with status 2 after a failed call, in bad_input() with status 1. */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

@@ -4,12 +4,12 @@
  *
  *	bts_sigio FILE
  *
- * Requests a real-time signal, which includes the file's descriptor, when there is data
- * (F_SETOWN, F_SETSIG, O_ASYNC). After each signal, the program reads all data. If FILE is "-",
- * the program reads standard input, which the caller has opened. SIGRTMAX, which is delivered
- * only when no other signal is pending, ends the program. On standard error the program prints
- * "0" when it waits for the first signal, and the number of signals at the end. The status is 1
- * after a signal of another kind.
+ * The program requests a real-time signal for new data in FILE (F_SETOWN, F_SETSIG, O_ASYNC). The
+ * signal includes the file's descriptor. After each signal, the program reads all data. If FILE is
+ * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program,
+ * and is delivered only when no other signal is pending. On standard error, the program prints "0"
+ * before it waits for the first signal, and the number of signals at the end. The status is 1 if a
+ * signal does not belong to FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Signals: one that the program sends to itself, which is delivered at the return from
- * kill, and three that an instruction causes: #UD, and #PF twice, by a read and by a jump.
- * The handler skips the instruction, and sigreturn returns after it.
+ * Handle four signals. The program sends the first signal to itself, and receives it at the return
+ * from kill. Instructions cause the other three signals: #UD, #PF by a read, and #PF by a jump. The
+ * handler changes the return address, so that sigreturn returns to the next instruction.
  */
 #include "prog.h"
 
@@ -69,7 +69,7 @@ after_read:
 	lea	done(%rip), %r12
 	mov	$0x1000, %eax
 bad_jmp: jmp	*%rax
-	/* The jump is taken, then its target cannot be fetched. */
+	/* The jump is taken, but its target cannot be fetched. */
 	/* expect: bad_jmp -> nowhere */
 	/* expect: nowhere -> kernel */
 	/* expect: kernel -> handler */

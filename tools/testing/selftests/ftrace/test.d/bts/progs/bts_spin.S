@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Takes branches until it is killed, for cases that start and stop while a program runs. It
- * is linked three times, at different addresses (bts_spin, bts_spin_a, bts_spin_b), so that
- * a record identifies its program, whatever its PID is.
+ * Take branches until killed. Test cases start and stop tracing while this program runs. It is
+ * linked at three different addresses (bts_spin, bts_spin_a, bts_spin_b), so that the address of a
+ * branch identifies its program.
  */
 #include "prog.h"
 

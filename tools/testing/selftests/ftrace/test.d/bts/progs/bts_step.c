@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_step - the oracle: print every taken branch of a program, in order
+ * bts_step - print every taken branch of a program in order, to compare it with a trace
  *
  *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *
- * Single-steps the program, its threads and its children with ptrace, so the output follows
- * from the instructions alone. This file does not use the Debug Store, and shares no code
- * with the programs that read it. capstone determines the lengths and classes of
- * instructions. ASLR is off, as for bts_launch, so that the addresses of two runs can be
- * compared.
+ * The tool single-steps the program, its threads and its children with ptrace, so that the output
+ * depends only on the instructions. The tool does not use the Debug Store, or any code that reads
+ * the Debug Store. The library capstone determines the lengths and classes of instructions. ASLR is
+ * off, as in bts_launch, so that the addresses of two runs can be compared.
  *
- * Output: lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
- * order of creation. "kernel" is the other end of a system call, of a fault that becomes a
- * signal, of the entry to a signal handler, and of exec. Interrupts, and faults that the
- * kernel repairs, are not seen. They return to the same instruction.
+ * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
+ * order of creation. The word "kernel" is the other end of a system call, of a fault that becomes a
+ * signal, of the entry to a signal handler, and of exec. The output does not contain interrupts, or
+ * faults that the kernel repairs, because they return to the same instruction.
  *
- * How to recognize a branch:
+ * The tool recognizes a branch by these rules:
  *
  *	- If the program does not continue at the following instruction, it has branched,
  *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- If the program continues at the following instruction, it has branched only if a
- *	  jump, call or return whose condition holds leads there.
+ *	- If the program continues at the following instruction, it has branched only if the
+ *	  last instruction is a jump, call or return whose condition holds.
  *
- * Not seen: code that changes itself (decoded instructions are kept until exec), and a jump
- * to itself right after a system call. No other debugger may trace the program.
+ * Code that changes itself is not supported, because decoded instructions are kept until exec. A
+ * jump to itself right after a system call is not noticed. No other debugger may trace the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>
@@ -62,19 +61,19 @@ enum insn_class {
 struct insn {
 	unsigned long address;
 	enum insn_class class;
-	unsigned int id;		/* capstone's, for INSN_COUNTED */
+	unsigned int id;		/* capstone's ID, for INSN_COUNTED */
 	unsigned char condition;	/* low opcode bits, for INSN_JCC */
-	unsigned char length;		/* 0: could not be fetched or decoded */
+	unsigned char length;		/* 0 if it could not be fetched or decoded */
 	bool valid;
 };
 
 struct task {
 	pid_t pid;
-	bool started;		/* its first stop has been seen */
-	bool in_kernel;		/* the entry is printed, but not the return */
-	bool enters_handler;	/* the last signal that was delivered to it has a handler */
+	bool started;		/* the first stop has been handled */
+	bool in_kernel;		/* the entry to the kernel is printed, but not the return */
+	bool enters_handler;	/* the last delivered signal has a handler */
 	unsigned long emulated_return;	/* the return address of a vsyscall */
-	struct user_regs_struct regs;	/* before the instruction at regs.rip */
+	struct user_regs_struct regs;	/* registers before the instruction at regs.rip */
 	struct insn cache[CACHE_SLOTS];
 };
 
@@ -201,7 +200,7 @@ static void decode(struct task *task, struct insn *slot, unsigned long address)
 	slot->valid = true;
 	got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
 	if (got < 0) {
-		/* At the end of a mapping, read only up to the end of this page. */
+		/* At the end of a mapping, read only up to the end of the page. */
 		remote.iov_len = 4096 - (address & 4095);
 		if (remote.iov_len < MAX_INSN)
 			got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
@@ -227,7 +226,7 @@ static const struct insn *fetch(struct task *task, unsigned long address)
 	return slot;
 }
 
-/* Test the condition in the low four bits of a jcc opcode; the lowest bit negates it. */
+/* Test the condition in the low four bits of a jcc opcode. The lowest bit negates the condition. */
 static bool condition_holds(unsigned int condition, unsigned long flags)
 {
 	bool sign_differs = !(flags & FLAG_SF) != !(flags & FLAG_OF);
@@ -303,7 +302,7 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/* The instruction at task->regs.rip has run: print its branch, if any. */
+/* The instruction at task->regs.rip has been executed, so print its branch, if any. */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];
@@ -312,8 +311,8 @@ static void instruction_done(int index, unsigned long next)
 
 	if (is_kernel(at)) {
 		/*
-		 * This is the vsyscall page. The kernel emulates the call, and the
-		 * trap comes one instruction after the return.
+		 * This address is in the vsyscall page. The kernel emulates the call, and the trap
+		 * comes one instruction after the return.
 		 */
 		print_return(index, task->emulated_return);
 		task->in_kernel = false;
@@ -333,7 +332,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* Print the entry of a system call, because the task stops in it for an event. */
+/* Print the entry to a system call, in which the task has stopped for an event. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];
@@ -373,7 +372,7 @@ static bool is_fault(pid_t pid, int sig)
 	return info.si_code > 0;
 }
 
-/* Returns the signal to give to the task when it continues. */
+/* Return: the signal to deliver to the task when it continues. */
 static int signal_stop(int index, int sig, const struct user_regs_struct *now)
 {
 	struct task *task = tasks[index];
@@ -395,7 +394,7 @@ static void trap_stop(int index, const struct user_regs_struct *now)
 	struct task *task = tasks[index];
 
 	if (task->enters_handler) {
-		/* Stopped before the handler's first instruction. */
+		/* The task has stopped before the handler's first instruction. */
 		if (!task->in_kernel)
 			print_entry(index, task->regs.rip);
 		task->in_kernel = true;
@@ -406,7 +405,7 @@ static void trap_stop(int index, const struct user_regs_struct *now)
 	task->regs = *now;
 }
 
-/* Returns the signal with which to continue. */
+/* Return: the signal to deliver to the task when it continues. */
 static int event_stop(int index, int event)
 {
 	struct task *task = tasks[index];
@@ -441,7 +440,7 @@ static void handle_stop(pid_t pid, int status)
 		die("PTRACE_GETREGS");
 	}
 	if (!task->started) {
-		/* The first stop: a SIGSTOP, or the SIGTRAP of the first exec. */
+		/* The first stop is caused by SIGSTOP, or by the SIGTRAP of the first exec. */
 		task->started = true;
 		task->regs = now;
 		sig = 0;
@@ -453,7 +452,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Fetch now, because the memory cannot be read after the task has ended. */
+	/* Fetch the instruction now, because the memory cannot be read after the task has ended. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");
@@ -467,7 +466,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* A system call that does not return: exit, or a fatal signal. */
+	/* Print the entry to a system call that has not returned, because the task has ended. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);

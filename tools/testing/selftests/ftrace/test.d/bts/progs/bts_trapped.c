@@ -4,13 +4,13 @@
  *
  *	bts_trapped -s|-b PROGRAM [ARGUMENT...]
  *
- * -s: single-step, a stop after each instruction (PTRACE_SINGLESTEP).
+ * With -s, the program stops after each instruction (PTRACE_SINGLESTEP).
  *
- * -b: block-step, a stop after each branch (PTRACE_SINGLEBLOCK). For this, the kernel sets BTF in
- * the register that also switches BTS on.
+ * With -b, the program stops after each branch (PTRACE_SINGLEBLOCK). For this, the kernel sets BTF
+ * in IA32_DEBUGCTL, which also contains the bit that switches BTS on.
  *
- * The PID of the program goes to stdout. The status is the program's, or 2 if the program
- * was not stopped after its exec.
+ * The PID of the program is printed on stdout. The exit status is that of the program, or 2 if the
+ * program did not stop after its exec.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* from asm/ptrace-abi.h; the C library lacks it */
+/* The C library does not define this constant, so take the value from asm/ptrace-abi.h. */
 #ifndef PTRACE_SINGLEBLOCK
 #define PTRACE_SINGLEBLOCK 33
 #endif
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 			die("waitpid");
 		if (!WIFSTOPPED(status))
 			break;
-		/* SIGTRAP is a step or the exec. Other signals go to the program. */
+		/* SIGTRAP reports a step or the exec. Pass other signals to the program. */
 		if (WSTOPSIG(status) == SIGTRAP) {
 			stops++;
 			sig = 0;

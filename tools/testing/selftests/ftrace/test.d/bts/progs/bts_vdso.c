@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls __vdso_getcpu and __vdso_time, which it finds through the auxiliary vector. The program
- * is built without a C library, so that nothing else of the vDSO runs. Neither function has a
- * loop that depends on the time, so all runs take the same branches. With ASLR off, the
- * addresses are the same in all runs.
+ * Find __vdso_getcpu() and __vdso_time() through the auxiliary vector, and call them. The program
+ * is built without a C library, so that it executes no other functions of the vDSO. These functions
+ * have no loop that depends on the time, so all runs take the same branches. With ASLR off, all
+ * runs also have the same addresses.
  */
 #include <elf.h>
 #include <stddef.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The vsyscall page is in the kernel's half of the address space, is called like user code,
- * and is emulated by a page fault: the call enters the kernel, and the kernel returns to
- * the caller. Two nops follow each call, because a single-stepper first stops at the second
- * nop after the fault.
+ * Call a function in the vsyscall page, which has a kernel address but is called like user code.
+ * The call causes a page fault. The kernel emulates the function, and returns to the caller. Two
+ * nops follow the call, because a single-stepper first stops at the second nop after the fault.
  */
 #include "prog.h"
 

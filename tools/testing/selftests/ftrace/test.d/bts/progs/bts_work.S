@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ten million branches with other instructions between them, as in real programs, to measure
- * elapsed time. The branches in its trace are counted, not compared.
+ * To measure elapsed time, take ten million branches with other instructions between them, like
+ * real programs. The branches in the trace are counted, but not compared.
  */
 #include "prog.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Yields its CPU repeatedly, so two of these programs on one CPU switch each time. */
+/* Yield the CPU repeatedly. If two of these programs run on one CPU, each yield switches tasks. */
 #include "prog.h"
 
 #define ROUNDS 200

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Make the list of branches that a program must take, from the comments in its source.
+# Extract the list of branches that a program must take from the comments in its source.
 #
 #   nm PROG | awk -f expect.awk - PROG.S
 #
-# The output has lines "TASK FROM TO COUNT", the format that bts_compare reads and
-# bts_step writes. prog.h describes the language. A label that nm does not know
-# is an error, so that a renamed label cannot silently drop a line.
+# The output has lines "TASK FROM TO COUNT", the format that bts_compare reads and bts_step writes.
+# The format of the comments is described in prog.h. A label that is not in the output of nm is an
+# error, so that a renamed label cannot silently remove a line.
 
 function address(name)
 {
@@ -20,7 +20,7 @@ function address(name)
 	return symbol[name]
 }
 
-# Parse a count: "x12", or "x" and the name of an absolute symbol.
+# Parse a count, which is "x12" or "x" with the name of an absolute symbol.
 function number(count, i, n)
 {
 	if (count == "")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Startup of a C program without a C library. bts_main() gets the initial stack (argc,
- * argv, environment, auxiliary vector) and returns the status.
+ * Start a C program without a C library. The function bts_main() receives the initial stack (argc,
+ * argv, environment, auxiliary vector), and returns the exit status.
  */
 #ifndef BTS_NOLIBC_H
 #define BTS_NOLIBC_H

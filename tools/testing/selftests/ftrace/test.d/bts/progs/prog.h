@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the assembly programs with a known branch sequence.
+ * Definitions for the assembly programs, whose branches are known in advance.
  *
- * In comments beside the branches, each program lists the records that it must produce
- * ("expect: FROM -> TO [xCOUNT]", in order of execution). expect.awk resolves the labels
- * with nm. "kernel" is the other end of a system call, a fault or a signal. The lines between
- * "repeat N" and "end" count N times. "task N" starts the list of the Nth task to be created.
+ * In comments beside the branches, each program lists the records that it must produce, in order of
+ * execution: "expect: FROM -> TO [xCOUNT]". The script expect.awk replaces labels by addresses from
+ * nm. The word "kernel" is the other end of a system call, a fault or a signal. The lines between
+ * "repeat N" and "end" count N times. The line "task N" starts the list of the Nth created task.
  *
- * Page faults that only map a page, and interrupts, return to the same instruction. Such a
- * pair needs no line here, and may come anywhere.
+ * Interrupts, and page faults that only map a page, return to the same instruction. The list does
+ * not contain their records, which may be anywhere in the trace.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
@@ -33,7 +33,7 @@
 #define SIGSEGV		11
 #define SIGCHLD		17
 
-/* A system call whose instruction and return address have labels. */
+/* Make a system call, and label its instruction and its return address. */
 .macro SYS_CALL nr label
 	mov	$\nr, %eax
 \label:	syscall
@@ -50,7 +50,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Write a function, which only returns, into a page at PLACE, as a JIT compiler does. */
+/* Like a JIT compiler, write a function into a page at PLACE. The function only returns. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi
@@ -66,7 +66,7 @@
 	SYS_CALL	SYS_mprotect s_exec
 .endm
 
-/* End the task: the call does not return. */
+/* End the task with a system call that does not return. */
 .macro EXIT status label
 	mov	$\status, %edi
 	mov	$SYS_exit, %eax

@@ -5,9 +5,8 @@
 #
 #   selftest.sh DIR         the Makefile has built the tools in DIR
 #
-# The list that each program states (*.expect, from its labels) must agree with the
-# single-stepper's list. Then the comparison must accept a perfect trace and refuse each
-# damaged one.
+# For each program, the list from its source (*.expect) must match the list that bts_step prints.
+# Then bts_compare must accept a perfect trace, and reject each damaged trace.
 
 set -u
 
@@ -30,7 +29,7 @@ result() { # STATUS NAME
 	fi
 }
 
-# Print one line for each branch, with a task's lines together.
+# Print one line for each branch, grouped by task.
 expand() { # EXPECTED
 	awk '{ for (i = 0; i < $4; i++) print $1, $2, $3, 1 }' "$1" | sort -s -n -k 1,1
 }
@@ -86,7 +85,7 @@ for program in $known; do
 	esac
 done
 
-# The stepper does not see a fault that the kernel only repairs.
+# The single-stepper does not notice a fault that the kernel repairs.
 awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
 	awk '{ n += $4 } END { print n }' > "$tmp/stated"
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
@@ -158,7 +157,8 @@ awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
 refuses "an interrupt where the program was not"
 
-# A chain of user and kernel records, each of which begins where the previous one led.
+# Make a chain of user and kernel branches, each of which begins at or soon after the target of the
+# previous branch.
 expected=$dir/bts_loop.expect
 entry=$(awk 'NR == 1 { print $3 }' "$expected")
 {
