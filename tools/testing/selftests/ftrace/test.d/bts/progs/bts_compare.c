@@ -10,7 +10,8 @@
  * tool reads the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw instead of TRACE.
  *
  * With -p, the tasks in EXPECTED have the given PIDs, in order, and the tool ignores other PIDs.
- * Without -p, the tasks have the PIDs of the trace, in rising order, and any other PID is an error.
+ * Without -p, the tasks have the lowest PIDs of the trace, in rising order, and any other PID is an
+ * error.
  *
  * A record with one kernel address is a crossing, for which EXPECTED has the word "kernel". Records
  * with two kernel addresses are only counted. A crossing to the kernel and back to the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * With an argument, the program executes itself without arguments. Without an argument, it ends.
- * The PID stays the same, so the trace must contain the branches of both images in order.
+ * With an argument, the program executes itself without arguments. Without an argument, the program
+ * ends. The PID stays the same, so the trace must contain the branches of both images in order.
  */
 #include "prog.h"
 
@@ -12,7 +12,7 @@ _start:
 	mov	(%rsp), %rcx
 	cmp	$1, %rcx
 j_last:	je	last
-	mov	8(%rsp), %rdi		/* argv[0] is the path, see bts_launch */
+	mov	8(%rsp), %rdi		/* argv[0] is the path of this program */
 	mov	%rdi, -16(%rsp)
 	movq	$0, -8(%rsp)
 	lea	-16(%rsp), %rsi

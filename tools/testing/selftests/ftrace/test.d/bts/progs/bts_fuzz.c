@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_fuzz - write invalid data into a file of tracefs
+ * bts_fuzz - write valid and invalid data into a file of tracefs
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
@@ -12,7 +12,7 @@
  * EFAULT), the previous value. With -c, only the result of each write is checked, because other
  * programs write at the same time.
  *
- * If a check fails, the status is 1, and standard error shows the write.
+ * If a check fails, the program prints the write on standard error, and its status is 1.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

@@ -20,7 +20,7 @@ table:	.quad	bad, in_table, bad
 _start:
 	/* expect: kernel -> _start */
 	xor	%eax, %eax
-	jnz	bad			/* not taken: no record */
+	jnz	bad			/* not taken, so no record */
 	cmovnz	%rsp, %rax
 
 j_short: jmp	t_short
@@ -38,10 +38,10 @@ t_next:					/* expect: j_next -> t_next */
 	cmp	%eax, %eax
 j_je0:	.byte	0x74, 0x00
 t_je0:					/* expect: j_je0 -> t_je0 */
-	.byte	0x75, 0x00		/* jne +0: not taken */
+	.byte	0x75, 0x00		/* jne +0, which is not taken */
 j_je0n:	.byte	0x0f, 0x84, 0, 0, 0, 0
 t_je0n:					/* expect: j_je0n -> t_je0n */
-	.byte	0x0f, 0x85, 0, 0, 0, 0	/* jne +0, near: not taken */
+	.byte	0x0f, 0x85, 0, 0, 0, 0	/* near jne +0, which is not taken */
 c_next:	call	t_cnext
 t_cnext:				/* expect: c_next -> t_cnext */
 	pop	%rax

@@ -47,7 +47,7 @@ thread:
 	/* expect: task 1 */
 	/* expect: kernel -> s_clone_ret */
 	/* expect: j_thread -> thread */
-	mov	8(%rbx), %rdi		/* argv[0] is the path, see bts_launch */
+	mov	8(%rbx), %rdi		/* argv[0] is the path of this program */
 	lea	-32(%rsp), %rsi
 	mov	%rdi, (%rsi)
 	mov	%rdi, 8(%rsi)

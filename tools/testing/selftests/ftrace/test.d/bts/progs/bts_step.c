@@ -51,10 +51,10 @@
 
 enum insn_class {
 	INSN_PLAIN,	/* continues at the next instruction */
-	INSN_REP,	/* may repeat itself; not a branch */
+	INSN_REP,	/* may repeat, but does not branch */
 	INSN_SYSCALL,	/* enters the kernel */
 	INSN_JCC,	/* depends on the flags */
-	INSN_COUNTED,	/* loop, loope, loopne, jrcxz, jecxz: depends on rcx */
+	INSN_COUNTED,	/* depends on rcx (loop, loope, loopne, jrcxz, jecxz) */
 	INSN_ALWAYS,	/* jmp, call, ret, their far forms, and iret */
 };
 
