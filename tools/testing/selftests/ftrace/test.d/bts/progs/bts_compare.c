@@ -68,11 +68,11 @@ struct task {
 	struct expected *list;
 	size_t n_list;
 	size_t at;		/* the index of the next expected branch */
-	unsigned long done;	/* how often the task has already taken it */
+	unsigned long done;	/* how often this branch has already been taken */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* entry is a crossing that may be an interrupt */
+	bool held;		/* the crossing in entry may be an interrupt */
 	struct branch entry;
 	unsigned long cursor;	/* the program is at or after this address */
 	unsigned long matched;

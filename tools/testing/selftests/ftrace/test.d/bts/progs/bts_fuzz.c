@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A valid number has fewer bytes than this. The program prints only this many bytes of a text. */
+/* A valid number has fewer than LONG bytes. The program prints only LONG bytes of a text. */
 #define LONG 40
 
 static unsigned int seed = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Execute two functions at the same address. First, write a function there, like a JIT compiler.
- * Then map a page of the program's own file, which contains another function, at this address.
- * Finally, move this mapping, and execute its function at the new address.
+ * Execute two functions at the same address. First, write a function to this address, like a JIT
+ * compiler. Then map a page of the program's own file, which contains another function, at this
+ * address. Finally, move this mapping, and execute its function at the new address.
  *
  * All code must be in the page of the file at TEXT_OFFSET. The path of the file must be in argv[0],
  * as it is with bts_launch.

@@ -34,7 +34,7 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* in the page, or 0 before the page header is read */
+	size_t offset;		/* offset in the page, or 0 before its header is read */
 	unsigned long long time;
 	struct record next;
 	bool valid;

@@ -21,7 +21,7 @@ void open_pages(const char *tracefs);
 /* Call a function for each branch in order of time. The branches can be read several times. */
 void each_record(record_fn action);
 
-/* End the program, in die() with status 2 after a failed call, in bad_input() with status 1. */
+/* End the program with status 2 after a failed call, or with status 1 for invalid input. */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

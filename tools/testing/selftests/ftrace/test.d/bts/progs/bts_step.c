@@ -10,9 +10,9 @@
  * off, as in bts_launch, so that the addresses of two runs can be compared.
  *
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
- * order of creation. The word "kernel" is the other end of a system call, of a fault that becomes a
- * signal, of the entry to a signal handler, and of exec. The output does not contain interrupts, or
- * faults that the kernel repairs, because they return to the same instruction.
+ * order of creation. The word "kernel" stands for the other end of a system call, of a fault that
+ * becomes a signal, of the entry to a signal handler, and of exec. The output does not contain
+ * interrupts, or faults that the kernel repairs, because they return to the same instruction.
  *
  * The tool recognizes a branch by these rules:
  *
@@ -63,7 +63,7 @@ struct insn {
 	enum insn_class class;
 	unsigned int id;		/* capstone's ID, for INSN_COUNTED */
 	unsigned char condition;	/* low opcode bits, for INSN_JCC */
-	unsigned char length;		/* 0 if it could not be fetched or decoded */
+	unsigned char length;		/* 0 if fetching or decoding failed */
 	bool valid;
 };
 
@@ -302,7 +302,7 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/* The instruction at task->regs.rip has been executed, so print its branch, if any. */
+/* The instruction at task->regs.rip has been executed. If it has branched, print the branch. */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];
@@ -466,7 +466,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* Print the entry to a system call that has not returned, because the task has ended. */
+	/* The task has ended in a system call, so print the entry to this call. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);

@@ -4,8 +4,9 @@
  *
  * In comments beside the branches, each program lists the records that it must produce, in order of
  * execution: "expect: FROM -> TO [xCOUNT]". The script expect.awk replaces labels by addresses from
- * nm. The word "kernel" is the other end of a system call, a fault or a signal. The lines between
- * "repeat N" and "end" count N times. The line "task N" starts the list of the Nth created task.
+ * nm. The word "kernel" stands for the other end of a system call, a fault or a signal. The lines
+ * between "repeat N" and "end" count N times. The line "task N" starts the list of the Nth task
+ * that is created.
  *
  * Interrupts, and page faults that only map a page, return to the same instruction. The list does
  * not contain their records, which may be anywhere in the trace.
