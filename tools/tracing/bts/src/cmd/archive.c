@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts archive: put the files that are needed to read a trace beside the trace. Then the trace can
- * be read on another machine, or after the programs have changed.
+ * bts archive: copy the files that are needed to read a trace into a directory beside the trace, so
+ * that the trace can be read on another machine, or after the programs have changed.
  *
- * After the pipeline has read the trace, it has the programs and libraries in memory, and knows
- * which of them are proven to be the recorded files. archive.h lists the contents of an archive.
+ * While the pipeline reads the trace, it loads the programs and libraries, and checks whether these
+ * files are proven to be the recorded files. archive.h lists the contents of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -46,7 +46,7 @@ struct archived {
 	int		status;
 };
 
-/* Return ".build-id/ab/cdef" or "root/PATH", with a suffix. The caller frees the name. */
+/* Return ".build-id/ab/cdef" or "root/PATH", followed by @suffix. The caller frees the name. */
 static char *id_name(const struct object *object, const char *suffix)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
@@ -62,8 +62,8 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 		const char *path)
 {
 	/*
-	 * An existing file with this name is the same file: the name contains the build ID or, for
-	 * a file that is proven in another way, the path.
+	 * Do not replace a file with this name, which must be the same file, because the name
+	 * contains the build ID or, for a file without a build ID, the path.
 	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
@@ -121,7 +121,7 @@ static void put_object(struct archived *all, const struct object *object)
 		put_dump(all, object);
 		return;
 	}
-	/* The path comes from the trace, so make sure that it does not lead out of the archive. */
+	/* The path in the trace may be malicious, and must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
 		all->missing++;
@@ -134,7 +134,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If a kernel of the recorded release runs, save its current code. */
+/* If the running kernel has the recorded release, save its current code. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -151,7 +151,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Keep the archive's vDSO, because the trace may be from another machine. */
+	/* Do not replace the archive's vDSO, because the trace may be from another machine. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
@@ -169,7 +169,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* If the archive cannot be written, print one message, not one for each file. */
+	/* Create the archive first, so that a failure causes one message, not one for each file. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

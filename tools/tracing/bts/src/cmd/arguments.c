@@ -36,7 +36,7 @@ static bool parse_head(struct options *o, const char *text)
 	return end != text && !*end && !errno && *text != '-' && o->head;
 }
 
-/* Set a filter, and remember it for commands that use libbts.h. */
+/* Set a filter, and store the filter in @o for commands that use libbts.h. */
 static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));
@@ -46,7 +46,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* Numbers that no command uses for its own options. */
+/* These numbers differ from the numbers of all commands' own options. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {
@@ -73,7 +73,7 @@ static bool set_input(struct options *o, const char *path)
 	return *path;
 }
 
-/* Handle a common option; @name is its long name. Returns -1 for a command's option. */
+/* Handle a common option with the long name @name. Return -1 for the command's own options. */
 static int common_option(struct options *o, int option, const char *name, const char *command)
 {
 	bool fine = true;
@@ -122,7 +122,7 @@ static int parse(const struct command *c, void *ctx, struct options *o, int argc
 	while (!status && (option = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
 		if (option == 'h')
 			return -1;
-		/* getopt_long() has printed a message. */
+		/* getopt_long() has already printed a message. */
 		if (option == '?')
 			return STATUS_MISUSE;
 		status = common_option(o, option, longs[index].name, argv[0]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts check: report what this machine can record, and the remedy for what is missing.
+ * bts check: report which branches this machine can record, and how to add what is missing.
  *
- * Each check is a function that prints its results. The first checks concern the hardware,
- * later checks the kernel and the rights of the user. The last check selects the tracer, which
- * makes the kernel test each CPU. With --probe, bts then traces a program whose branches are
- * known: see record/probe.c.
+ * Each check is a function that prints its results. The first checks concern the hardware, and
+ * later checks concern the kernel and the user's permissions. The last check selects the tracer,
+ * which makes the kernel test each CPU. With --probe, bts then traces a program whose branches are
+ * known (record/probe.c).
  */
 #include <cpuid.h>
 #include <dirent.h>
@@ -297,7 +297,7 @@ static void check_lockdown(struct check *check)
 	free(text);
 }
 
-/* bts record uses perf if this user cannot use the tracer. */
+/* If this user cannot use the tracer, bts record uses perf. */
 static void check_perf(struct check *check)
 {
 	long long paranoid = path_read_number("/proc/sys/kernel/perf_event_paranoid");
@@ -315,7 +315,7 @@ static void check_perf(struct check *check)
 		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
 }
 
-/* bts record uses the emulated machine if perf cannot record either. */
+/* If neither the tracer nor perf can record, bts record uses the emulated machine. */
 static void check_vm(struct check *check)
 {
 	char *run = vm_find();
@@ -329,7 +329,7 @@ static void check_vm(struct check *check)
 	free(run);
 }
 
-/* List the instances that use the tracer. They do not disturb a new recording. */
+/* List the instances that use the tracer. These instances do not disturb a new recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);
@@ -352,7 +352,7 @@ static void check_users(const struct check *check, const char *root)
 	free(dir);
 }
 
-/* Select the tracer: the kernel claims BTS, and tests on each CPU if branches are recorded. */
+/* Select the tracer, so that the kernel claims BTS and tests the recording on each CPU. */
 static void check_start(struct check *check)
 {
 	struct instance *inst = instance_create();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The commands: each cmd_NAME() gets "bts NAME" as argv[0], and returns the exit status.
+ * Declare the commands. cmd_NAME() receives "bts NAME" as argv[0], and returns the exit status.
  *
  * Included by: bts.c, cmd/.
  */
@@ -24,7 +24,7 @@ int cmd_gdb(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
-/* complete.c: print the options of a command, one in a line: name, argument, help. */
+/* complete.c: print a line with the name, the argument and the help of each option of a command. */
 int complete_options(int (*run)(int argc, char **argv));
 
 #endif

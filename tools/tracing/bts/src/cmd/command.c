@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handle the arguments, the help and the output of commands that read a trace.
+ * Handle the arguments, the help and the output of all commands that read a trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ struct bts_trace *command_trace(const struct options *o)
 
 	for (size_t i = 0; !ret && i < o->nr_given; i++)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
-	/* These commands print rows all the time. */
+	/* Show no progress on a terminal to which the command prints rows all the time. */
 	if (!ret && !terminal_shares_output())
 		bts_on_progress(trace, terminal_progress);
 	if (!ret)
@@ -142,7 +142,7 @@ int command_output_end(struct pipe *pipe, FILE *out, const char *output, int sta
 	int closed;
 
 	status = command_output_close(out, output, status);
-	/* If the data is on standard output, print the summary on standard error. */
+	/* If the data is on standard output, print the summary to standard error. */
 	pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = pipe_close(pipe);
 	return status ? status : closed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare what the commands that read a trace share, besides the pipeline.
+ * Declare the functions that all commands that read a trace use, except the pipeline's functions.
  *
  * Included by: cmd/.
  */
@@ -14,12 +14,12 @@
 
 /**
  * struct command - a command that reads a trace
- * @usage:	the command's part of the help
+ * @usage:	the text of the help, without the common options
  * @print_usage: prints the whole help; used instead of @usage
  * @shorts:	the command's options for getopt_long(), including h
  * @longs:	these options in their long form, including help
- * @option:	handles one of these options, with its value in optarg. Returns STATUS_OK or, after
- *		a message, STATUS_MISUSE. NULL if the command has no options
+ * @option:	handles an option, with its value in optarg. Returns STATUS_OK or, after a message,
+ *		STATUS_MISUSE. NULL if the command has no options
  * @operands:	handles the operands, beginning with argv[optind]. Returns like @option. NULL if
  *		the trace is the only operand
  * @run:	runs the command. Returns the exit status
@@ -37,8 +37,8 @@ struct command {
 extern const char options_help[];
 
 /*
- * Parse the options of the command and the common options. Returns STATUS_OK, STATUS_MISUSE
- * after a message, or -1 to request the help.
+ * Parse the options of the command and the common options. Returns STATUS_OK, STATUS_MISUSE after a
+ * message, or -1 if the help is requested.
  */
 int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv);
 
@@ -46,27 +46,23 @@ int options_parse(const struct command *c, void *ctx, struct options *o, int arg
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
- * Take the only operand, which may be left out, from the remaining arguments. If @operand is NULL,
- * the command has none. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments
- * remain.
+ * Store the only operand, which is optional, in @operand. If @operand is NULL, the command has no
+ * operand. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
  */
 int command_operand(const char **operand, const char *command, int argc, char **argv);
-/* The same for a trace with files beside it, which cannot be standard input. */
+/* Store the trace's name in @trace. Reject "-", because the command needs a named trace. */
 int command_trace_name(const char **trace, const char *command, int argc, char **argv);
 
 /*
- * Take the trace's name from the remaining arguments, if -i did not name the trace. Returns
- * STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
+ * If no -i names the trace, store the operand as the trace's name. Returns STATUS_OK, or
+ * STATUS_MISUSE after a message if more arguments remain.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 
-/*
- * For commands that use libbts.h: open the trace, and set the filters that the user chose. Returns
- * NULL after a message.
- */
+/* Open the trace with libbts.h, and set the user's filters. Returns NULL after a message. */
 struct bts_trace *command_trace(const struct options *o);
 /*
- * Print the summary and the trace's failure, if any, and close the trace. Returns @status, or
+ * Print the summary, report a failure to read the trace, and close the trace. Returns @status, or
  * STATUS_FAILURE after a failure.
  */
 int command_trace_end(struct bts_trace *trace, bool json, int status);
@@ -74,13 +70,13 @@ int command_trace_end(struct bts_trace *trace, bool json, int status);
 /* print.c: print why the trace at @path cannot be opened. Returns STATUS_FAILURE. */
 int print_failure(const char *path, int code, const char *text);
 
-/* Print the help: the command's part, then the common options. */
+/* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open the output of -o: a file, or standard output. Returns NULL after a message. */
+/* Open the file of -o or, without -o, standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);
-/* End a command with -o: print the summary, and close @out and @pipe. Returns the exit status. */
+/* Print the summary of a command that has -o, and close @out and @pipe. Returns the exit status. */
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif

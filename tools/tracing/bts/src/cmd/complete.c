@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command for the completions of shells, which cannot read a table in C.
- * The source is the command's own help:
+ * Print the options of a command for the completions of shells, which cannot read a table in C. The
+ * options are read from the command's own help:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
@@ -10,8 +10,8 @@
  *	  -f pcs             addresses
  *	                     -> -f <tab> lcov|pcs <tab>
  *
- * The second column names the kind of the argument (FILE, DIR, USER, PID, EVENT ...), lists its
- * values, or is empty.
+ * The second column contains the kind of the argument (FILE, DIR, USER, PID, EVENT ...) or a list
+ * of its values. For an option without an argument, the column is empty.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* Values that the help describes in words. */
+/* The help describes the values of these options in words. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -34,7 +34,7 @@ static const struct {
 			"Skylake-Server|Icelake-Server" },
 };
 
-/* An option of a command, in one of its forms. */
+/* The short or the long form of an option. */
 struct option_help {
 	char	*name;
 	char	*argument;
@@ -54,7 +54,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* A word in capitals is another kind of argument. Only the first kind is used. */
+		/* A word in capitals is a kind of argument. Keep only the first kind. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
@@ -82,8 +82,8 @@ static const char *known_values(const char *forms)
 }
 
 /*
- * Read the forms "-b, --by WHAT", which end in a 0. An argument in brackets ([=SIZE]) belongs to
- * the word of the option, so it is left out.
+ * Parse the forms of an option, such as "-b, --by WHAT". Ignore an argument in brackets ([=SIZE]),
+ * because a shell does not complete such an argument as a separate word.
  */
 static void read_forms(struct list *l, char *forms, const char *text)
 {
@@ -101,7 +101,7 @@ static void read_forms(struct list *l, char *forms, const char *text)
 		add(l, name, !argument ? "" : values ? values : argument, text);
 }
 
-/* Read a line of the help. Two spaces end the forms of an option. */
+/* Parse a line of the help. Two spaces separate the forms of an option from the text. */
 static void read_line(struct list *l, char *line)
 {
 	char *forms = line + strspn(line, " "), *end = strstr(forms, "  ");
@@ -113,7 +113,7 @@ static void read_line(struct list *l, char *line)
 	read_forms(l, forms, end ? end + strspn(end, " ") : "");
 }
 
-/* Return what the command prints with -h. The caller frees the text. */
+/* Return the output of the command with -h. The caller frees the text. */
 static char *help_of(int (*run)(int argc, char **argv))
 {
 	char *argv[] = { "bts", "-h", NULL }, *text = NULL;

@@ -2,10 +2,10 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums over the pipeline's steps. As in gcov, the count of a line grows when an
- * instruction of the line runs after an instruction of another line in the same function, after
- * a jump back inside the line, and at the beginning of the function. The count does not grow when
- * a function returns to the line that called it.
+ * The counts are sums over the pipeline's steps. As in gcov, the count of a line is incremented if
+ * the line is the function's first line, if the previous instruction belongs to another line of the
+ * same function, or if a backward jump stays inside the line. The count is not incremented when a
+ * call in the line returns.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -95,7 +95,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether the branch begins a new execution of this line. */
+/* Report whether the branch begins a new execution of the line at the branch's target. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -193,7 +193,7 @@ static void clear_sums(struct cover *c)
 	tally_free(&c->insns);
 }
 
-/* In names of tests, lcov allows only letters, digits and underscores. */
+/* Return a test's name, in which lcov allows only letters, digits and underscores. */
 static char *test_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -207,7 +207,7 @@ static char *test_name(const char *path)
 	return name;
 }
 
-/* Read a trace. With --tests, write the sums of this trace. */
+/* Read a trace and, with --tests, write the trace's own sums. */
 static int add_trace(struct cover *c, const char *path, const struct options *options)
 {
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
@@ -240,7 +240,7 @@ static int end(struct cover *c, char **bills, int status)
 	if (!c->tests && !status)
 		c->format->print(c);
 	fclose(c->bills);
-	/* If the data is on standard output, print the summaries on standard error. */
+	/* If the data is on standard output, print the summaries to standard error. */
 	out = c->out == stdout ? stderr : stdout;
 	status = command_output_close(c->out, c->output, status);
 	fputs(*bills, out);

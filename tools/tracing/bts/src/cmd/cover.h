@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collect the sums of bts cover, and print them in several formats.
+ * Collect and print the sums of bts cover.
  *
  * Included by: cmd/cover*.c.
  */
@@ -16,8 +16,7 @@ struct cover;
  * struct cover_format - an output format
  * @name:	the argument of -f
  * @print:	writes the sums
- * @lines:	the format shows lines and functions, so the debug information is read, which takes
- *		long
+ * @lines:	the format shows lines and functions, for which the debug information must be read
  * @tests:	the format can name a test
  */
 struct cover_format {
@@ -31,7 +30,7 @@ struct cover_format {
  * struct cover - sums over all steps
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the open traces; the current trace is the last. An object's sums belong to the
+ * @pipes:	the open traces. The last one is the current trace. An object's sums belong to the
  *		first trace that contains the object
  * @tests:	each trace is a test, with its own sums
  * @test:	the name of the current test, or NULL
@@ -72,18 +71,18 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 /* cover.c: find or add the sums of an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
-/* cover_add.c: return the object of the same file in the first trace that contains the file. */
+/* cover_add.c: return the object for the file of @o in the first trace that contains the file. */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace, unless sums belong to its objects. */
+/* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
 void cover_end_trace(struct cover *c);
 
 /**
  * struct copy - the inlined copies of a function
- * @name:	its name, without INLINED_SUFFIX
- * @path:	the file of its declaration, or NULL
- * @line:	the line of its declaration, or 0
+ * @name:	the function's name, without INLINED_SUFFIX
+ * @path:	the file of the function's declaration, or NULL
+ * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
- * @merged:	the function has code elsewhere, too, to which @entries were added
+ * @merged:	the function also has its own code, and @entries were added to its count
  */
 struct copy {
 	const struct sym	*sym;
@@ -99,9 +98,9 @@ struct copies {
 	size_t		nr;
 };
 
-/* cover_copies.c: list the copies in an object. The caller frees the list. */
+/* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: return the entries into the copies of a function in @file, and set @merged. */
+/* cover_copies.c: return how often the copies of @s in @file were entered, and set @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collect how often inlined functions were entered, for bts cover --inline.
+ * Count how often inlined functions were entered, for bts cover --inline.
  *
- * A function may have its own code and inlined copies, for example if only some of its callers
- * inline it. Then the function has one count, as in gcov: the sum of its calls, and of the entries
- * into its copies.
+ * If only some callers inline a function, the function has its own code and inlined copies. As in
+ * gcov, such a function has a single count, which includes the calls of its own code and the
+ * entries into all copies.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write coverage as lcov's tracefile (geninfo(1)), from which genhtml makes pages:
+ * Write coverage in lcov's tracefile format (see geninfo(1)), which genhtml converts to web pages:
  *
  *	TN:test  SF:file  FN:line,function  FNDA:count,function
  *	BRDA:line,0,branch,count  DA:line,count  end_of_record
  *
- * Lines that did not run have a count of 0; the debug information lists them. A conditional jump
- * has two branches, taken and not taken. If the jump never ran, both counts are "-". Such jumps
- * are found by decoding the functions. Files without source on this machine are left out, because
- * genhtml stops at the first such file.
+ * A line that did not run is listed with a count of 0 if the debug information contains the line. A
+ * conditional jump has two branches, taken and not taken. If the jump never ran, both counts are
+ * "-". Such jumps are found by decoding the functions. A file whose source is not on this machine
+ * is left out, because genhtml would stop at this file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Items of different builds may be equal, and are merged. Return the next different item. */
+/* Return the next item that differs. Equal items are from different builds, and are merged. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
@@ -239,7 +239,7 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-/* @path is the canonical path; the name in the debug information may contain "..". */
+/* Print @path, which is canonical, because the name in the debug information may contain "..". */
 static void print_file(const struct cover *c, const char *path, const struct item *list,
 		       size_t nr, struct sums *sums)
 {
@@ -266,7 +266,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* Name the files that ran but have no line information, and so are missing from the pages. */
+/* List the files that ran but are not part of the output, because they have no line information. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

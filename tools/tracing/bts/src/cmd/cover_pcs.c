@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write coverage by address, for which no source is needed.
+ * Write coverage by address, which needs no source.
  *
  *	pcs	"file+0x1234 count" for each instruction that ran
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * Addresses are the virtual addresses of the file's program headers.
+ * All addresses are virtual addresses as in the file's program headers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,10 @@ struct drcov_block {
 	uint16_t	module;
 };
 
-/* An object, the address of its offset 0, and the end of the highest instruction that ran. */
+/*
+ * An object, the address with offset 0, and the end of the executed instruction with the highest
+ * address.
+ */
 struct module {
 	const struct object	*object;
 	uint64_t		base;

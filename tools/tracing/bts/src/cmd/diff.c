@@ -10,7 +10,7 @@
  *	show*.c		prints the differences
  *	page*.c		writes a page of HTML
  *
- * With --against, suspects.c reads the traces, and ranks and prints branches.
+ * With --against, suspects.c reads all traces, and ranks and prints the branches.
  */
 #include <stdlib.h>
 
@@ -172,7 +172,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* "-" makes getopt return operands in order, so --against can separate them. */
+	/* With "-", getopt_long() returns operands in order, so --against can separate operands. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,

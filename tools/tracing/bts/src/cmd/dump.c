@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts dump: convert a trace for other programs. The files in dump/ describe the formats.
+ * bts dump: convert a trace into the format of another program. Each format is described in its
+ * file in dump/.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static int run(void *ctx, const struct options *options)
 	to_file = d->out && d->out != stdout;
 	if (d->out)
 		status = command_output_close(d->out, d->output, status);
-	/* If the data is on standard output, print the summaries on standard error. */
+	/* If the data is on standard output, print the summaries to standard error. */
 	fputs(bills, to_file ? stdout : stderr);
 	free(bills);
 	return status;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts gdb: step backwards through a recorded run, in gdb.
+ * bts gdb: step backwards through a recorded run with gdb.
  *
  *	bts gdb FILE --runs--> gdb --runs--> bts gdb --stdio FILE
  *
- * With --stdio or --listen, the command is the remote stub of gdb. Without these options, the
- * command executes gdb, which starts the stub.
+ * With --stdio or --listen, bts gdb is the remote stub for gdb. Without these options, bts gdb
+ * executes gdb, which runs bts gdb --stdio as the stub.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static const char usage[] =
 
 /**
  * struct gdb_command - the arguments
- * @stdio, @listen: run the stub
+ * @stdio, @listen: run as gdb's remote stub
  * @port:	the port of @listen
  * @args:	the @nr_args arguments for gdb
  */
@@ -104,9 +104,9 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * Let gdb look for programs on this machine, and for debug information also in the archive. A
- * step back moves gdb into the history, so that gdb knows the stack. The timeout is long, because
- * it may take minutes to read the trace.
+ * Run gdb so that it searches for programs on this machine, and for debug information also in the
+ * archive. A first step back moves gdb into the history, so that gdb can show the stack. The
+ * timeout is long, because bts may read the trace for several minutes.
  */
 static int run_gdb(const struct gdb_command *c)
 {
@@ -153,8 +153,9 @@ static void say_position(const struct gdb_session *g)
 }
 
 /*
- * New versions of gdb print the stub's messages only when the connection ends. If packets of gdb
- * stayed unread, gdb would see an error instead. So read until gdb closes the connection.
+ * New versions of gdb print the stub's messages only when the connection ends. If the stub ended
+ * without reading all packets, gdb would print an error instead. So read all packets until gdb
+ * closes the connection.
  */
 static void end_connection(void)
 {
@@ -170,7 +171,7 @@ static int serve(struct gdb_command *c)
 	struct gdb_session *g = &c->session;
 	int status = STATUS_FAILURE;
 
-	/* Ignore Ctrl-C, because it is meant for gdb, which may share the terminal. */
+	/* Ignore Ctrl-C, which is meant for gdb on the same terminal. */
 	if (c->stdio)
 		signal(SIGINT, SIG_IGN);
 	if (gdb_find_position(g) && gdb_read_run(g)) {

@@ -2,9 +2,9 @@
 /*
  * bts graph FUNC: show the callers and callees of a function, with exact counts.
  *
- * Instructions and branches are counted from the call to the return, including all callees. If
- * a function calls itself, inner calls are counted, but their instructions belong only to the
- * outermost call. Functions with the same name have separate sums.
+ * Instructions and branches are counted from the call to the return, including all callees. If a
+ * function is recursive, all calls are counted, but instructions and branches are counted only for
+ * the outermost call. Functions with the same name have separate sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	putchar('\n');
 }
 
-/* Return the functions that have the wanted name, and the sums of their calls. */
+/* Return the sums of all functions with the requested name. */
 static struct tally functions(const struct graph *g, const struct tally_entry *arcs)
 {
 	struct tally sums = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts import: convert a perf.data with branches into a trace.dat for the other commands.
+ * bts import: convert a perf.data file with branches into a trace.dat file for the other commands.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -85,11 +85,14 @@ static int import(const char *input, const char *output)
 	int ret = STATUS_FAILURE;
 
 	perf_rows_init(&rows);
-	/* Entries into the kernel without the returns would look like gaps. */
+	/*
+	 * Skip entries into the kernel if the returns from the kernel were not recorded, because
+	 * such an entry would look like a gap.
+	 */
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
-		/* Finish the file after a failure, too: it contains all data up to the failure. */
+		/* Finish the file even after a failure, to keep the data up to the failure. */
 		if (finish(data, &rows, w, output))
 			ret = STATUS_FAILURE;
 	}

@@ -2,8 +2,9 @@
 /*
  * bts info: show the origin of a trace (command, user, date, machine, options) and its summary.
  *
- * bts record writes all this into its own section, so no branch needs to be decoded. A trace of
- * trace-cmd has no such section, so its branches are counted.
+ * bts record writes this information into a section of the file, so that bts info does not need to
+ * decode branches. A trace from trace-cmd does not contain this section, so bts info counts the
+ * branches.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static const char usage[] =
 "      --stats        print the tracer's counters, too\n"
 "      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
-/* Return the value in a line "KEY: value", or NULL. The caller frees the value. */
+/* Return the value of the first line "KEY: value", or NULL. The caller frees the value. */
 static char *value_of(const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -112,7 +113,7 @@ static void print_options(const char *info)
 		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
 	};
 
-	/* An imported trace has none of bts record's options. */
+	/* An imported trace was not recorded by bts record, so do not list options. */
 	if (!stats_number(info, "buffer_size_kb"))
 		return;
 	printf("%-11s", "options");
@@ -185,7 +186,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Print an array of the lines "KEY: VALUE" up to @end, because a key may occur several times. */
+/* Print the lines "KEY: VALUE" up to @end as an array, because a key may occur several times. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";
@@ -210,7 +211,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* @stats is the part of the text with the tracer's counters, or NULL if the trace has none. */
+/* @stats is the part of the text with the tracer's counters, or NULL if there are no counters. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;
@@ -237,7 +238,7 @@ static void show_text(const struct dat *dat, const char *stats, bool with_stats)
 	bill_print(stdout, NULL, &bill);
 }
 
-/* For a trace without the section of bts record, count the branches. */
+/* Count the branches of a trace that does not contain the section of bts record. */
 static int print_counted_bill(struct options *options, bool json)
 {
 	struct pipe pipe = {};

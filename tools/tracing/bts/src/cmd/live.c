@@ -4,8 +4,8 @@
  *
  *	bts record -p PIDS (or -a), S seconds, SIGINT -> trace -> shown -> removed
  *
- * Nothing is recorded while a trace is shown. A stream without pauses would lose branches, or
- * make tasks wait, if it could not keep up with the tasks.
+ * Nothing is recorded while a trace is processed and shown. Without such pauses, branches would be
+ * lost, or tasks would have to wait, if bts were slower than the tasks.
  *
  * The traces are in a temporary directory in /tmp, which is removed at the end.
  */
@@ -31,7 +31,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* Return the wanted PIDs as "1,2,3", or NULL for all tasks. */
+/* Return the PIDs to record as "1,2,3", or NULL for all tasks. */
 static char *pid_list(const struct options *o)
 {
 	char *list = NULL;
@@ -66,7 +66,7 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	_exit(STATUS_FAILURE);
 }
 
-/* Wait for @seconds. Return true if the recorder has ended by itself. */
+/* Wait for @seconds. Return true if the recorder ended by itself during this time. */
 static bool ended_within(pid_t pid, double seconds, int *status)
 {
 	struct timespec slice = { .tv_nsec = 20000000 };
@@ -120,7 +120,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Catch signals, so that the directory is always removed. Leave SIGHUP ignored under nohup. */
+/* Catch signals, so that the directory is always removed, but respect nohup(1). */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

@@ -13,7 +13,7 @@
  * struct live - recordings of the tasks in @options, or of all tasks
  * @seconds:	duration of each recording
  * @count:	number of recordings; 0: until a signal
- * @show:	called with the trace after each recording; a non-zero result ends the run
+ * @show:	called with the trace after each recording. If the result is not 0, the run ends
  */
 struct live {
 	const struct options		*options;
@@ -23,7 +23,7 @@ struct live {
 	void				*ctx;
 };
 
-/* Record until @count, a signal or a failure. Returns the exit status. */
+/* Record until @count is reached or a signal or failure ends the run. Returns the exit status. */
 int live_run(struct live *l);
 
 #endif

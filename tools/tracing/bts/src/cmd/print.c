@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print failures, warnings and the summary of a trace. The library only returns their text.
+ * Print failures, warnings and the summary of a trace. The library does not print texts, but
+ * returns them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -4,17 +4,17 @@
  *
  *	prepare		set up an instance; fork the command, which waits
  *	start		start the reader threads, tracing, and the command
- *	wait		until the targets have ended, a signal comes, the file cannot be written
+ *	wait		until the targets have ended, a signal arrives, the file cannot be written
  *			or, with --on, a trigger has switched tracing off
  *	stop		stop tracing the targets, wait for held entries, switch tracing off, and
  *			let the threads read the rest
  *	write		write the file, and print the summary
  *
- * The reader threads of a flight recorder run only while the file is written. With --rearm, the
- * flight recorder then starts again.
+ * With --flight, the reader threads run only while the file is written. With --rearm, the flight
+ * recorder starts again after the file is written.
  *
- * Signals are read from a signalfd, so the file is complete even after a signal. undo.c restores
- * all settings however bts ends.
+ * bts reads signals from a signalfd, so that the file is complete even after a signal. When bts
+ * ends, for whatever reason, undo.c restores all settings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,12 +59,12 @@ struct record {
 	struct collector	*collector;
 	struct writer		*writer;
 	char			*path;
-	char			*name;		/* of the trace in messages */
+	char			*name;		/* name of the trace in messages */
 	char			*about;		/* command, user, date, machine */
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
-	bool			by_trigger;	/* a trigger has ended the recording */
+	bool			by_trigger;	/* the trigger of --on has ended the recording */
 	struct timespec		start;
 };
 
@@ -84,7 +84,7 @@ int recording_signals(bool children)
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* Background jobs of a shell ignore SIGINT, but kill -INT must end the recording. */
+	/* Shells make background jobs ignore SIGINT, but kill -INT must end the recording. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -99,7 +99,7 @@ static char *numbered(const struct record *rec, const char *file)
 	return rec->nr_written ? mem_format("%s.%u", file, rec->nr_written) : mem_strdup(file);
 }
 
-/* Create the next file (FILE, FILE.1, FILE.2 ...), and write the event formats. */
+/* Create the next file of FILE, FILE.1, FILE.2 ..., and write the event formats into the file. */
 static int open_file(struct record *rec)
 {
 	long long page_kb = instance_read_number(rec->inst, "buffer_subbuf_size_kb");
@@ -223,9 +223,9 @@ static enum reason wait_for_end(struct record *rec)
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * Branches that wait for room in the ring buffer (held branches, see bts-block) would be dropped
- * when tracing is switched off, so give the threads time to make room. Branches are delivered in
- * order, so wait until the number of delivered branches includes all branches held at the start.
+ * When tracing is switched off, all held branches (see bts-block) are dropped, so first wait until
+ * the reader threads have made room for them in the ring buffer. The branches are delivered in
+ * order, so wait until the number of delivered branches includes all branches that are held now.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -248,8 +248,8 @@ static void wait_for_held(const struct record *rec)
 }
 
 /*
- * Stop tracing the tasks that still run, because their last branches would be dropped when
- * tracing is switched off. function-fork may have added tasks, so read the list of PIDs.
+ * Stop tracing the tasks that still run, because their last branches would be dropped when tracing
+ * is switched off. Read the list of PIDs, because function-fork may have added tasks.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -273,7 +273,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* A directory with a vDSO is an archive. Do not remove other directories. */
+	/* Remove the directory only if it contains a vDSO, and therefore is an archive. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -297,7 +297,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Return the contents of the CPUs' stats files, with a NULL at the end. */
+/* Return the contents of the stats files of all CPUs as a list that ends with NULL. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
@@ -338,7 +338,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because none of its names equals a name above. */
+	/* Append bts_stats unchanged, because its names differ from the names above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -363,7 +363,7 @@ static void print_bill(const struct record *rec, const struct look_counts *count
 	bill_print(stderr, rec->name, &bill);
 }
 
-/* Write the rest of the file after the threads have ended. */
+/* Write the rest of the file after the reader threads have ended. */
 static int finish_file(struct record *rec, const struct look_counts *counts, char *stats)
 {
 	char *names = recording_cmdlines(&counts->names);
@@ -404,7 +404,7 @@ static int write_file(struct record *rec)
 		ret = -1;
 	rec->collector = NULL;
 	stats = instance_read(rec->inst, "bts_stats");
-	/* Finish the file after a failure, too: it contains all data up to the failure. */
+	/* Finish the file even after a failure, to keep the data up to the failure. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);
@@ -462,7 +462,7 @@ void recording_report_end(const struct record_options *options, const struct tar
 	else if (WEXITSTATUS(status))
 		fprintf(stderr, "bts: %s returned %d\n", options->command[0],
 			WEXITSTATUS(status));
-	/* A shell returns 128 plus the signal of its command. */
+	/* If a signal ended the command of a shell, the shell returns 128 plus the signal. */
 	if (options->job && (WIFSIGNALED(status) ? WTERMSIG(status) :
 			     WEXITSTATUS(status) - 128) == SIGILL)
 		vm_advise_model();
@@ -502,7 +502,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	return result;
 }
 
-/* If the recording ended before the command, the status is 0, because the recording succeeded. */
+/* Return the exit status, which is 0 if the recording succeeded but the command still runs. */
 static int status_of(const struct record_result *result)
 {
 	int status = result->wait_status;
@@ -531,7 +531,7 @@ static bool vm_can(const struct record_options *options)
 	return can;
 }
 
-/* Choose the first that this user can use: the tracer, perf, the emulated machine. */
+/* Choose the first backend that this user can use, in the order tracer, perf, emulated machine. */
 static int choose_backend(struct record_options *options)
 {
 	int error;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts record with perf, on a kernel without the tracer, and for users other than root.
+ * bts record with perf, for kernels without the tracer and for users without access to the tracer.
  *
  *	prepare		fork the command, which waits; open events for the command, or for each
  *			thread of the PIDs, and follow the tasks with ptrace()
  *	run		read the rings into the file's pages until the targets have ended or a
- *			signal comes; each new task and each exec() stops for a moment
+ *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The file is a trace.dat, as with the tracer. In the section of bts record, the line "backend:"
- * describes what the trace lacks, and "kernel_ends:" is "present" if branches may begin or end
- * in the kernel, otherwise "absent".
+ * The format of the file is trace.dat, as with the tracer. In the section of bts record, the line
+ * "backend:" lists the limits of the trace. The line "kernel_ends:" contains "present" if branches
+ * may begin or end in the kernel, otherwise "absent".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,12 +50,12 @@ struct perf_recording {
 	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
 	int				signals;
-	bool				begun;		/* the command's exec() has ended */
+	bool				begun;		/* exec() succeeded or failed */
 };
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf cannot handle, or handles wrongly. */
+/* Reject options for which perf cannot record, or records branches in the wrong task. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -79,7 +79,7 @@ static bool has_kernel_side(const struct perf_recording *rec)
 	return rec->options->backend == BACKEND_INTEL_BTS && rec->options->kernel;
 }
 
-/* bts info prints this text, too. */
+/* Return a description of the backend, which bts info prints, too. */
 static const char *way(const struct perf_recording *rec)
 {
 	if (rec->options->backend == BACKEND_INTEL_BTS)
@@ -99,7 +99,7 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 
 static int add_thread(struct perf_recording *rec, pid_t tid)
 {
-	/* Without ptrace(), all branches are recorded, but some may be assigned to a wrong task. */
+	/* Without ptrace(), all branches are recorded, but some may be in the wrong task. */
 	if (follow_seize(&rec->follow, tid))
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "in the wrong task", tid, strerror(errno));
@@ -134,7 +134,7 @@ static int add_command(struct perf_recording *rec)
 	return perf_events_open(&rec->events, rec->options, child, true);
 }
 
-/* Return the lines of the section of bts that are known at the start. */
+/* Return those lines of bts record's section whose values are known at the start. */
 static char *begin_info(const struct perf_recording *rec)
 {
 	return mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n", rec->about,
@@ -170,7 +170,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* Without the kernel side, skip branches into the kernel, which intel_bts still records. */
+	/* Without the kernel side, skip entries into the kernel, which intel_bts always records. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -204,7 +204,7 @@ static int start(struct perf_recording *rec)
 	return -1;
 }
 
-/* Return 1 if a signal ends the recording. */
+/* Handle pending signals. Return 1 if a signal ends the recording. */
 static int take_signals(struct perf_recording *rec)
 {
 	struct signalfd_siginfo info;
@@ -216,7 +216,7 @@ static int take_signals(struct perf_recording *rec)
 	return 0;
 }
 
-/* If the command could not be executed, read the error from the pipe. */
+/* If the command could not be executed, read the error number from the pipe and report it. */
 static int note_begin(struct perf_recording *rec)
 {
 	int error = 0;
@@ -244,7 +244,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* Return the descriptors to poll: signals, rings and targets. */
+/* Return the descriptors to poll, for signals, rings and targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -264,9 +264,9 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * If the task of a ring's event has ended, poll() always returns at once with POLLHUP, and other
- * tasks that write into the ring do not wake the reader. So exclude the ring from poll(), and
- * read the ring after a timeout. Return the timeout for poll().
+ * Return the timeout for poll(). When the task of a ring's event has ended, poll() always returns
+ * POLLHUP at once, and other tasks that write into the ring do not wake the reader. So exclude the
+ * ring from poll(), and read the ring after a timeout.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {
@@ -381,7 +381,7 @@ struct record_result record_with_perf(const struct record_options *options)
 	};
 	struct record_result result = {};
 
-	/* After a failed write, finish the file: it contains all data up to the failure. */
+	/* After a failed write, finish the file, because it contains all data up to the failure. */
 	if (prepare(&rec) || start(&rec) || (run(&rec) && !writer_failed(rec.writer))) {
 		result.status = recording_failure(&rec.targets);
 	} else {

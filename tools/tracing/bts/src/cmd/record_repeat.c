@@ -3,8 +3,9 @@
  * bts record --repeat: record the same command again and again.
  *
  * Each run is recorded into FILE. Then FILE is renamed to FILE.passed.N or, if the command's exit
- * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", this
- * suffix stays at the end. Each recording has its own process, so no state is left over.
+ * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", the
+ * new names end with ".dat", too. Each recording runs in a new process, so that no state remains
+ * from earlier recordings.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ static char *name_of(const char *file, bool failed, unsigned long nr)
 			  failed ? "failed" : "passed", nr, dat ? ".dat" : "");
 }
 
-/* Rename the trace and, if there is an archive beside it, the archive. */
+/* Rename the trace and its archive, if the archive exists. */
 static int rename_trace(const char *from, const char *to)
 {
 	char *archive[2] = { mem_format("%s.archive", from), mem_format("%s.archive", to) };
@@ -76,7 +77,7 @@ int record_repeat(const struct record_options *options,
 {
 	unsigned long runs[2] = {};
 
-	/* Ctrl-C ends the child's recording, and then the loop. */
+	/* Ctrl-C ends the recording in the child process, after which the loop below ends. */
 	signal(SIGINT, SIG_IGN);
 	while (runs[0] + runs[1] < options->repeat &&
 	       (!options->until_fail || runs[1] < options->until_fail)) {

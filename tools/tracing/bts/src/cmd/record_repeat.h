@@ -9,7 +9,7 @@
 
 #include "record/record.h"
 
-/* The statuses that env(1) uses for its own failures. All other statuses are the command's. */
+/* Statuses for failures of bts record, as in env(1). All other statuses are the command's. */
 enum {
 	RECORD_FAILED		= 125,
 	RECORD_NOT_EXECUTED	= 126,
@@ -18,9 +18,9 @@ enum {
 
 /**
  * struct record_result - how a recording ended
- * @status:	the status of bts record: 0, or RECORD_* after a failure
+ * @status:	the status of bts record, which is 0 or, after a failure, RECORD_*
  * @wait_status: the command's status, from waitpid()
- * @ended:	the command ended by itself
+ * @ended:	the command has ended
  */
 struct record_result {
 	int	status;

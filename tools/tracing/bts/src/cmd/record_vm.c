@@ -2,17 +2,17 @@
 /*
  * bts record --backend vm: record a command in the emulated machine.
  *
- * This file starts the machine, waits, and puts the trace in its place. In the machine, this same
- * program records with the tracer:
+ * This file starts the emulated machine, waits until it ends, and moves the trace to FILE. Inside
+ * the machine, the same bts program records with the tracer:
  *
  *	FILE.vm-XXXXXX/		a directory beside the trace, shared with the machine
  *		job		see record/vm.c
  *		trace.dat	renamed to FILE; so are trace.dat.1 (--rearm) and the archives
  *
- * Root may record into a directory of another user, who could replace FILE.vm-XXXXXX. So the
- * machine gets a descriptor of the directory, not its name, and this file uses the descriptor too.
+ * If root records into a directory of another user, that user could replace FILE.vm-XXXXXX. So the
+ * machine and this file access FILE.vm-XXXXXX only through a descriptor, not by name.
  *
- * Signals are passed on to the bts in the machine, which ends the recording as on a real machine.
+ * Signals are passed to bts inside the machine, which ends the recording as on a real machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,13 +35,13 @@
 #include "cmd.h"
 #include "recording.h"
 
-/* The shared directory in the machine, and the files there. */
+/* The path of the shared directory inside the machine, and the names of the files there. */
 #define SHARED		"/run/bts-vm"
 #define JOB		"job"
 #define TRACE		"trace.dat"
 
 enum {
-	/* Numbers below are for the shell that runs the machine's script. */
+	/* Lower descriptors are reserved for the shell that runs the machine's script. */
 	FIRST_FD	= 20,
 	COPY_STEP	= 1 << 16,
 };
@@ -51,19 +51,19 @@ struct vm_recording {
 	char				*run;		/* the program that starts the machine */
 	char				*dir;		/* FILE.vm-XXXXXX */
 	int				dir_fd;
-	int				device;		/* the output if it is not a file, or -1 */
+	int				device;		/* open non-regular output, or -1 */
 	int				signals;
 	pid_t				child;
 	int				status;		/* from waitpid() */
 	bool				interrupted;
-	bool				keep;		/* dir has a trace, not renamed */
+	bool				keep;		/* dir contains a trace */
 	char				**args;
 	size_t				nr_args;
 };
 
 /* --- Prepare -------------------------------------------------------------------------- */
 
-/* Open an output such as /dev/null. Refuse a link to a file, as writer_create() does. */
+/* Open a non-regular output, such as /dev/null. Reject links to files, as in writer_create(). */
 static int open_device(struct vm_recording *rec)
 {
 	const char *path = rec->options->output;
@@ -71,7 +71,7 @@ static int open_device(struct vm_recording *rec)
 
 	if (lstat(path, &st) || S_ISREG(st.st_mode))
 		return 0;
-	/* Unlike O_WRONLY, O_RDWR does not wait for the reader of a FIFO. */
+	/* Use O_RDWR, because O_WRONLY would wait until the FIFO has a reader. */
 	rec->device = open(path, O_RDWR | O_CLOEXEC);
 	if (rec->device >= 0 && !fstat(rec->device, &st) && !S_ISREG(st.st_mode))
 		return 0;
@@ -134,7 +134,7 @@ static int prepare(struct vm_recording *rec)
 
 /* --- The command line ----------------------------------------------------------------- */
 
-/* @word may be NULL: the end. */
+/* Add an argument for the machine. NULL ends the list. */
 static void add(struct vm_recording *rec, char *word)
 {
 	rec->args = mem_realloc(rec->args, rec->nr_args + 1, sizeof(char *));
@@ -163,7 +163,7 @@ static void add_number(struct vm_recording *rec, const char *option, unsigned lo
 	add(rec, mem_format("%lu", number));
 }
 
-/* A command on a terminal gets a terminal, but a background job must leave the terminal alone. */
+/* Report whether the command needs a terminal. A background job must not use the terminal. */
 static bool on_terminal(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
@@ -245,7 +245,7 @@ static void say_start(const struct vm_recording *rec)
 	fputc('\n', stderr);
 }
 
-/* In the child, become the machine. If bts is killed, the machine ends. */
+/* Execute the machine in the child process. If bts is killed, the machine ends. */
 static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
 	sigset_t none;
@@ -317,7 +317,7 @@ static int copy_to_device(struct vm_recording *rec, const char *name)
 	return n ? -1 : 0;
 }
 
-/* Rename the trace and its archive to their final names, and older ones to PATH.old. */
+/* Rename the trace and its archive to their final names. Rename an older trace to PATH.old. */
 static int move_trace(struct vm_recording *rec, const char *name, const char *path)
 {
 	char *old = mem_format("%s.old", path);
@@ -338,7 +338,7 @@ static int move_trace(struct vm_recording *rec, const char *name, const char *pa
 	return ret;
 }
 
-/* Put all traces in their places. Return their number, or -1. */
+/* Move all traces to their final names. Return the number of traces, or -1 after a failure. */
 static int place_traces(struct vm_recording *rec)
 {
 	const char *output = rec->options->output;
@@ -372,11 +372,11 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* If bts in the machine made no trace, it has printed the reason. */
+	/* If bts inside the machine failed to write a trace, it has already printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
 			  WTERMSIG(rec->status));
-	/* After a signal, too, the status is that of bts in the machine. */
+	/* After a failure or a signal, return the exit status of bts inside the machine. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)
 		return (struct record_result){ .status = status };
 	return (struct record_result){ .wait_status = rec->status, .ended = true };

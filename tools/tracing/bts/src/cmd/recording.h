@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions that the backends of bts record share with each other and with bts import.
+ * Declare functions that all backends of bts record and bts import use.
  *
  * Included by: cmd/.
  */
@@ -25,11 +25,11 @@ struct record_result record_with_vm(const struct record_options *options);
  */
 int recording_signals(bool children);
 /*
- * The archive beside @path belongs to an older trace. Rename the archive if that trace is kept as
- * PATH.old, or else remove the archive.
+ * Rename or remove the archive beside @path, which belongs to an older trace. Rename the archive if
+ * the older trace was kept as PATH.old.
  */
 void recording_leave_archive(bool kept_old, const char *path);
-/* Return lines "PID NAME". The caller frees the text. */
+/* Return a text with a line "PID NAME" for each task. The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
 /* Return the exit status of a recording that failed. */
 int recording_failure(const struct targets *targets);

@@ -8,9 +8,9 @@
  *	            ...
  *	           121        25  fib-49   } // fib
  *
- * The numbers of a function include its callees. The numbers are known only when the function
- * ends, so the function's last line shows them. A function without callees gets a single line, so
- * the first line of a function is delayed until the next frame is entered or left.
+ * The numbers of a function include its callees. The numbers are printed in the function's last
+ * line, because they are not known before the function ends. A function without callees is printed
+ * as a single line, so a function's first line is delayed until the next frame begins or ends.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -41,18 +41,18 @@ struct replay {
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call was shown */
-	/* The task and the frame whose beginning is not printed yet. */
+	/* The delayed line: the task and the frame whose first line has not been printed yet. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };
 
-/* Return the level at which the frame is printed, which is kept in the frame; 0 if hidden. */
+/* Return the level at which the frame is printed, or 0 if the frame is hidden. */
 static uintptr_t level_of(const struct bts_frame *f)
 {
 	return (uintptr_t)f->user;
 }
 
-/* Return the level of the task's innermost frame; 0 if the task has no frame. */
+/* Return the level of the task's innermost frame, or 0 if the task has no frame. */
 static uintptr_t top_level(const struct replay *r, const struct bts_task *t)
 {
 	const struct bts_frame *f = bts_frame(r->trace, t, bts_depth(t) - 1);
@@ -82,7 +82,7 @@ static const char *const kind_names[] = {
 	[BTS_FRAME_INLINED]	= "inlined",
 };
 
-/* If @task is NULL, the line names the CPU. */
+/* Print the beginning of a line. If @task is NULL, print the CPU in place of the task. */
 static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level,
 		 const struct bts_frame *counts)
 {
@@ -107,7 +107,7 @@ static void head(struct replay *r, const struct bts_task *task, int cpu, uintptr
 	r->rows++;
 }
 
-/* Print the first members of a line's JSON object. */
+/* Print the first members of the JSON object for a line. */
 static void json_head(struct replay *r, const struct bts_task *task, int cpu, uintptr_t level)
 {
 	struct text *text = r->text;
@@ -159,7 +159,7 @@ static int enough(const struct replay *r)
 	return r->text->failed || (r->head && r->rows >= r->head);
 }
 
-/* Print the delayed beginning of a call that contains other lines. */
+/* Print the delayed first line of a call that contains other lines. */
 static void print_pending(struct replay *r)
 {
 	const struct bts_frame *f = &r->pending_frame;
@@ -177,7 +177,7 @@ static void print_pending(struct replay *r)
 
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
-/* Report whether -F or -N names the function. The answer is kept with the function. */
+/* Return flags that tell whether -F or -N names the function, and store them in the function. */
 static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
 	void **user = bts_sym_user(s);
@@ -193,7 +193,7 @@ static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 	return is;
 }
 
-/* Report whether one of the outer frames belongs to a function of -N. */
+/* Report whether -N names the function of one of the outer frames. */
 static bool within_unwanted(const struct replay *r, const struct bts_task *t, unsigned int depth)
 {
 	for (unsigned int i = 0; i < depth; i++)
@@ -202,7 +202,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return the level of a new frame. Frames within -F's function are shown, within -N's not. */
+/* Return the level of a new frame, which is 0 outside the function of -F or inside that of -N. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {
@@ -212,7 +212,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* A hidden frame hides its callees. But with -F, a callee may be the wanted function. */
+	/* Hide the callees of a hidden frame, unless a callee may be the function of -F. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

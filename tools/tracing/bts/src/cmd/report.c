@@ -4,8 +4,8 @@
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
- * The text after the time depends only on the branch and the straight run before it, so the text
- * is made once, and kept with the branch. Only the addresses in JSON differ between processes.
+ * The text after the time depends only on the branch and the straight run before it, so the text is
+ * generated once, and stored with the branch. Only the addresses in JSON depend on the process.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -28,7 +28,7 @@ static const char usage[] =
 	"  -r, --reverse      with --tail: the newest row first\n"
 	"  -h, --help         this text\n";
 
-/* A row that is kept for --tail. */
+/* A row that is stored for --tail. */
 struct kept {
 	size_t	size;
 	size_t	room;
@@ -38,7 +38,7 @@ struct kept {
 /**
  * struct report - the state of the command
  * @tail:	the number of rows to keep, or 0
- * @kept:	the last rows; row number n is at n % @tail
+ * @kept:	the last rows. Row number n is at index n % @tail
  */
 struct report {
 	struct text		*text;
@@ -52,7 +52,7 @@ struct report {
 	bool			reverse;
 	struct kept		*kept;
 	size_t			kept_room;
-	/* "    comm-PID   [CPU] " for the task of the last row. */
+	/* The task and CPU of the last row, and the beginning of that row. */
 	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];
@@ -70,7 +70,7 @@ static bool line_of(const struct report *r, const struct bts_branch *b, const ch
 	return r->lines && !bts_line(r->trace, &b->from, file, line);
 }
 
-/* Return the function that is inlined at the place, outermost (0) first; NULL after the last. */
+/* Return an inlined function at the place, or NULL. The outermost has the @depth 0. */
 static const struct bts_sym *inlined(const struct report *r, const struct bts_place *place,
 				     unsigned int depth)
 {
@@ -188,7 +188,7 @@ static void row_head(struct report *r, const struct bts_task *t, int cpu, uint64
 	text_bytes(r->text, ": ", 2);
 }
 
-/* Move the row from the buffer to the kept rows, in place of the oldest if there are enough. */
+/* Move the row from the buffer to the stored rows. If there are @tail rows, replace the oldest. */
 static void keep_row(struct report *r)
 {
 	size_t at = r->rows % r->tail;
@@ -254,7 +254,7 @@ static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 {
 	struct report *r = ctx;
 
-	/* Rebuild the beginning of the row, because this row may have changed the task's name. */
+	/* Rebuild @prefix, because this row may have changed the task's name. */
 	r->task = NULL;
 	row_head(r, t, row->cpu, row->time);
 	if (r->json) {

@@ -2,11 +2,11 @@
 /*
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline counts how often each step was executed. Finally, the count of a step is added for
- * each instruction of the step. So the numbers are exact.
+ * The pipeline counts how often each step was executed. At the end, the count of each step is added
+ * to the sums of all its instructions. So the sums are exact.
  *
- * A loop is the target of backward jumps inside a function. Its count is the number of these
- * jumps.
+ * A loop is identified by the target of backward jumps inside a function. The loop's count is the
+ * number of these jumps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Each compilation unit has its own string for a file. Return the same string for all units. */
+/* Return one string for equal names, because each compilation unit has its own string. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -168,7 +168,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the whole run is in one function, as usual, add all instructions at once. */
+		/* If the straight run is in a single function, add all instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -190,7 +190,7 @@ static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		return a < b ? 1 : -1;
 	if (c != d)
 		return c < d ? 1 : -1;
-	/* If the numbers are equal, order by address, so that each run prints the same order. */
+	/* If the sums are equal, sort by address, so that bts top always prints the same order. */
 	if (left->key.a_addr != right->key.a_addr)
 		return left->key.a_addr < right->key.a_addr ? -1 : 1;
 	return left->key.b_addr < right->key.b_addr ? -1 : left->key.b_addr > right->key.b_addr;
@@ -219,7 +219,7 @@ static void print_place(const struct sym *s, uint64_t addr)
 	fputs(text, stdout);
 }
 
-/* The caller frees the name. */
+/* Return "FILE:LINE". The caller frees the name. */
 static char *line_name(const struct tally_entry *e)
 {
 	const struct sym *s = e->key.a;

@@ -25,7 +25,7 @@ static const char usage[] =
 
 /**
  * struct tuis - the traces to browse
- * @paths:	the traces; the second one may be NULL
+ * @paths:	the names of the traces. The second name may be NULL
  */
 struct tuis {
 	const char		*paths[2];
@@ -80,11 +80,11 @@ static int run(void *ctx, const struct options *options)
 {
 	struct tuis *t = ctx;
 
-	/* Check this before reading the trace, which may take a while. */
+	/* Check for a terminal before reading the trace, which may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* The number of calls before a difference is its place, so hide or add no calls. */
+	/* Calls are counted to find differences, so reject options that hide or add calls. */
 	if (t->nr > 1 && (options->dso || options->from || options->to || options->inlines))
 		return msg_misuse("bts tui", "--dso, --from, --to and --inline cannot be used with "
 				  "two traces");

@@ -3,9 +3,9 @@
  * bts why: find the check in the kernel that made a system call fail.
  *
  *	history.c	the system calls of the trace, each with its tree and its result
- *	trail.c		the conditions that the failed call has passed
- *	rank.c		the condition after which the failed and a successful call differ, or
- *			the likeliest conditions
+ *	trail.c		the conditional jumps that the failed call has executed
+ *	rank.c		the condition after which the failed call and a successful call differ, or
+ *			the most likely conditions
  *	show.c		the output
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "cmd.h"
 #include "command.h"
 
-/* All error numbers are below this number. */
+/* The kernel's error numbers are below this number. */
 #define ERRORS_MAX	4096
 
 static const char usage[] =
@@ -46,7 +46,7 @@ struct why {
 	bool		json;
 };
 
-/* Parse "EINVAL" or "22". Returns 0 if the text is not an error. */
+/* Return the number of an error such as "EINVAL" or "22", or 0 if there is no such error. */
 static int error_number(const char *text)
 {
 	char *end;
