@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the longest common subsequence of two sequences, by Myers' algorithm of 1986. A path turns
- * sequence a into b with insertions and deletions. For each number d of insertions and deletions,
- * keep the path that reaches furthest on each diagonal (position in a minus position in b).
+ * Find the longest common subsequence of two sequences, by Myers' algorithm of 1986. A path is a
+ * series of d insertions and deletions that turns sequence a into b. For each d and each diagonal
+ * (position in a minus position in b), the search keeps the path that has reached furthest.
  *
- * If the sequences differ in more than COST_MAX places, the search uses the furthest path so far
- * and restarts at its end, which limits time and memory. Then the result is a common
- * subsequence, but perhaps not the longest.
+ * To limit time and memory, the search restarts at the end of the furthest path if d reaches
+ * COST_MAX. In this case, the result is a common subsequence, but perhaps not the longest.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,8 +17,9 @@
 #define COST_MAX	1000
 
 /**
- * struct search - a search from one place in both sequences
- * @far:	for each cost d, the ends in @a of the paths on the diagonals -d, -d + 2 ... d
+ * struct search - a search that begins at one position in each sequence
+ * @far:	for each cost d, the positions in @a where the paths on the diagonals -d, -d + 2 ...
+ *		d end
  */
 struct search {
 	const uint64_t	*a;
@@ -36,7 +36,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* Return the diagonal of the path of cost @d - 1 that continues as the path on diagonal @k. */
+/* Return the diagonal of the path with cost @d - 1 from which the path on diagonal @k continues. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -46,7 +46,7 @@ static long came_from(const struct search *s, long d, long k)
 	return k - 1;
 }
 
-/* Return the position at which the path reaches the diagonal. */
+/* Return the position in @a at which the path with cost @d reaches diagonal @k. */
 static long begin_of(const struct search *s, long d, long k)
 {
 	long from = came_from(s, d, k);
@@ -54,7 +54,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* Extend all paths to cost @d. Return the furthest path's diagonal. Set @done if complete. */
+/* Extend all paths to cost @d. Return the furthest path's diagonal. Set @done at the end. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -65,7 +65,7 @@ static long one_more(struct search *s, long d, bool *done)
 	for (long k = -d; k <= d; k += 2) {
 		long x = d ? begin_of(s, d, k) : 0;
 
-		/* This path is beyond the end of @a or @b, so do not extend it. */
+		/* Do not extend a path beyond the end of @a or @b. */
 		if (x > s->nr_a || x - k > s->nr_b) {
 			far[d + k] = x;
 			continue;
@@ -82,7 +82,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* Store the matches on the path to diagonal @k of cost @d. Return their number. */
+/* Store the matches on the path with cost @d to diagonal @k. Return the number of matches. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;
@@ -106,7 +106,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Search up to the end or up to cost COST_MAX. Set *@x and *@y to the end of the path. */
+/* Search until the end or until cost COST_MAX. Set *@x and *@y to the end of the path. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrange two runs beside each other while they are compared.
+ * Arrange two runs side by side during their comparison.
  *
- * The parts are a list. Pairs of calls, loops and iterations begin and end with a part, and contain
- * the parts between:
+ * The result is a list of parts. Two calls, loops or iterations that are compared are a pair, which
+ * begins with the part ENTER and ends with the part LEAVE:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
- * A pair without a new difference becomes an item of a stretch. So the size of the list depends on
- * the number of differences, not on the length of the runs.
+ * A pair without a new difference becomes an item of a stretch. Therefore, the size of the list
+ * depends on the number of differences, not on the length of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add a pair whose differences all occurred before. */
+/* Add a pair that contains only differences that have occurred before. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arrange two runs beside each other: equal stretches and differences, in order.
+ * Arrange two runs side by side, as a list of equal stretches and differences.
  *
  * Included by: diff/, cmd/diff.c.
  */
@@ -10,9 +10,9 @@
 #include "find.h"
 #include "items.h"
 
-/* The number of items to keep at the beginning and at the end of a stretch. */
+/* The maximum number of items to store for each end of a stretch. */
 #define STRETCH_ENDS	20
-/* The number of items of a difference to keep. */
+/* The maximum number of items to store for a difference. */
 #define DIFFERENCE_ITEMS 1000
 
 enum part_type {
@@ -23,13 +23,13 @@ enum part_type {
 };
 
 /**
- * struct stretch - items that both runs have, or whose differences occurred before
+ * struct stretch - items that are equal in both runs, or that contain only earlier differences
  * @first:	the first items
- * @last:	a ring of the items after these
- * @nr:		number of items in all
+ * @last:	a ring buffer of the last items after @first
+ * @nr:		total number of items
  * @insns:	instructions executed in each run
  * @branches:	branches taken in each run
- * @again:	the differences
+ * @again:	the earlier differences
  */
 struct stretch {
 	struct stretch_item {
@@ -62,9 +62,9 @@ struct apart {
 /**
  * struct part - a part of the runs
  * @nodes:	PART_ENTER: the nodes that are compared
- * @times:	PART_ENTER: number of times that they occur in succession
- * @difference:	PART_DIFFERENCE: its number
- * @more:	PART_DIFFERENCE: the difference began before
+ * @times:	PART_ENTER: number of consecutive repetitions of the nodes
+ * @difference:	PART_DIFFERENCE: the number of the difference
+ * @more:	PART_DIFFERENCE: the part continues an earlier part's difference
  * @meets:	PART_DIFFERENCE: the runs meet after this part
  */
 struct part {
@@ -80,10 +80,10 @@ struct part {
 
 /**
  * struct beside - the parts of two runs
- * @rows:	differences with higher numbers are not shown; 0: show all
- * @open:	for each pair that is being compared: the index of its part
+ * @rows:	maximum number of differences to show, or 0 for all
+ * @open:	for each pair that is being compared, the index of the pair's PART_ENTER
  * @news:	number of differences shown so far
- * @latest:	number of the difference that can go on, or NONE
+ * @latest:	number of the difference that the next part may continue, or NONE
  */
 struct beside {
 	const struct forest	*forest;
@@ -101,10 +101,10 @@ struct beside {
 	uint32_t		latest;
 };
 
-/* The callbacks for find_differences(). Their data is a struct beside with @forest and @rows. */
+/* The callbacks for find_differences(). @ctx is a struct beside whose @forest and @rows are set. */
 extern const struct find_ops beside_ops;
 
-/* Return the item at an index of the stretch, or NULL if the item was not kept. */
+/* Return the item with the index @index in the stretch, or NULL if this item was not stored. */
 const struct stretch_item *stretch_item(const struct stretch *s, uint64_t index);
 void beside_free(struct beside *v);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compare two runs: read both, pair their tasks, and find the differences of each pair.
+ * Read two traces, pair the tasks of the two runs, and find the differences of each pair.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,8 +11,9 @@
 #include "compare.h"
 
 /*
- * The comparison recurses as deep as the traced calls. Only used parts of a stack take memory. The
- * stack is shared memory, because a limit of the data (ulimit -d) includes unused private memory.
+ * The recursion of the comparison is as deep as the traced calls. Unused pages of the stack need no
+ * memory. The stack is a shared mapping, because ulimit -d counts private mappings even if they are
+ * unused.
  */
 #define STACK_SIZE	(1UL << 30)
 
@@ -79,7 +80,7 @@ int compare(struct comparison *c, const struct options *options)
 {
 	int status = STATUS_OK;
 
-	/* -k implies --all, without which the kernel's branches are not compared. */
+	/* -k implies --all, because only --all compares branches in the kernel. */
 	c->forest.all |= options->kernel;
 	for (unsigned int side = 0; side < 2; side++) {
 		c->run[side].forest = &c->forest;

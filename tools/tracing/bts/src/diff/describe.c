@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Describe a difference: its place, the execution of each run, and where the runs meet again.
+ * Describe the place of a difference, what each run executed there, and where the runs meet again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "describe.h"
 
 #define CALLS_MAX	6
-/* The maximum number of nodes to search for the depth of a recursion. */
+/* The maximum number of nodes to search when computing the depth of a recursion. */
 #define NEST_MAX	1000000
 
 void path_push(struct find *s, uint32_t function)
@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Find the place of the difference. Return the side that took the branch there, or 2 for both. */
+/* Set the place of the difference. Return the run that took the branch there, or 2 for both. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -75,7 +75,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
-	/* Both sides have ended, because a filter excludes the next branches. */
+	/* No branch follows in either run, because the filters exclude the next branches. */
 	if (!t[0] && !t[1])
 		return 0;
 	if (t[0] && t[1])
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* The runs continue at different instructions, so use the instruction of the first run. */
+	/* If the runs continue at different instructions, use the instruction of the first run. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -109,7 +109,7 @@ static void add_sums(struct find *s, const struct range *r, struct difference *d
 	}
 }
 
-/* Count only instructions between the branch that differs and the place where the runs meet. */
+/* Count only instructions from the branch that differs to the place where the runs meet. */
 static void trim_sums(struct find *s, struct difference *d, unsigned int parted,
 		      const uint32_t meets[2])
 {
@@ -220,8 +220,8 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 }
 
 /*
- * The loop's node contains neither the first nor the last iteration. If a loop is entered at its
- * condition, its last iteration skips the body.
+ * Add the first and the last iteration, which the loop's node does not contain. If a loop is
+ * entered at its condition, the last iteration skips the body, and is not counted.
  */
 uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Return the number of iterations of a loop that repeats in only one run. */
+/* Return the number of iterations of a loop that is repeated in only one run. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -259,7 +259,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* Return how deep the calls of the function are nested in an element. */
+/* Return the maximum nesting of the function's calls in an element. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {
@@ -301,7 +301,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	return d->side[0].times != d->side[1].times;
 }
 
-/* Return the branch that the run took at the difference, or 0 if it continued straight on. */
+/* Return the branch that the run took at the difference, or 0 if the run took no branch there. */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
 	const struct token *t;
@@ -312,7 +312,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Differences belong together if both runs took the same branches at the same place. */
+/* Treat differences as one if each run took the same branch at the same place every time. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {
@@ -344,7 +344,7 @@ static void set_path(struct find *s, struct difference *d)
 		d->depth += is_counted(s->f, s->path[i]);
 }
 
-/* Note whether the runs meet after this occurrence of the difference. */
+/* Store in s->unmet whether the runs meet after this occurrence of the difference. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];

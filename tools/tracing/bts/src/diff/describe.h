@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations shared by the files that find differences.
+ * Declare what the files that find and describe differences share.
  *
  * Included by: diff/.
  */
@@ -26,12 +26,13 @@ struct range {
 
 /**
  * struct find - a search
- * @groups:	numbers of differences, by the key of group_of()
- * @pairs:	pairs that were compared, with the position and number of their results in @kept
+ * @groups:	maps differences (group_of()) to their numbers
+ * @pairs:	pairs that were compared, with the position and number of each pair's results in
+ *		@kept
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the enclosing functions, outermost first
  * @depth:	number of enclosing pairs
- * @unmet:	number of the last difference, plus 1, if the runs have not met after it; or 0
+ * @unmet:	number of the last difference, plus 1, if the runs have not met since; otherwise 0
  * @calls:	number of calls in each run so far, see is_counted()
  */
 struct find {
@@ -54,14 +55,14 @@ struct find {
 	bool			too_deep;
 };
 
-/* Find or add the difference. Return its number in the list. */
+/* Find or add the difference in the list. Return the number of the difference. */
 uint32_t describe(struct find *s, const struct range *r);
-/* Add the range to the last difference, because the runs have not met since. */
+/* Add the range to the last difference, after which the runs have not met. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Find the first branches that differ. Return the number of equal elements before them. */
+/* Find the first branches that differ. Return how many equal elements precede these branches. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Find the first branches after the range. Report whether they are equal. */
+/* Find each run's first branch after the range. Report whether the two branches are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

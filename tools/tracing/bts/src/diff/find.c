@@ -9,9 +9,10 @@
  *			occurs a thousand times is compared once
  *	the rest	is a difference
  *
- * Before a difference, both runs take the same branches and continue at the same instruction. So
- * the run whose next branch has the higher address has passed the lower branch without taking it:
- * this branch is the place of the difference. The runs meet where their branches are equal again.
+ * Before a difference, both runs take the same branches and continue at the same instruction.
+ * Therefore, the run whose next branch has the higher address did not take the branch at the lower
+ * address. The branch at the lower address is the place of the difference. The runs meet where the
+ * branches of both runs are equal again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "align.h"
 #include "describe.h"
 
-/* Do not compare deeper calls, because each level needs stack space of this program. */
+/* Do not compare calls on deeper levels, because each level needs stack space in bts. */
 #define DEPTH_MAX	100000
 
 static void found(struct find *s, uint32_t difference, uint64_t times)
@@ -39,7 +40,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Merge the entries of the same difference, beginning with the entry @begin. */
+/* Sort the entries from @begin, and merge the entries for the same difference. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -85,7 +86,7 @@ static void difference(struct find *s, const struct range *r)
 		s->out->ops->differ(s->out->ctx, r, nr, occurs);
 }
 
-/* Both runs have the item. */
+/* Handle an item that is equal in both runs. */
 static void equal(struct find *s, const struct item *item, uint64_t times)
 {
 	s->calls[0] += calls_of(s, item->elem) * times;
@@ -101,7 +102,7 @@ static void equal_range(struct find *s, const struct range *r)
 
 static void walk(struct find *s, const struct range *whole);
 
-/* Return the range of items from @begin to @end. Set @rests to the items of @r after the range. */
+/* Return the items of @r from @begin to @end. Set @rests to the items of @r after @end. */
 static struct range range_upto(const struct range *r, const size_t begin[2], const size_t end[2],
 			       struct rest rests[2])
 {
@@ -119,7 +120,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align by @keys, and free them. Call @match for matches, and @each for ranges between matches. */
+/* Align items by @keys. Call @match for matches, @each for ranges between matches. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -177,7 +178,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare the pair for the first time. It occurs @times times here. */
+/* Compare the pair for the first time. The pair is repeated @times times here. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -192,7 +193,7 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
 }
 
-/* Count the calls of a pair, which began after @calls calls. */
+/* Count the calls inside a pair that began after @calls calls. */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
 {
@@ -200,7 +201,7 @@ static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t no
 		s->calls[side] = calls[side] + calls_of(s, nodes[side]) * times;
 }
 
-/* Like find_new_pair(), but compare a pair only once. */
+/* Compare a pair as in find_new_pair(), but use the earlier result for a known pair. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {
@@ -240,7 +241,7 @@ static void find_pair_once(struct find *s, const uint32_t nodes[2],
 	}
 }
 
-/* Compare two items of the same shape. */
+/* Compare two items that have the same shape(). */
 static void pair_items(struct find *s, const struct range *r)
 {
 	struct item *a = r->items[0], *b = r->items[1];
@@ -253,7 +254,7 @@ static void pair_items(struct find *s, const struct range *r)
 		equal(s, a, times);
 	if (a->count == b->count)
 		return;
-	/* The additional repetitions of one side are a difference. */
+	/* If one run has additional repetitions, these are a difference. */
 	a->count -= times;
 	b->count -= times;
 	left.nr[0] = !!a->count;
@@ -261,7 +262,7 @@ static void pair_items(struct find *s, const struct range *r)
 	difference(s, &left);
 }
 
-/* Return a key that is equal for two items that can be compared as a pair. */
+/* Return a key that is equal for two items if they can be compared as a pair. */
 static uint64_t shape(const struct forest *f, const struct item *item)
 {
 	const struct node *n;
@@ -280,8 +281,8 @@ static uint64_t identity(const struct forest *f, const struct item *item)
 }
 
 /*
- * Return the keys of the items of a side. The key of a call includes the branch before the call, to
- * distinguish calls of the same function at different places.
+ * Return the keys of a run's items. The key of a call includes the branch before the call, to
+ * distinguish calls of the same function from different instructions.
  */
 static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned int side,
 			 uint64_t (*key)(const struct forest *f, const struct item *item))
@@ -300,7 +301,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* The range contains no equal items. Compare pairs of items with the same shape. */
+/* Compare a range without equal items, by pairing items that have the same shape(). */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];
@@ -323,7 +324,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* Replace the chunks of a range by their items, because the chunks are not equal. */
+/* Replace the chunks of a range, which are not equal, by their items, and compare the items. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;
@@ -379,7 +380,7 @@ static void strip_begin(struct find *s, struct range *r)
 	}
 }
 
-/* Move equal items at the end to the @rests after the range. @cut receives parts of split runs. */
+/* Move equal items at the end of the range to @rests. @cut stores the end of a split item. */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {
@@ -425,7 +426,7 @@ static void walk(struct find *s, const struct range *whole)
 	strip_end(s, &r, rests, cut);
 	if (r.nr[0] || r.nr[1])
 		walk_middle(s, &r);
-	/* Both sides have the same items after the range, up to the end of @whole. */
+	/* The items after the range, up to the end of @whole, are equal in both runs. */
 	for (const struct rest *rest = r.after[0]; rest != whole->after[0]; rest = rest->up)
 		for (size_t i = 0; i < rest->nr; i++)
 			equal(s, &rest->items[i], rest->items[i].count);

@@ -17,7 +17,7 @@ enum difference_kind {
 
 #define PATH_MAX_NR	12
 
-/* A function, and its number of calls or of consecutive frames. */
+/* A function, and the number of its calls or of its consecutive frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -25,11 +25,11 @@ struct called {
 
 /**
  * struct side - the execution of one run from a difference until the runs meet
- * @token:	the first branch that differs; NONE: no branch follows
+ * @token:	the first branch that differs, or NONE if no branch follows
  * @insns:	executed instructions
  * @branches:	taken branches
  * @calls:	called functions, as text, or NULL
- * @times:	iterations of the loop, or depth of the recursion
+ * @times:	number of iterations of the loop, or depth of the recursion
  */
 struct side {
 	uint32_t	token;
@@ -42,14 +42,14 @@ struct side {
 /**
  * struct difference - a difference, which may occur several times
  * @function:	the function that contains the difference
- * @path:	that function and its callers at the first occurrence, innermost first
+ * @path:	@function and its callers at the first occurrence, innermost first
  * @path_cut:	@path is not complete
  * @place:	the branch that differs
  * @place_addr:	the address of the branch in memory
- * @meet:	the next instruction that both runs execute, if @meets
+ * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
- * @calls:	number of calls in each run before the first occurrence, see is_counted()
- * @depth:	number of these calls that have not ended
+ * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
+ * @depth:	number of calls in @calls that have not ended at the first occurrence
  */
 struct difference {
 	enum difference_kind	kind;
@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* The number of a difference, and how often it occurs in a part of the runs. */
+/* The number of a difference, and how often the difference occurs in a part of the runs. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;
@@ -76,19 +76,20 @@ struct found {
 enum occurrence {
 	OCCURS_FIRST,
 	OCCURS_AGAIN,
-	OCCURS_MORE,		/* the last difference goes on, because the runs have not met */
+	OCCURS_MORE,		/* the last difference continues, because the runs have not met */
 };
 
 struct item;
 struct range;
 
 /**
- * struct find_ops - receive all parts of two runs, in order
- * @equal:	both runs have this item, @times times
- * @enter:	two calls, loops or iterations are compared; they occur @times times in succession
- * @leave:	the end of these, with the differences in them
- * @known:	two nodes that were compared before, with the differences in them
- * @differ:	the runs differ
+ * struct find_ops - callbacks that receive all parts of two runs, in order
+ * @equal:	an item that occurs in both runs, @times times
+ * @enter:	begins the comparison of two calls, loops or iterations, which are repeated @times
+ *		times
+ * @leave:	ends this comparison, and receives the differences inside the nodes
+ * @known:	two nodes that were compared before, with the differences inside the nodes
+ * @differ:	a range in which the runs differ
  */
 struct find_ops {
 	void	(*equal)(void *ctx, const struct item *item, uint64_t times);
@@ -104,7 +105,7 @@ struct find_ops {
  * struct differences - the differences of two trees
  * @ops:	callbacks, or NULL
  * @ctx:	data of @ops
- * @too_deep:	the innermost calls were not compared
+ * @too_deep:	some calls were not compared, because they were nested too deeply
  */
 struct differences {
 	struct difference	*list;
@@ -115,11 +116,11 @@ struct differences {
 	bool			too_deep;
 };
 
-/* Add the differences of two nodes to the list, in order. */
+/* Add the differences of two nodes to the list, in the order of their first occurrence. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
-/* Write the function's name or, for code without a symbol, where it begins: "sort+0x1234". */
+/* Write the function's name or, for code without a symbol, its start, such as "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);
-/* Return the number of times that a loop's body ran. */
+/* Return how often a loop's body was executed. */
 uint64_t loop_times(const struct forest *f, uint32_t elem);
 void differences_free(struct differences *d);
 

@@ -3,8 +3,8 @@
  * Build the call trees of a run while its branches are read.
  *
  * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
- * the frame ends, its body becomes a node in the body of the outer frame. The node of a call that
- * repeats an earlier call is found without this work, see recall.c.
+ * the frame ends, its body becomes a node in the body of the outer frame. If a call repeats an
+ * earlier call, recall.c finds the node of the earlier call without this work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static const struct inlined *caller_of(const struct grown *g, const struct frame
 {
 	const struct place *site = &f->site;
 
-	/* If the place of the call is unknown, it is the function's own start. */
+	/* If the place of the call is unknown, @site is the start of the function itself. */
 	if (!g->forest->inlines || (site->sym == f->sym && site->addr == f->sym->addr))
 		return NULL;
 	return object_inlined(site->sym->object, site->addr, NULL);
@@ -99,7 +99,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* A stub calls functions only if the dynamic linker looks up its target. */
+	/* A stub calls functions only if the dynamic linker looks up the stub's target. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -138,7 +138,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* Note that an interrupt cut a straight run, which continues after the interrupt. */
+/* Store the first part of a straight run that is cut by an interrupt and continues later. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -169,7 +169,7 @@ static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
 	return forest_token(g->forest, s, &t->start, t->insns + s->insns);
 }
 
-/* Add the branch to the innermost function, which takes the branch. */
+/* Add the branch to the innermost function, which has executed the branch. */
 static void add_branch(struct grown *g, struct calls *c, struct step *s)
 {
 	struct body *b = c->now.depth ? top_body(c) : NULL;
@@ -196,13 +196,13 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* An interrupt inside an interrupt handler does not cut the interrupted run again. */
+	/* Interrupts inside an interrupt handler do not cut the program's run again. */
 	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
 }
 
-/* Take a call. Note it in the body of its function, so that it can be remembered. */
+/* Process a call, and store it as the pending call in its caller's body for recall_learn(). */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -242,7 +242,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* The branch leads out of the innermost function, in which its run has begun. */
+/* Process a branch out of the innermost function, if the straight run began in this function. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -289,7 +289,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* The call does not repeat an earlier call. Take it and its branches so far. */
+/* Process a call that does not repeat an earlier call, and its branches so far. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -348,7 +348,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* Take the branches of the call that is being recalled, because no branch follows. */
+/* Process the branches of the call that is being recalled, because no branch follows. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* The pipeline is about to free all steps. */
+/* End the recalling of all calls, because the pipeline is about to free all steps. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;
@@ -431,7 +431,7 @@ int grow(struct grown *g, const struct options *options)
 	if (!pipe_open(&g->pipe, g->path, options))
 		return STATUS_FAILURE;
 	g->open = true;
-	/* Inlined functions are shown in the paths, but have no nodes in the trees. */
+	/* Inlined functions are part of the printed paths, but not of the trees. */
 	g->forest->inlines = options->inlines;
 	g->pipe.inlines = false;
 	g->remembers = !g->forest->all && !g->forest->kernel;

@@ -13,11 +13,13 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index among the tasks that are not empty, by first appearance in the trace
- * @node:	the tree
- * @role:	the task's role in the program: roles.c
- * @body:	the outermost calls
- * @cut:	an interrupt cut a straight run at @resume; @start and @insns are of its first part
+ * @order:	index of the task among all non-empty tasks, in the order of first appearance in the
+ *		trace
+ * @node:	the root of the call tree
+ * @role:	the task's role in the program, see roles.c
+ * @body:	collects the outermost calls
+ * @cut:	an interrupt cut a straight run at @resume. @start and @insns describe the first
+ *		part
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -50,7 +52,7 @@ struct track {
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	receives the trace events, after @call was set; or NULL
+ * @event:	called for each trace event after @call was set, or NULL
  * @ctx:	data of @event
  */
 struct grown {

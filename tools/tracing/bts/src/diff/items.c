@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * List the elements of a node, and move a cursor over the branches that follow a place in a tree.
+ * List the elements of a node, and iterate over the branches that follow a place in a tree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "lib/mem.h"
 #include "items.h"
 
-/* Runs of more iterations are not expanded. */
+/* Do not expand a NODE_RUN with more iterations. */
 #define RUN_MAX		256
 
-/* A node that contains the cursor: @at is the next element, @times the remaining repetitions. */
+/* A node that contains the cursor. @at is the next element, @times counts remaining repetitions. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;
@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* On each side, open nodes until the next elements are equal, or both are tokens. */
+/* Open nodes in both runs until the next elements are equal, or both elements are tokens. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * List the elements of a node, and move a cursor over the branches that follow a place in a tree.
+ * List the elements of a node, and iterate over the branches that follow a place in a tree.
  *
  * Included by: diff/.
  */
@@ -9,7 +9,7 @@
 
 #include "tree.h"
 
-/* An element, and its number of repetitions. */
+/* An element, and the number of its repetitions. */
 struct item {
 	uint32_t	elem;
 	uint64_t	count;
@@ -18,7 +18,7 @@ struct item {
 /**
  * struct rest - the items after a place
  * @items:	the first @nr items
- * @up:		the items after these, or NULL
+ * @up:		the items after @items, or NULL
  */
 struct rest {
 	const struct item	*items;
@@ -26,11 +26,11 @@ struct rest {
 	const struct rest	*up;
 };
 
-/* A place between two branches. */
+/* A position between two branches in a tree. */
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* repetitions of the first item already used */
+	uint64_t		used;		/* used repetitions of the first item */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
@@ -38,14 +38,14 @@ struct cursor {
 
 /* Return the items of a node. The caller frees them. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Return a copy with chunks replaced by their items, and short runs by their iterations. */
+/* Copy the items, but replace chunks by their items, and short runs (NODE_RUN) by iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip equal elements, and count them in *@same. Return the next branches, or NONE at an end. */
+/* Skip equal elements. Set *@same to their number, and each token to the next branch or NONE. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

@@ -4,14 +4,15 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that the function, or the current iteration
- * of the innermost enclosing loop, has executed. The first and the last iteration stay outside
- * the LOOP, which contains only the complete iterations between them. So a loop that ran once has
- * the same elements as the first and the last iteration of a loop that ran often.
+ * A loop begins at a backward jump to an instruction that was executed before, either in the
+ * current iteration of the innermost enclosing loop or, outside of loops, in the function. The LOOP
+ * contains only the iterations between the first and the last iteration. Therefore, a loop that ran
+ * once has the same elements as the first and the last iteration of a loop that ran often.
  *
- * Compilers enter many loops at their condition, by a forward jump. So a loop also begins when a
- * run continues straight to the target of a forward jump. A backward jump to an instruction that
- * was not executed is an ordinary branch, for example at the end of code that the compiler moved.
+ * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
+ * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
+ * instruction that was not executed before does not begin a loop. For example, such a jump is at
+ * the end of code that the compiler moved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,13 @@
 #include "lib/mem.h"
 #include "loops.h"
 
-/* The limits of a chunk's number of elements, which is CHUNK_MIN + 64 on average. */
+/* The minimum and maximum number of elements in a chunk. The average is CHUNK_MIN + 64. */
 #define CHUNK_MIN	64
 #define CHUNK_MAX	1024
 #define CHUNK_MASK	63
-/* The number of elements to search for a loop's first instruction. */
+/* The maximum number of elements to search for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* An empty body keeps the memory of sequences with this many elements. */
+/* When a body is emptied, only sequences with at most this many elements keep their memory. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -87,7 +88,7 @@ static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_
 	l->times = 0;
 }
 
-/* Add the latest iterations, which are all equal, to the list. */
+/* Add the latest iterations, which are equal, to the list of iterations. */
 static void end_run(struct forest *f, struct level *l)
 {
 	if (l->times)
@@ -138,8 +139,8 @@ static bool covers(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * Report whether one of the last elements executed the instruction. Set *@low to the lowest
- * address executed since then.
+ * Report whether one of the last elements executed the instruction at @addr. Set *@low to the
+ * lowest address that was executed since then.
  */
 static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 		     uint32_t object, uint64_t addr, uint64_t *low)
@@ -165,7 +166,7 @@ static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 	return false;
 }
 
-/* Begin a loop inside @level, if this level has executed the loop's first instruction. */
+/* Begin a loop inside @level if the loop's first instruction was executed on this level. */
 static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
 		       const struct place *place, uint32_t object)
 {
@@ -180,7 +181,7 @@ static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_
 	top_level(b)->low = low;
 }
 
-/* End the iteration of the loop at @level, and the loops inside the iteration. */
+/* End the current iteration of the loop at @level, and all loops inside this iteration. */
 static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 {
 	while (b->depth - 1 > level)
@@ -188,7 +189,7 @@ static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 	end_iteration(f, top_level(b));
 }
 
-/* Handle a backward jump, whose token is already in the sequence. */
+/* Process a backward jump, whose token has already been added to the sequence. */
 static void go_back(struct forest *f, struct body *b, const struct token *t)
 {
 	uint32_t level = b->depth - 1;
@@ -199,7 +200,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* If the target lies before a loop, the jump belongs to an outer loop. */
+	/* If the target is at a lower address than a loop, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);
@@ -212,8 +213,8 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * If a run continues straight to a loop's first instruction, begin an iteration. If a run
- * continues straight to the target of a forward jump, begin a loop.
+ * If a straight run reaches the first instruction of a current loop, begin an iteration. If the run
+ * reaches the target of an earlier forward jump, begin a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {
@@ -267,7 +268,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Each task keeps the bodies of its live functions, so do not keep the memory of long functions. */
+/* Free the memory of a long sequence, because thousands of tasks may use bodies. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

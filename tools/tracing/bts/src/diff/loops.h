@@ -12,7 +12,7 @@
 
 /**
  * struct seq - a sequence of elements
- * @cut:	end of the last chunk
+ * @cut:	the end of the last chunk, as an index into @elems
  */
 struct seq {
 	uint32_t	*elems;
@@ -21,10 +21,10 @@ struct seq {
 	uint32_t	cut;
 };
 
-/* The number of forward jumps to remember in an iteration. */
+/* The maximum number of forward jumps to store for an iteration. */
 #define ENTRIES_MAX	4
 
-/* The target of a forward jump, which may enter a loop; see struct token. */
+/* The target of a forward jump that may enter a loop. @header is token.entry. */
 struct entry {
 	struct place	place;
 	uint32_t	object;
@@ -32,12 +32,12 @@ struct entry {
 };
 
 /**
- * struct level - a loop that is being executed; or, at level 0, the function
+ * struct level - a loop that is being executed or, at level 0, a function
  * @header:	the number of the loop's first instruction
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	the latest forward jumps in @now; there were @nr_entries so far
+ * @entries:	a ring buffer of the latest of @nr_entries forward jumps in @now
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter
@@ -60,8 +60,8 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
- * @pending:	the call that the function has made
- * @next:	the next free body
+ * @pending:	the current call from this function
+ * @next:	the next body in the list of unused bodies
  */
 struct body {
 	struct level	*levels;
@@ -74,9 +74,9 @@ struct body {
 	struct body	*next;
 };
 
-/* Add a token or a node. A token may begin or end a loop or an iteration. */
+/* Add a token or a node to a body. A token may begin or end a loop or an iteration. */
 void body_add(struct forest *f, struct body *b, uint32_t elem);
-/* End all loops. Then levels[0].now contains the elements of the function. */
+/* End all loops in a body. Afterwards, levels[0].now contains all elements of the function. */
 void body_end(struct forest *f, struct body *b);
 /* Empty a body, but keep a part of its memory. */
 void body_reset(struct body *b);

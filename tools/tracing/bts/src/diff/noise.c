@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find execution that differs between two runs by chance. Without --all, it is not compared:
+ * Find execution that differs between two runs by chance (noise). Without --all, noise is not
+ * compared:
  *
  *	interrupts, page faults	are left out, and a straight run that they cut is joined again
  *	the kernel		a system call is one branch
@@ -28,7 +29,7 @@ struct pattern {
 	uint8_t		noise;
 };
 
-/* Linked names, without leading underscores. */
+/* Patterns for symbol names without leading underscores. */
 static const struct pattern patterns[] = {
 	{ "mem[cmprs]*", NOISE_STRINGS }, { "wmem*", NOISE_STRINGS },
 	{ "str[cnprs]*", NOISE_STRINGS }, { "strlen*", NOISE_STRINGS },
@@ -47,12 +48,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* Names of threads' stacks contain a number, and only the first thread reads a tunable. */
+	/* Thread stacks have names with numbers, and only the first thread reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* The Rust library is part of the program. The patterns match both ways of mangling names. */
+/* Rust's library is linked into programs. The patterns match both schemes of name mangling. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };
@@ -89,7 +90,7 @@ static uint8_t noise_of(const struct function *fn)
 	if (!fn->runtime)
 		return 0;
 	name += strspn(name, "_");
-	/* Do not ignore these functions, because they call a function of the program. */
+	/* Do not treat these functions as noise, because they call a function of the program. */
 	if (!strcmp(name, "pthread_once") || begins(name, "pthread_once_slow"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)

@@ -12,16 +12,16 @@
 enum {
 	NOISE_STRINGS = 1,	/* depends on the addresses of strings */
 	NOISE_ALLOCATOR,	/* depends on earlier allocations by all threads */
-	NOISE_WAITING,		/* depends on the order of threads */
+	NOISE_WAITING,		/* depends on the order in which threads run */
 	NOISE_CLOCK,
 	NOISE_KINDS
 };
 
 extern const char *const noise_names[NOISE_KINDS];
 
-/* Set the flags of a function. With @all, no function is noise. */
+/* Set the flags of a function. If @all is set, treat no function as noise. */
 void noise_classify(struct function *fn, bool all);
-/* Report whether the step is noise, which is not compared. */
+/* Report whether the step is noise. */
 bool noise_step(const struct step *s);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page that shows two runs beside each other, as one file without scripts.
+ * Write an HTML page that shows two runs side by side. The page is a single file without scripts.
  *
- * For each pair of tasks, a table lists the differences, and below it is the aligned call tree
- * (beside.h): the calls that contain differences are unfolded, everything that is equal is folded.
- * <details> folds without a script. The page's policy forbids scripts and any access to the
- * network, so a wrong name in a trace could not do harm even if its text were not escaped.
+ * For each pair of tasks, the page contains a table of the differences, followed by the aligned
+ * call tree (beside.h). Calls with differences are unfolded, and all other calls are folded with
+ * <details>, which needs no script. The page's security policy forbids scripts and access to the
+ * network, so that a malicious name in a trace would be harmless even if it were not escaped.
  *
- * The page is also well-formed XML, which tests can read.
+ * The page is also well-formed XML, so that tests can parse it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,16 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum number of rows of code on each side of a difference, and in a stretch. */
+/* The maximum number of rows of code for each run at a difference, and in a stretch. */
 #define SIDE_ROWS	300
 #define STRETCH_ROWS	60
-/* The number of levels of calls that unfold within a difference. */
+/* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
-/* Pairs that are nested more deeply are not indented. Browsers limit how deep elements nest. */
+/* Do not nest the elements of deeper pairs, because browsers limit the nesting of elements. */
 #define NESTED_MAX	48
-/* Pairs that are nested more deeply are hardly indented. */
+/* Indent deeper pairs only slightly. */
 #define INDENTED_MAX	16
-/* The number of functions to name in a stretch. */
+/* The maximum number of functions to name in a stretch. */
 #define CALLS_MAX	6
 #define CALLED_MAX	60
 
@@ -101,10 +101,10 @@ static void text_element(struct page *p, const char *begin, const char *text, co
 
 /**
  * struct page_task - a pair of tasks on the page
- * @nr:		its number
+ * @nr:		the number of the pair
  * @rows:	number of differences that are shown
  * @open:	the nodes of the first run that have begun
- * @functions:	the calls among them
+ * @functions:	the functions of the calls in @open
  */
 struct page_task {
 	struct page		*p;
@@ -148,7 +148,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the code that both runs execute up to the difference, or NULL. */
+/* Return a straight run that both runs execute up to the difference, or NULL. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -166,7 +166,7 @@ static const struct token *common_run(const struct page *p, const struct part *p
 	return t[0];
 }
 
-/* Return the instruction after the branch at which the runs differ. */
+/* Return the address after the branch at which the runs differ. */
 static struct place after_place(const struct difference *d)
 {
 	enum branch_kind kind;
@@ -177,8 +177,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * Write the first part of the run in which the runs meet, up to the instruction that both execute.
- * @begin: the first instruction to write
+ * Write the first part of the straight run in which the two runs meet, from @begin or, if @begin is
+ * NULL, from its start, up to the first instruction that both runs execute.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -194,8 +194,8 @@ static void put_last_run(struct page_task *t, struct rows *r, const struct part 
 }
 
 /*
- * Write the code of a run at a difference. @common: the first run up to the difference is not
- * shown, because it is common.
+ * Write the code of a run at a difference. If @common is set, omit the straight run before the
+ * difference, which both runs have executed.
  */
 static void put_side(struct page_task *t, const struct part *part, const struct difference *d,
 		     unsigned int side, bool common)
@@ -305,7 +305,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 
 	for (unsigned int i = 0; i < nr; i++) {
 		function_text(name, sizeof(name), &p->forest->functions[called[i].function]);
-		/* Names of C++ functions can be longer than a line. */
+		/* Cut a long name, such as that of a C++ function. */
 		if (strlen(name) == CALLED_MAX)
 			memcpy(name + CALLED_MAX - 3, "...", 4);
 		fputs(i ? ", " : "; calls ", p->out);
@@ -315,7 +315,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 	}
 }
 
-/* Name the first functions that are called in the stretch. */
+/* Write the names of the functions that are called first in the stretch. */
 static void put_calls(struct page *p, const struct stretch *s)
 {
 	struct called called[CALLS_MAX];
@@ -416,7 +416,7 @@ static void put_head(struct page_task *t, const struct part *part)
 	fputs("</s>", out);
 }
 
-/* The node of the task has no element. Nodes that are nested too deeply have only a line. */
+/* Write the beginning of a pair, which is only a line if the pair is nested too deeply. */
 static void put_enter(struct page_task *t, const struct part *part)
 {
 	const struct node *n = node_of(t->p->forest, part->nodes[0]);

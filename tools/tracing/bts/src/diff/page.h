@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write a page of HTML.
+ * Write an HTML page.
  *
  * Included by: diff/, cmd/diff.c.
  */
@@ -12,10 +12,10 @@
 #include "suspects.h"
 
 /**
- * struct page - a page that is being written
+ * struct page - an HTML page that is being written
  * @forest:	the nodes of the runs
  * @sources:	the source files
- * @left:	number of rows of code that may still be written in this part
+ * @left:	remaining number of rows of code in this part
  */
 struct page {
 	FILE			*out;
@@ -26,12 +26,13 @@ struct page {
 
 /**
  * struct rows - rows of code, one for each executed line
- * @file:	the file of the last row or, before the first row, of the function; or NULL
+ * @file:	the file of the last row or, before the first row, the function's file, or NULL
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
- * @listed:	the last row is open, and lists lines of @file, which cannot be read
- * @blind:	instructions without a line since the last row; they begin at @begin
- * @depth:	number of levels of calls to unfold
+ * @listed:	the last row lists line numbers of @file, which cannot be read, and has not been
+ *		ended
+ * @blind:	number of instructions without a line since the last row, beginning at @begin
+ * @depth:	maximum number of call levels that can be unfolded
  */
 struct rows {
 	struct page		*page;
@@ -47,15 +48,15 @@ struct rows {
 /* page.c */
 void page_begin(struct page *p, const char *title);
 void page_end(struct page *p);
-/* Write the two runs beside each other. */
+/* Write the two runs side by side. */
 void show_page(const struct comparison *c, FILE *out);
 /* Write the ranking of branches. */
 void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
 
 /* page_code.c */
-/* Begin rows in a function. @function may be NONE. */
+/* Begin rows for code of a function. @function may be NONE. */
 struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
-/* Add the instructions from @from to @to. If @last is set, include the instruction at @to. */
+/* Add the instructions from @from to @to, including the instruction at @to if @last is set. */
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);
 /* Add an item of the tree, @times times. */
 void rows_item(struct rows *r, uint32_t elem, uint64_t times);

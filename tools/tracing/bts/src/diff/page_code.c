@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the code that a run executes: a row for each line, and calls and loops that unfold.
+ * Write the code that a run executes, with a row for each source line. Calls and loops can be
+ * unfolded.
  *
- * Instructions without a line are counted in one row. A file that cannot be read leaves the rows
- * without text.
+ * Instructions without a source line are counted in one row. If a file cannot be read, its rows
+ * contain only line numbers.
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether one more row may be written. The last row shows that others are missing. */
+/* Report whether one more row may be written. If not, write that rows are missing. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)
@@ -51,7 +52,7 @@ static void end_row(struct rows *r)
 	r->blind = 0;
 }
 
-/* Name the file of the next rows, if it is not the file of the last row. */
+/* Write the name of the next rows' file, unless this is the file of the last row. */
 static void put_file(struct rows *r, const char *file)
 {
 	if (r->file && !strcmp(r->file, file))
@@ -69,7 +70,7 @@ static void put_line(FILE *out, unsigned int line, const char *text, bool mark)
 	fputs("</div>\n", out);
 }
 
-/* The file cannot be read, so put the numbers of several lines into one row. */
+/* List several line numbers in one row, because the file cannot be read. */
 static void list_line(struct rows *r, const char *file, unsigned int line)
 {
 	FILE *out = r->page->out;
@@ -133,7 +134,7 @@ static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last)
 {
 	struct object *o = from->sym->object;
-	/* The kernel's table contains the code and the names of its modules. */
+	/* For the kernel, use the object that contains the code, including the code of modules. */
 	struct insns i = { .rows = r, .object = o->kernel ? o->code : o };
 
 	code_each(i.object, from->addr, to, one_insn, &i);

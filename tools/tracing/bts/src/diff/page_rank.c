@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page with the branches that separate failed runs from passed runs. Each branch unfolds to
- * the lines around it.
+ * Write a page with the branches that separate failed runs from passed runs. Each branch can be
+ * unfolded to show the source lines around the branch.
  */
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ void suspects_page(const struct suspects *s, unsigned long rows, FILE *out)
 		text_plural(s->nr_paths[0], "s"), s->nr_paths[1]);
 	fputs("<table><tr><th>score</th><th>passed</th><th>failed</th><th>branch</th></tr>\n",
 	      out);
-	/* Show the code of the first branches at once. */
+	/* Unfold the first branches. */
 	for (size_t i = 0; i < nr; i++)
 		put_branch(&p, s, &s->ranked[i], i < 3);
 	fputs("</table>\n", out);

@@ -2,13 +2,14 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. While a call does so, its branches are only
- * compared with the remembered calls from the same place in the code. If the call returns in the
- * same way, its tree is known. Otherwise the caller takes the branches again, one by one.
+ * Most calls repeat an earlier call branch by branch. While a call repeats an earlier call, its
+ * branches are only compared with the remembered calls from the same call instruction. If the call
+ * also returns to the same instruction as the earlier call, its tree is that of the earlier call.
+ * Otherwise, grow.c processes the branches of the call again, one by one.
  *
- * The remembered calls from a place form a tree of states. A state is a branch, and its children
- * are the branches that followed. If too few calls at a place repeat an earlier call, the place
- * rests.
+ * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
+ * children are the branches that followed it. If too few calls repeat an earlier call, later calls
+ * from this instruction are not compared for a while.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@
 
 #define STATES_MAX	(1U << 20)
 #define SITE_STATES_MAX	2048
-/* The maximum number of branches to compare with a branch. */
+/* The maximum number of children of a state. */
 #define CHILDREN_MAX	8
-/* After TRIES calls at a place, most of which were new, do not try REST calls there. */
+/* If most of TRIES calls did not repeat an earlier call, do not compare the next REST calls. */
 #define TRIES		64
 #define REST		4096
 
@@ -29,7 +30,7 @@
  * struct state - a branch in a remembered call
  * @child:	the first branch that followed, or 0
  * @sibling:	the next branch that followed the same branch, or 0
- * @result:	the effect of the call that ended with this branch, plus 1, or 0
+ * @result:	number of the result of the call that ended with this branch, plus 1, or 0
  */
 struct state {
 	uint32_t	token;
@@ -39,10 +40,10 @@ struct state {
 };
 
 /**
- * struct site - a place of calls
+ * struct site - a call instruction
  * @root:	the state before the first branch
- * @states:	number of its states
- * @rest:	number of calls for which the place rests
+ * @states:	number of states for this call instruction
+ * @rest:	number of next calls that are not compared
  */
 struct site {
 	uint32_t	root;
@@ -83,7 +84,7 @@ static struct memory *memory_of(struct forest *f)
 {
 	if (!f->memory) {
 		f->memory = mem_zalloc(1, sizeof(*f->memory));
-		/* The number 0 means that there is no state. */
+		/* Reserve the number 0, which means that there is no state. */
 		new_state(f->memory, NONE);
 	}
 	return f->memory;
@@ -121,7 +122,7 @@ static uint32_t find_child(const struct memory *m, uint32_t state, uint32_t toke
 	return i;
 }
 
-/* Add a state. Return 0 if there are too many. */
+/* Add a state. Return 0 if there are too many states. */
 static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, uint32_t token)
 {
 	unsigned int nr = 0;
@@ -139,8 +140,8 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 }
 
 /*
- * Report whether the branch depends on, or changes, more than the frames of its own call: setjmp()
- * and switches of stacks, and jumps into the middle of an outer function.
+ * Report whether the effect of the branch is not limited to the frames of its own call, as for
+ * setjmp(), switches of stacks, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {
@@ -279,7 +280,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* The log was emptied in the meantime. */
+	/* Adjust @base if the log was emptied since the call began. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Remember the branches of whole calls, to build the tree of an equal call at once.
+ * Remember the branches of whole calls, so that a call that repeats an earlier call uses its tree.
  *
  * Included by: diff/.
  */
@@ -11,7 +11,7 @@
 #include "noise.h"
 #include "tree.h"
 
-/* Longer calls are not remembered. */
+/* Calls with more branches are not remembered. */
 #define RECALL_MAX	256
 #define RECALL_LOG	4096
 
@@ -20,14 +20,14 @@
  *
  * The lists grow on demand, because there may be thousands of tasks.
  *
- * @log:	tokens of the latest branches, with room for @log_room; there were @nr_log
- *		branches, and @base are forgotten
- * @broken:	calls that began before this branch are not remembered
- * @site:	the call's place in the code, plus 1, or 0 if no call is being recalled
- * @state:	the state that the branches so far have reached
+ * @log:	tokens of the latest branches, with room for @log_room tokens. Of @nr_log branches
+ *		so far, the first @base are no longer in @log
+ * @broken:	calls that began before the branch with this number are not remembered
+ * @site:	number of the call's struct site, plus 1, or 0 if no call is being recalled
+ * @state:	the state for the latest branch of the call
  * @ret:	the return address
- * @begin:	@nr_log when the call began
- * @steps:	the call and its branches so far; @nr steps, with room for @steps_room
+ * @begin:	value of @nr_log when the call began
+ * @steps:	the @nr steps of the call so far, with room for @steps_room steps
  */
 struct recall {
 	uint32_t		*log;
@@ -47,9 +47,9 @@ struct recall {
 /**
  * struct pending - a call that has not returned, in the body of its caller
  * @token:	the call, or NONE
- * @begin:	index of its first branch in the log
+ * @begin:	index of the call's first branch in the log
  * @ret:	the return address
- * @node:	the last node that was added to the body, if @nodes is not 0
+ * @node:	if @nodes is not 0, the last node that was added to the body
  * @nodes:	the number of nodes added to the body since the call
  */
 struct pending {
@@ -61,16 +61,16 @@ struct pending {
 };
 
 /**
- * struct recalled - the effect of a call
- * @node:	its tree
- * @noise:	the calls in the tree whose branches are not compared, by NOISE_*
+ * struct recalled - the result of a call
+ * @node:	the call's tree
+ * @noise:	number of calls in the tree whose branches are not compared, by NOISE_*
  */
 struct recalled {
 	uint32_t	node;
 	uint32_t	noise[NOISE_KINDS];
 };
 
-/* Make room in the log. Forget its branches if it is as large as possible. */
+/* Make room in the log. If the log has its maximum size, drop all branches in the log. */
 void recall_more_log(struct recall *r);
 
 /* Add a branch to the log. */
@@ -81,7 +81,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Something happened that the log does not show. */
+/* Do not remember the current calls, because of an event that is not in the log. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
@@ -89,16 +89,16 @@ static inline void recall_break(struct recall *r)
 
 /* Remember the call that has returned. */
 void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
-/* If calls at this place are remembered, begin to recall, and return true. */
+/* If earlier calls from this instruction are remembered, begin to recall, and return true. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
- * Compare the next branch, and log it. Return false if no remembered call continues in this way.
- * After the last branch of a call, set @done to the effect of the call.
+ * Compare the next branch, and log it. Return false if no remembered call continues with this
+ * branch. After the last branch of a call, set *@done to the result of the call.
  */
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* The call must be taken again. Remove its branches from the log. */
+/* End a recall, because the call is new. Remove the call's branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

@@ -9,12 +9,12 @@
 
 #include "grow.h"
 
-/* A task of each run; NULL if a run has no such task. */
+/* A task of each run, or NULL if a run does not contain a matching task. */
 struct role_pair {
 	struct track	*side[2];
 };
 
-/* List the pairs in the order of the first run, then the tasks that only the second run has. */
+/* List the pairs in the order of the first run, and then the second run's other tasks. */
 size_t roles_pair(struct grown *a, struct grown *b, struct role_pair **pairs);
 
 #endif

@@ -11,8 +11,8 @@
 
 /**
  * struct route - writes the names on a path of calls, outermost first
- * @json:	as the elements of a JSON array; otherwise with " > " between the names
- * @begun:	a name was written
+ * @json:	write the names as elements of a JSON array, otherwise with " > " between them
+ * @begun:	at least one name has been written
  */
 struct route {
 	FILE	*out;
@@ -20,9 +20,9 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the function, after the inlined functions whose code calls the function. */
+/* route.c: write the inlined functions whose code calls the function, followed by the function. */
 void route_function(struct route *r, const struct function *fn);
-/* route.c: if the forest shows inlined functions, write those at the place. */
+/* route.c: write the inlined functions at the place, if the forest shows inlined functions. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
 /* route.c: write the calls that lead to the difference. */
 void route_difference(struct route *r, const struct forest *f, const struct difference *d);
@@ -31,18 +31,18 @@ void route_difference(struct route *r, const struct forest *f, const struct diff
 bool tasks_differ(const struct compared *c);
 /* Write "sort-37 and sort-42: 5 differences". */
 void task_text(char *buffer, size_t size, const struct compared *task);
-/* Return remarks about the comparison of the tasks, each with a newline. The caller frees them. */
+/* Return lines with remarks about the comparison of the tasks. The caller frees the text. */
 char *task_notes(const struct comparison *c, const struct compared *task);
-/* Return how much was not compared, because it differs by chance. The caller frees the text. */
+/* Return a summary of the execution that was not compared as noise. The caller frees the text. */
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
 /* Write "main+0x12 (sort.c:123)", or "the end" for a place without a symbol. */
 void place_with_line(char *buffer, size_t size, const struct place *place);
-/* Write the action of a run at the difference: "jumps to main+0x12 (main.c:4)". */
+/* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
-/* Write the same, and the instructions and calls up to the place where the runs meet. */
+/* Write the text of way_text(), and the instructions and calls until the runs meet. */
 void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */

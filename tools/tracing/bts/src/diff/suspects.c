@@ -2,10 +2,10 @@
 /*
  * Find the branches that separate failed runs from passed runs.
  *
- * For each outcome of a branch, taken or not taken, the runs with this outcome are counted. If f
- * of F failed runs and p passed runs have the outcome, its score is f / sqrt(F * (f + p)) (Ochiai;
- * Abreu and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). An outcome that
- * some passed runs share gets a lower score.
+ * A branch has the outcomes taken and not taken. The runs with each outcome are counted. If f of F
+ * failed runs and p passed runs have the outcome, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu
+ * and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). The more passed runs
+ * have the outcome, the lower is its score.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run that is being read. Runs are numbered (@nr) from 1. @ways counts its outcomes so far. */
+/* The run that is being read. @nr is its number, from 1. @ways is the number of outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -56,7 +56,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count the run for an outcome. Return NULL if the run has already been counted. */
+/* Count the run for an outcome. Return NULL if the run was already counted for this outcome. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);
@@ -76,7 +76,7 @@ struct passing {
 	const struct token	*token;
 };
 
-/* Count a conditional branch inside a straight run, which was not taken. */
+/* Count the outcome "not taken" of a conditional branch inside a straight run. */
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct passing *p = ctx;
@@ -96,7 +96,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	x->from_addr = t->from_addr - t->from.addr + addr;
 }
 
-/* Report whether the filters exclude the step, or whether it depends on chance. */
+/* Report whether the filters exclude the step, or whether the step is noise (noise.h). */
 static bool is_noise(struct reading *r, const struct step *s)
 {
 	struct forest *f = &r->all->forest;
@@ -117,7 +117,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Further executions of a step add nothing, because outcomes are counted by run. */
+	/* Ignore a repeated step, because each outcome is counted once for a run. */
 	if (s->priv)
 		return 0;
 	s->priv = r;
@@ -126,7 +126,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	t = token_of(&r->all->forest, forest_token(&r->all->forest, s, &s->at_start, s->insns));
 	p.token = t;
 	step_each(r->pipe, s, one_insn, &p);
-	/* An interrupt is not a branch of the program, but the run before it passed branches. */
+	/* Do not count an interrupt. The branches before the interrupt were counted above. */
 	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
 	if (x) {
 		x->from = t->from;
@@ -167,7 +167,7 @@ static void rank(struct suspects *s)
 		struct suspect *x = &s->list[i];
 		double runs = x->runs[0] + x->runs[1];
 
-		/* An outcome that occurs in all runs separates nothing. */
+		/* Skip an outcome of all runs, which does not separate failed from passed runs. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);

@@ -10,13 +10,13 @@
 #include "noise.h"
 
 /**
- * struct suspect - an outcome of a branch: taken to a target, or not taken
+ * struct suspect - an outcome of a branch, which was taken to a target or not taken
  * @from:	the branch
  * @to:		the target, or the next instruction if the branch was not taken
  * @straight:	the branch was not taken
- * @runs:	number of runs with this outcome: passed, failed
+ * @runs:	number of passed runs and of failed runs with this outcome
  * @first:	position of this outcome in the first failed run that has it
- * @score:	the score of Ochiai, between 0 and 1
+ * @score:	the Ochiai score, between 0 and 1
  * @last:	the last run that was counted
  */
 struct suspect {
@@ -32,8 +32,8 @@ struct suspect {
 
 /**
  * struct suspects - passed and failed runs
- * @paths:	paths of the traces: passed, failed
- * @list:	outcomes, by their number in @forest
+ * @paths:	the paths of the traces of passed runs and of failed runs
+ * @list:	outcomes, indexed by their number in @forest
  * @ranked:	outcomes in failed runs but not in all runs, highest score first
  */
 struct suspects {

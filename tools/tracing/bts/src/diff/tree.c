@@ -2,9 +2,9 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Subtrees with equal elements are the same node. So a comparison of two runs skips them at
- * once, and each distinct subtree needs memory only once. The straight run before the first
- * branch must also be equal, so that equal nodes have executed the same instructions.
+ * Subtrees with equal elements are a single node, which needs memory only once, and which a
+ * comparison of two runs skips at once. Subtrees are only equal if the straight run before the
+ * first branch is also equal, so that the instructions of equal subtrees are the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Number the object's name, from 1. All runs share the numbers. */
+/* Return a number, from 1, for the object's name, which is the same in all runs. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;
@@ -47,7 +47,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* Return a number for a pair of places. @from and @to are numbers of objects; @to may be 0. */
+/* Return a number for a pair of places. @from and @to are numbers of objects, and @to may be 0. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Ignore targets of returns, which the caller decides, and of branches from or to the kernel. */
+/* Ignore targets of returns, which depend on the caller, and of branches from or to the kernel. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)
@@ -92,7 +92,7 @@ static void note_entry(struct forest *f, uint32_t number)
 	f->entries[number] = true;
 }
 
-/* Number the target of a jump within a function, because the jump may belong to a loop. */
+/* Assign a number to the target of a jump within a function, which may belong to a loop. */
 static void set_loop(struct forest *f, struct token *t, const struct step *s)
 {
 	if ((s->kind != BRANCH_COND && s->kind != BRANCH_JUMP) || s->at_to.sym != s->at_from.sym)

@@ -2,7 +2,8 @@
 /*
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
- * An element of a sequence is the number of a token, which is a branch, or of a node (NODE_BIT):
+ * An element of a sequence is a number, either of a token, which is a branch, or, with NODE_BIT, of
+ * a node. The types of nodes are:
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
@@ -29,12 +30,13 @@ struct inlined;
 
 /**
  * struct token - a straight run and the branch at its end
- * @same:	a number that equal branches share, even if the runs before them differ
+ * @same:	a number that is the same for equal branches, even if the straight runs before the
+ *		branches differ
  * @header:	a number for the target of a backward jump within a function, or 0
  * @entry:	a number for the target of a forward jump, which may enter a loop, or 0
  * @objects:	numbers of the objects of @start, @from and @to
- * @insns:	instructions of the run, including the branch
- * @site:	recall.c: number of the place of calls, or 0
+ * @insns:	number of instructions in the straight run, including the branch
+ * @site:	recall.c: number of the call instruction's struct site, or 0
  */
 struct token {
 	struct place	start;
@@ -62,12 +64,15 @@ enum node_type {
 
 /**
  * struct node - a subtree
- * @begin:	index of its first element; for a run, the number of repetitions of @key
- * @nr:		number of its elements
+ * @begin:	index of the node's first element or, for NODE_RUN, the number of repetitions of
+ *		@key
+ * @nr:		number of the node's elements
  * @insns:	executed instructions
  * @branches:	taken branches
- * @key:	function of a call, header of a loop or iteration, or iteration of a run
- * @calls:	counted calls (is_counted()), including the node itself; at most UINT32_MAX
+ * @key:	the function of a call, the header of a loop or iteration, or the iteration of a
+ *		NODE_RUN
+ * @calls:	number of counted calls (is_counted()), including the node itself, limited to
+ *		UINT32_MAX
  */
 struct node {
 	uint64_t	hash;
@@ -83,9 +88,9 @@ struct node {
 /**
  * struct function - a function, or code without a symbol
  * @within:	with --inline: the inlined call whose code calls the function, or NULL
- * @base:	the number of the same function without @within
- * @noise:	NOISE_* if only the calls of the function are compared, not its branches; or 0
- * @stub:	a stub of the PLT, which is not compared
+ * @base:	the number of the struct function for the same function without @within
+ * @noise:	NOISE_* if calls of the function are compared without the branches inside, or 0
+ * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
  * @syscall:	the kernel's function for a system call
  */
@@ -106,13 +111,14 @@ struct memory;
 
 /**
  * struct forest - the nodes of all runs
- * @slots:	a hash table of @nodes: their numbers, plus 1
- * @recent:	a cache of nodes by a few of their elements, because most calls repeat a recent call
+ * @slots:	a hash table of the numbers of @nodes, plus 1
+ * @recent:	a cache of nodes by the hash of a few elements, because most calls repeat a recent
+ *		call
  * @places:	maps branches and places to numbers
  * @steps:	maps steps to the numbers of their tokens
  * @names:	maps functions to their numbers
  * @objects:	names of objects
- * @entries:	by number of a place: whether a forward jump leads there
+ * @entries:	indexed by the number of a place: a forward jump leads to this place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the kernel side, without interrupts
@@ -153,7 +159,7 @@ static inline bool is_counted(const struct forest *f, uint32_t function)
 	return f->all || !f->functions[function].sym->object->kernel;
 }
 
-/* Report whether a forward jump enters the loop with this header, at its condition. */
+/* Report whether the loop with this header is entered at its condition, by a forward jump. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
@@ -174,7 +180,7 @@ static inline struct token *token_of(const struct forest *f, uint32_t elem)
 	return &f->tokens[elem];
 }
 
-/* Most sequences are short, so this is faster than memcmp(). */
+/* Compare two sequences. Most sequences are short, so this function is faster than memcmp(). */
 static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 {
 	while (nr && a[nr - 1] == b[nr - 1])
@@ -188,21 +194,21 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* Return the token of a step. @start and @insns describe the whole run, even if it was cut. */
+/* Return the token of a step. @start and @insns describe the whole run before it was cut. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
 /* Return a number for a conditional branch that is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
- * Return the index of a function. @addr is used only for code without a symbol: its entry. @within
- * is the inlined call whose code calls the function, or NULL.
+ * Return the index of a function. For code without a symbol, @addr is the entry, otherwise @addr is
+ * ignored. @within is the inlined call whose code calls the function, or NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);
 /* Find or create the node with these elements. */
 uint32_t forest_node(struct forest *f, enum node_type type, uint32_t key,
 		     const uint32_t *elems, uint32_t nr);
-/* Find or create the node of @count repetitions of an iteration. */
+/* Find or create a node for @count repetitions of an iteration. */
 uint32_t forest_run(struct forest *f, uint32_t iter, uint64_t count);
 void elem_sums(const struct forest *f, uint32_t elem, uint64_t *insns, uint64_t *branches);
 void forest_free(struct forest *f);
