@@ -4,8 +4,8 @@
  *
  * Most calls repeat an earlier call branch by branch. While a call repeats an earlier call, its
  * branches are only compared with the remembered calls from the same call instruction. If the call
- * also returns to the same instruction as the earlier call, its tree is that of the earlier call.
- * Otherwise, grow.c processes the branches of the call again, one by one.
+ * then returns to its return address, the tree of the earlier call is used again. Otherwise, grow.c
+ * processes the branches of the call again, one by one.
  *
  * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
  * children are the branches that followed it. If too few calls repeat an earlier call, later calls

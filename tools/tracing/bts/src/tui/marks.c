@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the places of differences in the calls of a task.
+ * Find the places of differences among the calls of a task.
  *
- * The compared trees (diff/tree.h) do not contain all calls of a task: for example, a system call
- * is a branch. So the calls that the trees contain are counted while the trace is read again, in
- * the same way as diff/grow.c builds the trees. A difference is found by the number of calls before
- * it, and by the number of calls that have not ended.
+ * The compared trees (diff/tree.h) do not contain all calls of a task. For example, they contain a
+ * system call only as a branch. A second pass over the trace counts those calls that diff/grow.c
+ * has added to the trees. The place of a difference is given by the number of calls before it, and
+ * by how many of these calls have not ended there.
  */
 #include <stdlib.h>
 
@@ -13,9 +13,9 @@
 #include "lib/mem.h"
 #include "marks.h"
 
-/* The state of a frame: the number of counted frames, including itself, and flags. */
-#define COUNTED		0x80000000U	/* the frame is in the tree */
-#define DROPPED		0x40000000U	/* no inner frame is in the tree */
+/* The state of a frame consists of flags, and of the number of counted frames up to this frame. */
+#define COUNTED		0x80000000U	/* the tree contains the frame */
+#define DROPPED		0x40000000U	/* the tree contains no inner frame */
 #define DEPTH		0x3fffffffU
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
@@ -38,7 +38,7 @@ static void add_mark(struct marks *m, const struct comparison *c, const struct c
 	mark->rows[3] = mem_format("  %s", text);
 }
 
-/* Only one run has the task. */
+/* Add a mark for a task that exists only in this run. */
 static void add_task(struct marks *m, const struct compared *task, unsigned int side,
 		     uint32_t number)
 {
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* After the same calls, a place in an inner call comes first. */
+	/* If the numbers of calls are equal, put the place in the innermost call first. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

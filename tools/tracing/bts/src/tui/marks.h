@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find the places of differences in the calls of a task.
+ * Find the places of differences among the calls of a task.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -14,11 +14,11 @@
 
 /**
  * struct mark - a difference, and its place in a task
- * @pid:	the task
- * @number:	number of the difference, from 1; the same in both runs
- * @calls:	number of calls before the difference, see is_counted()
- * @depth:	number of these calls that have not ended
- * @rows:	its text
+ * @pid:	the PID of the task
+ * @number:	number of the difference, from 1, which is the same in both runs
+ * @calls:	number of counted calls (is_counted()) before the difference
+ * @depth:	number of these calls that have not ended at the difference
+ * @rows:	the lines of the difference's text
  */
 struct mark {
 	int		pid;
@@ -29,8 +29,8 @@ struct mark {
 };
 
 /**
- * struct marks - the differences in a run
- * @list:	sorted by task and place
+ * struct marks - the differences of a run
+ * @list:	the differences, sorted by task and place
  */
 struct marks {
 	struct forest	*forest;
@@ -39,9 +39,9 @@ struct marks {
 };
 
 /**
- * struct marker - a task that is being read
+ * struct marker - the state of a task while the trace is read
  * @next:	the next difference
- * @end:	the end of its differences
+ * @end:	the end of the task's differences
  * @calls:	number of calls so far
  */
 struct marker {
@@ -50,19 +50,19 @@ struct marker {
 	uint64_t		calls;
 };
 
-/* List the differences of one side of the comparison. */
+/* List the differences of run number @side of the comparison. */
 void marks_init(struct marks *m, struct comparison *c, unsigned int side);
 void marks_free(struct marks *m);
 struct marker marker_begin(const struct marks *m, int pid);
 /*
- * Count a frame that begins. @around and the result are the state of the outer frame, or 0, and of
- * the new frame. Set @counted if the frame is in the trees that were compared.
+ * Return the state of a frame that begins. @around is the state of the outer frame, or 0. Set
+ * *@counted if the compared trees contain the new frame.
  */
 uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t around,
 		      bool *counted);
-/* Report whether the frame with this state is in the trees that were compared. */
+/* Report whether the compared trees contain the frame with this state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if its place has been reached, inside the frame with this state. */
+/* Return the next difference if it is here, inside the frame with this state. Otherwise NULL. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Show a list of functions, and the calls of each task as a tree, on the terminal.
+ * Show a list of functions and, for each task, a tree of calls on the terminal.
  *
- * Drawing steps from node to node, beginning with the first visible node. So the cost depends on
- * the size of the screen, not of the tree.
+ * To draw the screen, iterate over the visible nodes on the screen. Therefore, the time depends on
+ * the size of the screen, not on the size of the tree.
  */
 #include <limits.h>
 #include <locale.h>
@@ -14,14 +14,14 @@
 #include "lib/msg.h"
 #include "tui.h"
 
-/* The text of a difference is long, so it is indented less than the calls around it. */
+/* The text of a difference is long, so the text is indented less than the calls around it. */
 #define MARK_INDENT	20
 
 enum view { VIEW_CALLS, VIEW_TOP };
 
 /**
  * struct screen - the state of the terminal
- * @runs:	one run, or two that are compared
+ * @runs:	one run, or two compared runs
  * @tui:	the run that is shown
  * @tree:	the tree that is shown
  * @first:	the first call on the screen
@@ -30,7 +30,7 @@ enum view { VIEW_CALLS, VIEW_TOP };
  * @top_cursor:	the selected function
  * @difference:	number of the last difference to which a key jumped, or 0
  * @search:	the text of the last search
- * @message:	shown in the last line, until the next key
+ * @message:	text in the last line until the next key is pressed
  */
 struct screen {
 	struct tui	*runs;
@@ -240,7 +240,7 @@ static void jump(struct screen *s, const char *text)
 	centre(s);
 }
 
-/* Show the node @node of the tree @tree. */
+/* Show the node @node of the tree with the number @tree_nr. */
 static void go_to(struct screen *s, size_t tree_nr, uint32_t node)
 {
 	s->tree = tree_nr;
@@ -250,7 +250,7 @@ static void go_to(struct screen *s, size_t tree_nr, uint32_t node)
 	centre(s);
 }
 
-/* Go to the next or the previous difference in this tree or, after all its nodes, in another. */
+/* Move the cursor to the next or the previous difference. Continue in other trees if necessary. */
 static void jump_difference(struct screen *s, bool back)
 {
 	size_t nr = s->tui->nr_trees, i = s->tree;
@@ -271,7 +271,7 @@ static void jump_difference(struct screen *s, bool back)
 		 "no other trace: bts tui A B compares two traces");
 }
 
-/* Show the last difference in the other run. */
+/* Show the other run, at the last difference. */
 static void other_run(struct screen *s)
 {
 	if (s->nr_runs < 2)
@@ -339,7 +339,7 @@ static void enter_key(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
-/* Fold or unfold the call. If there is nothing to fold, select the enclosing call. */
+/* Fold or unfold the call. If the call to fold is a leaf or folded, select the enclosing call. */
 static void fold_call(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);
@@ -363,7 +363,7 @@ static void next_task(struct screen *s)
 	s->cursor = 0;
 }
 
-/* Handle keys that move the cursor. Return false for other keys. */
+/* Handle a key that moves the cursor. Return false for any other key. */
 static bool move_key(struct screen *s, int key)
 {
 	switch (key) {
@@ -437,7 +437,7 @@ static void other_key(struct screen *s, int key)
 	}
 }
 
-/* Return false if the user quits. */
+/* Handle a key. Return false if the user quits. */
 static bool key_pressed(struct screen *s, int key)
 {
 	if (key == 'q' || key == ERR)

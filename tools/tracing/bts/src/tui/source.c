@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Show the source of a function, with the number of instructions executed for each line.
+ * Show the source of a function, with the number of executed instructions for each line.
  */
 #include <ncurses.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /**
  * struct listing - a source file on the screen
- * @counts:	number of executed instructions, for each line
+ * @counts:	number of executed instructions of each line
  */
 struct listing {
 	struct source	source;
@@ -24,7 +24,7 @@ static bool read_listing(struct listing *l, const char *path)
 {
 	if (!source_read(&l->source, path))
 		return false;
-	/* The screen would show a tab as several columns. */
+	/* Replace tabs, because a tab would need several columns on the screen. */
 	for (size_t i = 0; i < l->source.nr; i++)
 		for (char *c = l->source.lines[i]; *c; c++)
 			if (*c == '\t')
@@ -92,7 +92,7 @@ static void browse(const struct listing *l, const char *path, size_t first)
 	}
 }
 
-/* Find where the source of the function begins. Return false if this is unknown. */
+/* Find the source file and first line of a function. Return false if they are unknown. */
 static bool find_source(struct sym *sym, const char **path, unsigned int *line)
 {
 	int declared;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Build the trees of bts tui. A tree is the list of all calls on a stack of a task, in order. Each
- * call contains the index of the first node after its end. So a folded call is skipped in one step,
- * and no node needs a list of children.
+ * Build the trees of bts tui. A tree is a list of all calls on one stack of a task, in the order of
+ * time. Each call contains the index of the first node after its end, so that a folded call can be
+ * skipped in one step, and nodes need no lists of children.
  *
- * Only the first million calls and rows of a trace are kept (64 MiB); --time and --task select
- * another part. The sums by function and line cover the whole trace.
+ * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
+ * user can select another part with --time and --task. The sums by function and line include the
+ * whole trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "tui.h"
 
 #define NODES_MAX (1U << 20)
-/* A trace may have thousands of tasks. */
+/* Begin with few nodes, because a trace may contain thousands of tasks. */
 #define NODES_MIN 16
 
 static struct tree *tree_of(struct tui *t, const struct calls *c)
@@ -56,8 +57,8 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 }
 
 /*
- * frame.node is the index of the frame's tree node plus one, or 0 if there is no tree node. The
- * upper half of frame.node is the frame's state, see marks.h.
+ * The lower 32 bits of frame.node are the index of the frame's tree node plus 1, or 0 without a
+ * tree node. The upper 32 bits of frame.node are the frame's state, see marks.h.
  */
 static uint32_t node_of_frame(const struct frame *f)
 {
@@ -98,7 +99,7 @@ static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const st
 	}
 }
 
-/* Add the differences whose place is here, inside the frame at index @depth - 1. */
+/* Add the differences at the current place, inside the frame with the index @depth - 1. */
 static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 {
 	struct marker *marker = marker_of(t, c);
@@ -110,7 +111,7 @@ static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 	}
 }
 
-/* Count the frame, and return its state. */
+/* Count a frame that begins, and return the frame's state. */
 static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *f)
 {
 	uint32_t depth = c->now.depth - 1, state;
@@ -247,7 +248,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the frames. Add differences that have not been found to the end of the task. */
+/* End the frames. If differences were not found, add these differences at the end of the task. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);
@@ -311,7 +312,7 @@ uint32_t tree_before(const struct tree *tree, uint32_t node)
 
 	if (!node)
 		return NODE_NONE;
-	/* If the preceding node is inside folded calls, return the outermost of these calls. */
+	/* If the preceding node is inside folded calls, return the outermost folded call. */
 	for (uint32_t n = tree->nodes[before].parent; n != NODE_NONE; n = tree->nodes[n].parent)
 		if (tree->nodes[n].folded)
 			before = n;
@@ -340,7 +341,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back)
 {
 	uint32_t node = from;
 
-	/* NODE_NONE + 1 is 0. */
+	/* If @from is NODE_NONE, ++node is 0. */
 	while (back ? node-- > 0 : ++node < tree->nr)
 		if (tree->nodes[node].difference)
 			return node;

@@ -18,15 +18,15 @@
  * struct tree_node - a call, or a row between calls
  * @sym:	the function, or NULL for a row
  * @text:	the text of a row
- * @task:	the task; its name may change later
- * @insns:	instructions executed during the call
- * @branches:	branches taken during the call
+ * @task:	the task, whose name may change later
+ * @insns:	number of instructions executed during the call
+ * @branches:	number of branches taken during the call
  * @parent:	the enclosing call
  * @next:	the first later node outside this call
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	branches are missing here
- * @difference:	number of the difference of which this is the first row, or 0
+ * @difference:	for the first row of a difference, the number of the difference, otherwise 0
  * @mark:	the row is part of a difference
  * @folded:	the nodes inside this call are hidden
  */
@@ -46,7 +46,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* Each stack of each task has its own tree, a list of nodes in order of time. */
+/* The tree for one stack of a task, which is a list of nodes in the order of time. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -59,14 +59,14 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
- * @by_stack:	the number of the tree, plus 1, as calls; key: task, stack
+ * @by_stack:	key: task, stack. calls: the number of the tree, plus 1
  * @nr_nodes:	the number of nodes in all trees
- * @by_function: sums; key: function
- * @functions:	the same sums, sorted by instructions
- * @lines:	sums; key: function, line, name of the file
+ * @by_function: key: function. The sums of each function
+ * @functions:	the sums of @by_function, sorted by instructions
+ * @lines:	key: function, line, name of the file. The sums of each line
  * @count:	the count of the step that is being added
- * @marks:	the differences from another run, or NULL
- * @markers:	for each task, the next of these differences
+ * @marks:	the differences between this run and the other run, or NULL
+ * @markers:	the state of each task, with the next difference
  */
 struct tui {
 	struct pipe		pipe;
@@ -84,28 +84,28 @@ struct tui {
 	size_t			nr_markers;
 };
 
-/* tree.c: fill the trees and sums from a trace, with t->marks set, and free them. */
+/* tree.c: fill and free the trees and sums of a trace. The caller sets t->marks before. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
-/* Return the next or the previous visible node, or NODE_NONE if there is none. */
+/* Return the next or the previous visible node, or NODE_NONE at the end or the beginning. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
-/* Find the next call, cyclically, whose name contains @text or, if @text is NULL, the next loss. */
+/* Return the next call whose name contains @text or, without @text, the next loss. Wrap around. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*
- * Return the next difference after node @from or, with @back, the previous difference. @from may be
- * NODE_NONE for the first difference, or, with @back, the number of nodes for the last. Return
- * NODE_NONE if there is no such difference.
+ * Return the next difference after node @from or, with @back, the previous difference, or NODE_NONE
+ * if there is no such difference. To find the first difference, pass NODE_NONE as @from. To find
+ * the last difference with @back, pass the number of nodes as @from.
  */
 uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 
-/* screen.c: run the terminal until the user quits. @runs are one run, or two that are compared. */
+/* screen.c: show one run, or two compared runs, on the terminal until the user quits. */
 int tui_screen(struct tui *runs, unsigned int nr_runs);
 
-/* source.c: show the lines around a function with their counts. */
+/* source.c: show the source lines around a function, with instructions executed for each line. */
 void tui_source(struct tui *t, struct sym *sym);
 
 #endif

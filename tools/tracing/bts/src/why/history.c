@@ -2,8 +2,9 @@
 /*
  * Read the system calls of one or two traces.
  *
- * When the kernel's function for a system call has returned, the event raw_syscalls:sys_exit
- * reports the number and the result. So the event belongs to the task's last complete call tree.
+ * After the kernel's function for a system call has returned, the event raw_syscalls:sys_exit
+ * reports the number and the result of the system call. Therefore, the event belongs to the task's
+ * last complete call tree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "lib/msg.h"
 #include "history.h"
 
-/* The kernel's internal errors 512 to 516 restart a system call, so they are not failures. */
+/* The kernel's internal errors 512 to 516 restart a system call, and are not failures. */
 #define RESTART_MIN	512
 #define RESTART_MAX	516
 #define ERROR_MAX	4095

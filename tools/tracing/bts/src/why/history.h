@@ -11,10 +11,10 @@
 
 /**
  * struct system_call - a completed system call
- * @number:	system call number
- * @result:	return value
- * @node:	call tree in the kernel
- * @run:	index of the trace
+ * @number:	the system call's number
+ * @result:	the return value
+ * @node:	the call tree in the kernel
+ * @run:	the index of the trace
  */
 struct system_call {
 	int		pid;
@@ -26,9 +26,9 @@ struct system_call {
 };
 
 /**
- * struct history - system calls, in the order of their returns
- * @run:	the traces; the first trace contains the failure
- * @events:	number of returns from system calls, with or without a tree
+ * struct history - system calls, in the order in which they returned
+ * @run:	the traces, of which the first contains the failure
+ * @events:	number of sys_exit events, including events of calls without a tree
  */
 struct history {
 	struct forest		forest;
@@ -40,14 +40,14 @@ struct history {
 	size_t			events;
 };
 
-/* Read the traces; @paths[1] may be NULL. Return STATUS_OK or STATUS_FAILURE. */
+/* Read one or two traces. @paths[1] may be NULL. Return STATUS_OK or STATUS_FAILURE. */
 int history_read(struct history *h, char *const paths[2], const struct options *options);
-/* Find the first trace's last failed call with this @error (0: any) and @name (NULL: any). */
+/* Return the first trace's last failed call with @error (0: any) and @name (NULL: any), or NULL. */
 const struct system_call *history_failure(const struct history *h, int error, const char *name);
 /* Return the number of failed calls in the first trace. */
 size_t history_failures(const struct history *h);
 bool has_failed(const struct system_call *call);
-/* Write the name of the kernel's function without its prefix, like "openat" or "newstat". */
+/* Write the name of the kernel's function without its prefix, such as "openat" or "newstat". */
 void system_call_name(char *buffer, size_t size, const struct history *h,
 		      const struct system_call *call);
 /* Return STATUS_OK or STATUS_FAILURE. */

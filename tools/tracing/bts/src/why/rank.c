@@ -2,12 +2,13 @@
 /*
  * Find the condition in the kernel that made a system call fail.
  *
- * If another call with the same number succeeded, the failing check is at a difference between
- * the two calls. Compare the failed call with the most similar successful call, which contains
- * most of the failed call's branches. A condition next to an instruction that loads the error
- * number is the most likely reason. Of equally likely conditions, list the latest first.
+ * If another system call with the same number succeeded, the failing check is at a difference
+ * between the two calls. Compare the failed call with the most similar successful call, which
+ * contains most of the failed call's branches. The most likely reason is a condition next to an
+ * instruction that loads the error number. If several conditions are equally likely, list the last
+ * executed condition first.
  *
- * Without a successful call, rank the conditions of the failed call in the same way.
+ * If no such call succeeded, rank all conditions of the failed call in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,10 @@
 #include "lib/mem.h"
 #include "rank.h"
 
-/* The maximum number of different successful calls to compare. */
+/* The maximum number of different successful calls to compare with the failed call. */
 #define GOODS_MAX	256
 
-/* Return the number of branches that only the failed call contains. */
+/* Return the number of branches that occur only in the failed call. */
 static uint64_t foreign(const struct differences *d)
 {
 	uint64_t sum = 0;
@@ -70,7 +71,7 @@ static void choose_good(struct ranking *r, struct history *h)
 	}
 }
 
-/* Report whether the failed call took the jump at the difference. */
+/* Report whether the failed call took the branch at the difference. */
 static bool is_taken(const struct forest *f, const struct difference *d)
 {
 	uint32_t token = d->side[0].token;
@@ -87,7 +88,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* Find the condition of a difference. Begin at *@from, because differences are in order. */
+/* Find the condition at a difference. Begin at *@from, because differences are sorted by time. */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {
@@ -111,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error number is loaded after an outcome that the good call does not have. */
+/* Report whether the error number was loaded after a jump whose outcome the good call lacks. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
@@ -126,8 +127,8 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * After a difference, the failed call executes other code until the two calls meet. The failing
- * check may be there, or in a caller that tests the function's return value.
+ * Add later conditions, because the failing check may be in code that only the failed call executed
+ * after a difference, or in a caller that tests the function's return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

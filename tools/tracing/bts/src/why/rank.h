@@ -11,12 +11,12 @@
 #include "trail.h"
 
 /**
- * struct reason - a possible reason of the failure
+ * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
- * @difference:	the difference from a successful call, at or before @condition; or NULL
+ * @difference:	the difference from a successful call, at or before @condition, or NULL
  * @parted:	the difference is at @condition
- * @order:	position in time
- * @weight:	a reason with a higher weight is more likely
+ * @order:	position in the order of execution
+ * @weight:	likelihood of the reason
  */
 struct reason {
 	const struct condition	*condition;
@@ -27,11 +27,11 @@ struct reason {
 };
 
 /**
- * struct ranking - the possible reasons of a failure
+ * struct ranking - the possible reasons for a failure
  * @failed:	the failed call
  * @good:	the most similar successful call with the same number, or NULL
  * @goods:	number of successful calls
- * @differences: differences of @failed and @good
+ * @differences: differences between @failed and @good
  * @trail:	conditions of @failed
  * @list:	reasons, the most likely first
  */
@@ -49,10 +49,10 @@ struct ranking {
 void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
 void ranking_free(struct ranking *r);
 
-/* show.c: print at most @rows reasons; 0: all. */
+/* show.c: print at most @rows reasons, or all reasons if @rows is 0. */
 void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out);
 void why_show_json(const struct history *h, const struct ranking *r, FILE *out);
-/* Write the name of the error, like "ENOENT", or its number. */
+/* Write the name of the error, such as "ENOENT", or its number if the name is unknown. */
 void errno_text(char *buffer, size_t size, int error);
 
 #endif

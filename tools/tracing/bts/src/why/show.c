@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* Return the functions from the outermost activation to this activation. */
+/* List the functions of an activation and its callers, outermost first. Return their number. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -50,7 +50,7 @@ static uint32_t callers_of(const struct trail *t, uint32_t activation,
 	return nr;
 }
 
-/* Return the calls that lead to the reason's place, outermost first, at most CALLERS_MAX. */
+/* List the functions that lead to the reason's place, outermost first. Return their number. */
 static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 			 uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -85,7 +85,7 @@ static void show_calls(const struct history *h, const struct ranking *r,
 		colour(route->out, COLOUR_NONE);
 }
 
-/* Write what the failed call (@side 0) or the good call (@side 1) did at the reason's place. */
+/* Write what the failed call (@side is 0) or the good call (1) did at the reason's place. */
 static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
 		unsigned int side)
 {

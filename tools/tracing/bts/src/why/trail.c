@@ -2,7 +2,7 @@
 /*
  * Collect the conditions that a system call executed.
  *
- * The code of a check in the kernel loads a constant:
+ * The code of a check in the kernel loads an error number:
  *
  *	if (flags & ~ALLOWED)			test; jne 1f ... 1: mov $-EINVAL, %eax
  *		return -EINVAL;
@@ -11,9 +11,9 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * The code shows which executed instructions loaded the constant, and which conditional jumps of
- * the same function were executed around them. The code also shows the jumps that were not taken,
- * which are not in the trace.
+ * To find the executed instructions that loaded the error number, and the conditional jumps of the
+ * same function around these instructions, the code is decoded. Decoding also finds jumps that were
+ * not taken, which the trace does not contain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "symbols/code.h"
 #include "trail.h"
 
-/* Walk at most this many of the equal iterations of a loop. */
+/* Process at most this many equal iterations of a loop. */
 #define RUN_MAX		2
 
 struct run_walk {
@@ -40,13 +40,13 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Report whether a place is in the activation's function. A run may end in another function. */
+/* Report whether a place is in the activation's function, because a run may end outside of it. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;
 	size_t size = strlen(own->name);
 
-	/* Each trace has its own symbols, so compare the names. */
+	/* Compare the names, because each trace has its own symbols. */
 	if (strncmp(place->sym->name, own->name, size))
 		return false;
 	return !place->sym->name[size] || !strcmp(place->sym->name + size, ".cold");
@@ -79,7 +79,7 @@ static void add_load(struct trail *t, uint32_t activation, uint64_t addr)
 	a->loaded = true;
 }
 
-/* Add a conditional jump inside a run, which was not taken, or a load of the error number. */
+/* Add a conditional jump that was not taken, or a load of the error number. */
 static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 {
 	struct run_walk *w = ctx;

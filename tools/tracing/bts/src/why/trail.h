@@ -12,9 +12,10 @@
 /**
  * struct activation - a call of a function
  * @function:	number of the function
- * @parent:	index of the calling activation; the outermost activation is its own parent
+ * @parent:	index of the caller's activation. The outermost activation is its own parent
  * @conditions:	number of conditions executed so far
- * @last:	0 if the error was loaded after the last condition; or that condition's index plus 1
+ * @last:	index of the last condition, plus 1, or 0 if the error was loaded after this
+ *		condition
  * @loaded:	the function loaded the error number
  */
 struct activation {
@@ -29,11 +30,11 @@ struct activation {
  * struct condition - a conditional or indirect jump
  * @place:	the jump
  * @to:		the next executed instruction
- * @same:	@same of struct token if the jump was taken, or 0
+ * @same:	token.same if the jump was taken, or 0
  * @activation:	the call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	address of a load of the error number between this jump and the next; or 0
+ * @load:	address of a load of the error number between this jump and the next, or 0
  */
 struct condition {
 	struct place	place;
@@ -45,7 +46,7 @@ struct condition {
 	uint64_t	load;
 };
 
-/* All conditions, in the order of execution. */
+/* All conditions of a system call, in the order of execution. */
 struct trail {
 	struct forest		*forest;
 	int			error;
@@ -58,7 +59,7 @@ struct trail {
 
 /* Collect the conditions of the call, and the loads of the error number @error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* Return the likelihood that the condition is the failing check, by this call alone: 0 to 100. */
+/* Return 0 to 100, the likelihood that the condition is the failing check, by this call alone. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
