@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a profile for llvm-bolt (fdata), with a line for each edge between two places:
+ * Write a profile for llvm-bolt (fdata), with a line for each edge between two instructions:
  *
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
- * Edges are branches, and conditional jumps that were not taken. BTS does not record
- * predictions, so mispredictions are 0. BOLT only uses edges inside a file, so edges between files
- * are left out, and edges of the kernel, PLT stubs and code without symbols. Edges of several
- * traces are added by name, if the traces have the same builds.
+ * An edge is a branch or a conditional jump that was not taken. BTS does not record predictions, so
+ * the number of mispredictions is 0. BOLT only uses edges inside a file, so edges between files are
+ * left out. Edges of the kernel, PLT stubs and code without symbols are left out, too. The edges of
+ * several traces are added by name, if the traces contain the same builds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Return the numbers of the object's local functions, by their place among its symbols. */
+/* Return a list, indexed like the object's symbols, of the numbers of its local functions. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
@@ -92,7 +92,9 @@ static unsigned int *local_numbers(const struct object *o)
 	return numbers;
 }
 
-/* BOLT numbers local functions of the same name: foo/1, foo/2. The caller frees the name. */
+/*
+ * Return BOLT's name, such as foo/2 for the second local function foo. The caller frees the name.
+ */
 static char *name_of(const struct sym *s)
 {
 	struct object *o = s->object;
@@ -106,7 +108,7 @@ static char *name_of(const struct sym *s)
 	return mem_format("%s/%u", s->linked, numbers[s - o->syms]);
 }
 
-/* The edges of all traces, as text, because each trace is closed before the next is read. */
+/* The edges of all traces, stored as text, because symbols are freed with each trace. */
 struct bolt_sums {
 	struct bolt_line {
 		char		*text;

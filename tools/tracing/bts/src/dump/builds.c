@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remember the build of each file whose branches were added: branches of two builds do not add up.
+ * Store the build of each file whose branches were added, because branches of different builds
+ * cannot be added.
  *
- * A file is identified by its path or, as paths may differ between traces, by the name in --dso. A
- * build is identified by its build ID or, without one, by the size of the file. The kernel's is
- * identified by the vmlinux, whose build ID was already compared with the ID in each trace.
+ * A file is identified by the name in --dso or, without --dso, by its path. (The paths of a file
+ * may differ between traces.) A build is identified by its build ID or, without build ID, by the
+ * size of the file. The kernel's build is identified by the path of the vmlinux, whose build ID has
+ * already been compared with the kernel's build ID in each trace.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the format of valgrind's callgrind, which KCachegrind and callgrind_annotate read.
+ * Write a profile in the format of valgrind's callgrind, for KCachegrind and callgrind_annotate.
  *
  *	fn=(function)		a function, then for each of its lines:
  *	12 5000 700		line, instructions, branches
@@ -8,8 +8,8 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * The costs of lines are sums over all executed runs (struct step), and the calls come from the
- * call stacks (struct calls). Neither is sampled.
+ * The costs of lines are sums over all executed straight runs (struct step). The calls are counted
+ * on the call stacks (struct calls). All numbers are exact, because they are not sampled.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* Sort by function, then by file and line, so that each function is printed once. */
+/* Sort by function, then by file and line, so that each function is printed only once. */
 static int by_line(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
@@ -136,7 +136,7 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 	}
 }
 
-/* Return the index of the caller's first arc in the sorted list. */
+/* Return the index of the caller's first arc in @arcs, which is sorted by caller. */
 static size_t first_arc(const struct tally_entry *arcs, size_t nr, const void *caller)
 {
 	size_t low = 0, high = nr, mid;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write calls over time as trace events in JSON, which chrome://tracing, ui.perfetto.dev and
- * speedscope draw.
+ * Write calls over time as JSON trace events, for chrome://tracing, ui.perfetto.dev and speedscope.
  */
 #include "lib/text.h"
 #include "timeline.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write each branch as a line of CSV or as a JSON object. For a non-branch row (LOST, GAP, departs,
- * arrives ...), write a line of the kind "row" with the text of the row in the column "from", or
- * an object with the text as "row".
+ * Write each branch as a line of CSV or as a JSON object. A non-branch row (LOST, GAP, departs,
+ * arrives ...) becomes a CSV line of the kind "row", with the text of the row in the column "from",
+ * or a JSON object with the text in the member "row".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct row_dump {
 	uint64_t	nr;
 };
 
-/* Write a field of CSV, in quotes if necessary. */
+/* Write a CSV field, in quotes if necessary. */
 static void csv_string(struct text *t, const char *string)
 {
 	if (!strpbrk(string, ",\"\n\r")) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write traces in the formats of bts dump. Each format has its own file.
+ * Write traces in the formats of bts dump. Each format is implemented in its own file.
  *
  * Included by: dump/, cmd/dump.c.
  */
@@ -13,11 +13,11 @@ struct dump;
 
 /**
  * struct dump_format - a format
- * @run:	runs the pipe and writes the output. Returns 0, or 1 on failure
- * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces;
- *		then @end writes the sums, if any, and frees them
+ * @run:	runs the pipe and writes the output. Returns 0, or 1 after a failure
+ * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces.
+ *		Afterwards, @end writes and frees the sums, if any
  * @binary:	the output is a profile of one file, which the options must name
- * @calls:	the format shows calls, and so can show inlined calls
+ * @calls:	the format shows calls, and can therefore show inlined calls
  */
 struct dump_format {
 	const char	*name;
@@ -32,7 +32,7 @@ struct build;
 
 /**
  * struct dump - a run of bts dump
- * @pipe:	the open trace; a format sets the consumer and runs the pipe
+ * @pipe:	the open trace. Each format sets the consumer and runs the pipe
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
  * @bills:	collects the summaries of the traces
@@ -54,9 +54,9 @@ struct dump {
 };
 
 /*
- * builds.c: note that branches of @o are added. If branches of another build of the file were
- * added before, print a message and return false, because the addresses of the builds differ.
- * For the kernel, the vmlinux must be known.
+ * builds.c: store the build of @o, whose branches are added to the sums. If branches of another
+ * build of the file were added before, print a message and return false, because the addresses in
+ * the two builds differ. If @o is the kernel, o->debug_path must be the vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a flame graph as SVG, which any browser shows. A box is a function. Its width is the cost
- * of the function and all its callees, and the box below is its caller. From left to right, boxes
- * are sorted by name.
+ * Write a flame graph as an SVG picture for browsers. Each box is a function. The width of a box is
+ * the cost of the function and all its callees. The box below is the function's caller. Boxes are
+ * sorted by name from left to right.
  *
- * A tooltip shows the name and the count of a box. The last line has the number of boxes too narrow
- * or too deep to be drawn. If the picture is opened by itself, its script answers clicks. If the
- * picture is an image in a document, the script does not run.
+ * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
+ * are not drawn, because they are too narrow or too deep. The script in the picture handles clicks.
+ * It only runs if the picture is opened directly, not as an image in a document.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 	LETTER		= 7,		/* a little more than the width of a letter */
 };
 
-/* Narrower boxes are not drawn. */
+/* The minimum width of a box. */
 #define NARROW		0.3
 
 struct box {
@@ -60,7 +60,7 @@ static void add_box(struct flame *f, const struct stacks_node *n, double x, unsi
 		f->depth = depth + 1;
 }
 
-/* Place the boxes in the order of the list, and append the children of each box to the list. */
+/* Compute the positions of all boxes. The loop appends the children of each box to the list. */
 static void lay_out(struct flame *f, const struct stacks_node *root)
 {
 	add_box(f, root, MARGIN, 0);
@@ -78,7 +78,7 @@ static void lay_out(struct flame *f, const struct stacks_node *root)
 	}
 }
 
-/* Write at most @max letters of a text as XML. */
+/* Write at most @max letters of a text, escaped for XML. */
 static void put_xml(FILE *out, const char *text, size_t max)
 {
 	size_t length = strlen(text);
@@ -100,7 +100,7 @@ static const char *name_of(const struct stacks_node *n)
 	return n->comm ? n->comm : n->sym ? n->sym->name : "all";
 }
 
-/* Tasks are grey, the kernel is orange, libraries yellow, all other code green. */
+/* Write a box's colour: grey for tasks, orange for the kernel, yellow for libraries, or green. */
 static void put_colour(FILE *out, const struct stacks_node *n)
 {
 	unsigned int hash = 5381, hue = 95, light;
@@ -142,7 +142,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs(b->node->sym ? "): " : ": ", out);
 	put_cost(f, b->node->total);
 	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
-	/* The digits are for the script, which zooms. */
+	/* Write three decimals for the script, which magnifies the boxes. */
 	fprintf(out, "<rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\" fill=\"", b->x, y,
 		b->width, ROW - 1);
 	put_colour(out, b->node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The script of a flame graph: a click on a box zooms in, "back" zooms out, and "search" marks the
- * boxes whose names contain a word. The picture is whole without the script.
+ * The script of a flame graph. A click on a box zooms in, "back" zooms out, and "search" marks the
+ * boxes whose names contain a word. The picture is complete even if the script does not run.
  *
  * Included by: dump/flame.c.
  */

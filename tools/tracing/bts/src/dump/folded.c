@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write folded stacks: a line "task;main;fib;fib 1234" for each stack with its instructions or
- * branches. flamegraph.pl, speedscope and inferno draw flame graphs from these lines. Names of
- * kernel functions end with _[k], so that flamegraph.pl colours them.
+ * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each line
+ * contains a stack and its number of instructions or branches, such as "task;main;fib;fib 1234".
+ * The suffix _[k] of kernel functions tells flamegraph.pl to use another colour.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/mem.h"
 #include "stacks.h"
 
-/* Append a name, after replacing the separators of names and lines in the name. */
+/* Append a name, in which ';' and newlines, the separators of the output, are replaced. */
 static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;
@@ -47,7 +47,7 @@ static void open_level(struct level *l, const struct stacks_node *n, size_t used
 	l->used = used;
 }
 
-/* This function is not recursive, because a program may recurse a million times. */
+/* Print all stacks. This function is not recursive, because stacks may contain a million frames. */
 static void print(const struct dump *d, const struct stacks_node *root)
 {
 	size_t depth = 1, levels_room = 64, room = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a perf.data file, as perf records it with intel_bts, for perf script --itrace=b and perf
- * report. A branch takes 24 bytes, so use this format for a part of a trace (--time, --head).
+ * Write a perf.data file, like a recording of perf with intel_bts, for perf script --itrace=b and
+ * perf report. Each branch needs 24 bytes, so this format is meant for a part of a trace (--time,
+ * --head).
  *
  *	header, one attribute
  *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
@@ -9,7 +10,7 @@
  *	AUXTRACE		branches of one task: from, to, flags
  *
  * The mapping of a file is computed from an address in a branch and the offset of this address in
- * the file. The kernel has no mapping here, so perf prints kernel addresses without names.
+ * the file. No mapping is written for the kernel, so perf prints kernel addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,7 +24,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The type of the PMU. perf only searches the attributes for this type: any number will do. */
+/* The type of the PMU. Any number is valid if the attribute contains the same number. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -89,7 +90,7 @@ struct mmap2 {
 	uint32_t	flags;
 };
 
-/* The end of each record that the kernel would write: sample_id_all (TID, TIME, IDENTIFIER). */
+/* The trailer of the kernel's records with sample_id_all (TID, TIME, IDENTIFIER). */
 struct trailer {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -104,14 +105,14 @@ struct bts_record {
 };
 
 /**
- * struct perf_dump - the state while a perf.data is written
- * @head:	the maximum number of branches; 0: no maximum
+ * struct perf_dump - the state while a perf.data file is written
+ * @head:	the maximum number of branches, or 0 for all branches
  * @nr:		the number of branches so far
  * @task:	the task of the branches in @chunk
  * @began:	the time of the first branch in @chunk
  * @nr_chunk:	the number of branches in @chunk
- * @nr_tasks:	the number of tasks that have been named
- * @maps:	the mappings that have been written; key: object, address, process
+ * @nr_tasks:	the number of tasks whose names have been written
+ * @maps:	the mappings that have been written. key: object, address, process
  */
 struct perf_dump {
 	const struct pipe	*pipe;
@@ -126,7 +127,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* For each task: the number of its queue in perf, and the process and name last written. */
+/* The number of a task's queue in perf, and the last written PID and name of the task. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -144,7 +145,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* perf must process names with the same time before these branches. */
+		/* Add 1 to make perf process names with the same time before these branches. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -152,7 +153,7 @@ static void flush(struct perf_dump *p)
 		return;
 	a.idx = t->idx;
 	a.tid = p->task->pid;
-	/* perf 6.1 ignores the last record of a chunk, so add zeroes, which all versions ignore. */
+	/* Add an empty record, because perf 6.1 ignores the last record of a chunk. */
 	p->chunk[p->nr_chunk] = (struct bts_record) {};
 	put(p, &a, sizeof(a));
 	put(p, p->chunk, a.size);
@@ -220,7 +221,7 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 	put_trailer(p, t, ts);
 }
 
-/* Write the mapping of the file's segment at @addr, once for each process. */
+/* Write the mapping of the file's segment at @addr, but only once for each process. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -270,7 +271,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Describe the step once for each process, except if several take turns. */
+	/* Skip the mappings if the last process at this step was the same. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);
@@ -341,7 +342,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* The header contains the size, so write the header again at the end. */
+	/* At the end, the header is written again with the size, so a pipe cannot be used. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write calls over time in Perfetto's own format: a sequence of packets, each a protobuf message
- * (protos/perfetto/trace/trace_packet.proto in Perfetto's source). ui.perfetto.dev and
- * trace_processor read such a file faster than JSON, and the file is less than half as large.
+ * Write calls over time in Perfetto's own format. The file is a sequence of packets, each of which
+ * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source).
+ * ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is less than
+ * half as large.
  *
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
  * Each task gets a track. If a task has several stacks, each stack after the first gets a track
- * below the task's track. The first packet that uses a name assigns a number to the name.
+ * below the task's track. The first packet that contains a name assigns a number to the name.
  */
 #include <string.h>
 
 #include "lib/text.h"
 #include "timeline.h"
 
-/* The numbers of the messages' fields. */
+/* The field numbers in messages. */
 enum {
 	TRACE_PACKET			= 1,
 	PACKET_TIMESTAMP		= 8,
@@ -51,13 +52,13 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* A message is complete before it is written, because its length precedes it. */
+/* A message in memory. Its length is written first, so the message must be complete by then. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];
 };
 
-/* The numbers of the annotations' names. */
+/* The numbers that are assigned to the names of annotations. */
 enum { INSTRUCTIONS = 1, BRANCHES };
 
 struct perfetto {
@@ -97,7 +98,7 @@ static void put_message(struct message *m, unsigned int field, const struct mess
 	put_bytes(m, field, part->bytes, part->used);
 }
 
-/* Replace all but ASCII, because Perfetto expects UTF-8, and cut the name to fit a message. */
+/* Replace non-ASCII bytes, which may not be valid UTF-8, and cut the name to fit a message. */
 static void put_string(struct message *m, unsigned int field, const char *string)
 {
 	char plain[512];
@@ -132,7 +133,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return the number of a name, and keep it in *@kept. If the name is new, add it to @interned. */
+/* Return the number of a name, which is cached in *@kept. Add a new name to @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {
@@ -153,7 +154,7 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
-/* Add one, because the idle tasks have PID 0, and Perfetto itself uses track 0. */
+/* Add 1, because the PID of idle tasks is 0, but Perfetto reserves track 0. */
 static uint64_t track_id(const struct calls *c)
 {
 	return timeline_track(c) + 1;

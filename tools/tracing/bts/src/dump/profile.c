@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write profiles of one file by its addresses, as other tools make them from LBR: which straight
- * runs and which branches were executed, and how often.
+ * Write profiles of one file by address, as other tools create from LBR. A profile contains all
+ * executed straight runs and branches, and how often each was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -14,8 +14,8 @@
  *	40114a->401136:7 1
  *			114a->1136:7
  *
- * A run ends with the last executed instruction, which is the branch unless an interrupt came.
- * Interrupts, system calls and the returns from them are not counted as branches of the code.
+ * A straight run ends with the last executed instruction, which is the branch unless an interrupt
+ * ended the run. Interrupts, system calls and the returns from them are not counted as branches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "lib/msg.h"
 #include "dump.h"
 
-/* Used instead of any address in another file. */
+/* Stands for any address outside of the file. */
 #define OUTSIDE	UINT64_MAX
 
 /**
@@ -49,7 +49,7 @@ struct profile {
 	bool		failed;
 };
 
-/* Copy the segments from the first trace; all traces have the same build. */
+/* Copy the segments from the first trace, because all traces contain the same build. */
 static void set_segments(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -65,7 +65,7 @@ static void set_segments(struct profile *p)
 	p->nr_segments = o->nr_segments;
 }
 
-/* Report whether the file's addresses can be added; if not, print a message. */
+/* Report whether the file's addresses can be added to the sums. If not, print a message. */
 static bool usable(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -102,7 +102,7 @@ static bool wanted(struct profile *p, struct object *o)
 
 static void add(struct profile *p, struct tally *t, uint64_t from, uint64_t to, uint64_t count)
 {
-	/* @a of a key must not be NULL (tally.c), so use any pointer. */
+	/* Set @a to an arbitrary pointer, because @a of a key must not be NULL (tally.c). */
 	struct tally_key key = { .a = p, .a_addr = from, .b_addr = to };
 	uint64_t bias = p->object->kernel ? p->object->debug_bias : 0;
 
@@ -189,7 +189,7 @@ static void print_all(const struct profile *p, const struct tally *t, print_fn p
 	free(list);
 }
 
-/* Print the number of branches that stay in the file, then these branches. */
+/* Print the number of branches that stay inside the file, followed by these branches. */
 static void print_branches(const struct profile *p, print_fn print)
 {
 	size_t outside = 0;
@@ -265,7 +265,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The section of single addresses, between runs and branches, is empty, because runs suffice. */
+/* The section for single addresses, between runs and branches, remains empty. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -2,8 +2,8 @@
 /*
  * Build a tree of the stacks of all tasks.
  *
- * A frame of a task's stack points to its node, so a call only searches the children of one
- * node. No function here is recursive, because a program may recurse a million times.
+ * Each frame of a task's stack points to a node, so a call only searches the children of this node.
+ * The functions here are not recursive, because a traced program may recurse a million times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void enter(struct calls *c, struct frame *f)
 		n = add_child(parent);
 		n->sym = f->sym;
 	} else if (n != parent->child) {
-		/* Move the latest callee to the front, because it is likely to be called next. */
+		/* Move the callee to the front, because it is likely to be called again. */
 		*at = n->sibling;
 		n->sibling = parent->child;
 		parent->child = n;
@@ -125,7 +125,7 @@ static struct stacks_node *first_leaf(struct stacks_node *n)
 	return n;
 }
 
-/* A node's total is complete when its last child has been added. */
+/* Compute the totals of all nodes. A node's total is complete after adding the last child. */
 static void sum(const struct dump *d, struct stacks_node *root)
 {
 	struct stacks_node *n = first_leaf(root);

@@ -11,10 +11,10 @@
 
 /**
  * struct stacks_node - a function, called along the path of its parents
- * @comm:	a child of the root: the name of its tasks, and @sym is NULL; otherwise NULL
- * @insns:	instructions of the function, without its callees
- * @branches:	branches of the function, without its callees
- * @total:	instructions or branches, with all callees; set by stacks_read()
+ * @comm:	for a child of the root, whose @sym is NULL, the name of the tasks, otherwise NULL
+ * @insns:	number of instructions of the function without its callees
+ * @branches:	number of branches of the function without its callees
+ * @total:	number of instructions or branches including all callees, set by stacks_read()
  */
 struct stacks_node {
 	struct sym		*sym;
@@ -27,11 +27,11 @@ struct stacks_node {
 	uint64_t		total;
 };
 
-/* Run the pipe, and add one child per name of a task to @root. Return the result of pipe_run(). */
+/* Run the pipe, and add a child to @root for each task name. Return the result of pipe_run(). */
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 
-/* Return the node's own instructions or, with d->by_branches, branches. */
+/* Return the node's own number of instructions or, with d->by_branches, of branches. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
 /*
  * Return the children, sorted by name, or NULL for a node without children. The caller frees the

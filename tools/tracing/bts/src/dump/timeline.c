@@ -2,10 +2,11 @@
 /*
  * Compute when calls begin and end.
  *
- * BTS records contain no time. So a task's clock advances by one nanosecond for each instruction,
- * and is set to the time of the task's branch or row if that time is later. The calls are drawn
- * in order, and the width of a call is its number of instructions. A call, a return or a mark
- * takes one nanosecond more, because speedscope confuses events at the same time.
+ * BTS records do not contain times. Therefore, a task's clock advances by one nanosecond for each
+ * instruction. If the time of the task's next branch or row is later, the clock is set to this
+ * time. Calls are drawn in the order of execution, and the width of a call is its number of
+ * instructions. Each call, return and mark needs one additional nanosecond, because speedscope
+ * confuses events with equal times.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 /*
  * The clock of a task
  * @now: the next unused time
- * @insns: the task's instructions when @now was computed
+ * @insns: number of the task's instructions when @now was computed
  * @stack: the newest stack that was passed to timeline.stack()
  */
 struct clock {
@@ -31,7 +32,7 @@ static struct clock *clock_of(struct calls *c)
 	return c->node;
 }
 
-/* Return the next unused time, and mark it as used. */
+/* Return the next unused time, and advance the clock by one nanosecond. */
 static uint64_t tick(struct calls *c)
 {
 	struct clock *k = clock_of(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass calls, with their times, to the formats that draw them.
+ * Pass calls and their times to the formats that draw calls over time.
  *
  * Included by: dump/.
  */
@@ -13,12 +13,12 @@
 
 /**
  * struct timeline - a dump of calls over time
- * @text:	the output; if a write fails, the run ends
- * @begin:	time of the first branch in nanoseconds; callbacks get times relative to @begin
+ * @text:	the output. If a write fails, the run ends
+ * @begin:	time of the first branch in nanoseconds. Callbacks receive times relative to @begin
  * @enter:	called for each call, at f->ts. May be NULL
  * @leave:	called for the end of each call
  * @mark:	called for a guess, and for each row of a task except mappings
- * @stack:	called when a task continues on a stack that it has not used before
+ * @stack:	called when a task continues on a new stack
  * @task:	called for each task, at the end
  * @ctx:	data of the format
  */
@@ -37,8 +37,8 @@ struct timeline {
 };
 
 /*
- * A track contains only nested calls. Calls on different stacks of a task are not nested, so each
- * stack is a track. The number of the first stack's track is the PID.
+ * Return a number for the track of the current stack. Each stack of a task has its own track,
+ * because calls in a track must be nested. The number of the first stack's track is the PID.
  */
 static inline uint64_t timeline_track(const struct calls *c)
 {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make blocks for gdb from the branches of a thread.
+ * Convert the branches of a thread to blocks for gdb.
  *
- * An interrupt or a fault is a branch from an instruction that has not run. The block ends with
- * the last instruction that has run, whose address is not in the trace:
+ * An interrupt or a fault is a branch from an instruction that was not executed. The block before
+ * the interrupt must end with the last executed instruction, whose address is not in the trace:
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
- * So the block stays open until the thread is in user space again. Usually the thread continues
- * at cut_end, and the block continues, too. Otherwise (after a signal) the block is decoded to
- * find the instruction before cut_end, and the block ends there.
+ * Therefore, the block remains open until the thread returns to user space. Usually, the thread
+ * continues at cut_end, and the block continues, too. Otherwise (for example after a signal), the
+ * block is decoded to find the instruction before cut_end, where the block ends.
  *
- * At the end of the run, a last block with only the instruction at the PC is added. For gdb, this
- * is the current instruction, which has not run. If the instruction at the PC caused a fault, the
- * previous block also ends with this instruction, because the instruction was started.
+ * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
+ * this is the current instruction, which has not been executed yet. If the instruction at the PC
+ * caused a fault, the previous block also ends with this instruction, because the processor has
+ * started it.
  */
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If this system call does not return, for example exit(), this is the last PC. */
+	/* Set the last PC in case this is a system call that does not return, such as exit(). */
 	t->pc = s->from + s->length;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The data of bts gdb: a recorded run. gdb steps through the run as if gdb ran the program.
+ * Declare the data of bts gdb, a recorded run. gdb steps through the run as if gdb executed the
+ * program.
  *
  *	trace --position.c--> the place at which the shown run ends, and the process
  *	      --run.c-------> threads, each with its last blocks (blocks.c); files (images.c)
  *	      --server.c----> packets of gdb's remote protocol (packets.c), documents (xfer.c)
  *
- * gdb calls such a history "record btrace", in the format bts. A block is a straight run of
- * code, from the target of a branch to the next branch.
+ * The run is presented as a history of gdb's command "record btrace bts", which consists of blocks.
+ * A block is a straight run of code, from the target of a branch to the next branch.
  *
  * Included by: gdb/, cmd/gdb.c.
  */
@@ -17,7 +18,7 @@
 #include "flow/pipeline.h"
 #include "lib/bytes.h"
 
-/* @end is the address of the last instruction. A gap has @begin 1 and @end 0. */
+/* @end is the address of the last instruction. For a gap, @begin is 1 and @end is 0. */
 struct gdb_block {
 	uint64_t	begin;
 	uint64_t	end;
@@ -28,12 +29,12 @@ struct gdb_block {
  * @tid:	the thread ID
  * @cpu:	the last CPU of the thread
  * @comm:	the thread's last name
- * @pc:		the thread's last PC; 0 if unknown
- * @blocks:	a ring of @room blocks
- * @room:	the size of the ring, at most the session's window
- * @pushed:	the number of all blocks so far; the ring contains the latest
+ * @pc:		the thread's last PC, or 0 if unknown
+ * @blocks:	a ring buffer of @room blocks
+ * @room:	the size of @blocks, at most the session's @window
+ * @pushed:	total number of blocks so far, of which @blocks contains the latest
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
- * @cut_end:	the instruction before which the interrupt came
+ * @cut_end:	the address of the instruction that was not executed because of the interrupt
  * @cut_at:	the place of @cut_end
  */
 struct gdb_thread {
@@ -79,14 +80,15 @@ struct gdb_image {
 
 /**
  * struct gdb_session - a process of a trace, up to a place in the trace
- * @path:	the trace
+ * @path:	the name of the trace
  * @at:		an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
- * @kernel:	show the kernel's branches, too
- * @tgid:	the process, or one of its tasks; 0: the process that ran last before the place
+ * @kernel:	also show branches in the kernel
+ * @tgid:	the process, or one of its tasks. If 0, use the process that ran last before the
+ *		place
  * @current:	the thread that ran last before the place
- * @stop:	the place: the number of branches and rows before it
- * @seen:	the number of branches and rows that have been read
+ * @stop:	the place, as the number of branches and rows before it
+ * @seen:	the number of branches and rows that have been read so far
  * @ts:		the time of the place, in nanoseconds
  * @visit:	the number of branches to user space so far
  * @images:	the mapped files, the latest mapping last
@@ -116,50 +118,50 @@ struct gdb_session {
 	int			kernel_file;
 };
 
-/* position.c: find @stop, @tgid and the threads of the process. False after a message. */
+/* position.c: find @stop, @tgid and the threads of the process. Returns false after a message. */
 bool gdb_find_position(struct gdb_session *g);
 
-/* run.c: fill the threads and the images. False after a message. */
+/* run.c: read the threads and the images. Returns false after a message. */
 bool gdb_read_run(struct gdb_session *g);
 void gdb_free_run(struct gdb_session *g);
 
-/* blocks.c: add a step of the thread. Without @kernel, ignore code of the kernel. */
+/* blocks.c: add a step of the thread. If @kernel is not set, ignore code in the kernel. */
 void gdb_add_step(struct gdb_thread *t, const struct step *s, size_t window, bool kernel);
-/* Note that branches are missing here. */
+/* Add a gap, because branches are missing here. */
 void gdb_add_gap(struct gdb_thread *t, size_t window);
-/* Forget the blocks, because the thread runs another program now. */
+/* Drop all blocks, because the thread runs another program now. */
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* Return the number of kept blocks, or the @nth block before the latest. */
+/* Return the number of stored blocks, or the @nth block before the latest block. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr);
-/* Forget all files that were mapped before the process was last in user space. */
+/* Remove all files that were mapped before the process last ran in user space. */
 void gdb_forget_images(struct gdb_session *g);
-/* Take the first mapped file as the program, because exec() maps the program first. */
+/* Use the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);
-/* Return the program; NULL if unknown. */
+/* Return the program, or NULL if unknown. */
 const struct gdb_image *gdb_program(const struct gdb_session *g);
-/* Return the program's dynamic linker; NULL if there is none. */
+/* Return the program's dynamic linker, or NULL if there is none. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
 /* Read code and constants. Returns the number of bytes that were read. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* kernel_file.c: make an ELF file of the kernel's symbols and code. -1 after a message. */
+/* kernel_file.c: create an ELF file for the kernel. Returns a descriptor, or -1 after a message. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: make the document for qXfer:@object:read:@annex:. False if there is no such document. */
+/* xfer.c: write the document for qXfer:@object:read:@annex:. Returns false if it does not exist. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 
 /* server.c: answer gdb's packets until gdb disconnects. */
 void gdb_serve(struct gdb_session *g, int in, int out);
-/* listen.c: listen on 127.0.0.1, and serve one gdb after another. Returns on failure only. */
+/* listen.c: listen on 127.0.0.1, and serve one gdb after another. Returns only after a failure. */
 int gdb_listen(struct gdb_session *g, unsigned long port);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * List the files that the process has mapped, and read their memory.
+ * List the files that the process has mapped, and read memory from these files.
  *
- * gdb gets only code and constants, the read-only segments of files, because a trace contains
- * no other memory. The segments are extended to whole pages, as in the process. Otherwise gdb,
- * which reads whole lines of its cache, would be a hundred times slower.
+ * gdb can only read code and constants, which are in the read-only segments of files, because a
+ * trace does not contain other memory. The segments are extended to whole pages, as in the process.
+ * Without this extension, gdb would be a hundred times slower, because it reads whole cache lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Note the addresses and constants of a segment that gdb needs. */
+/* Store the addresses and constants of a segment that gdb needs. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;
@@ -60,8 +60,8 @@ static void read_headers(struct gdb_image *i)
 }
 
 /*
- * A file with several executable segments is one image. A file that is mapped again moves to the
- * end of the list.
+ * Add a file. If the file has several executable segments, it is a single image. If the file is
+ * mapped again, move it to the end of the list.
  */
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr)
 {
@@ -143,7 +143,7 @@ const struct gdb_image *gdb_interpreter(const struct gdb_session *g)
 	return NULL;
 }
 
-/* The file may end inside the last page. Fill the rest of the page with 0. */
+/* Read from read-only segments. If the file ends inside the last page, fill the page with 0. */
 static size_t read_constants(const struct gdb_image *i, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	const struct object *o = i->object;
@@ -185,7 +185,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 
 	if (is_kernel(addr))
 		return read_kernel(g, addr, bytes, size);
-	/* If files overlap, the latest mapping applies. */
+	/* If mappings overlap, read from the latest mapping. */
 	for (size_t n = g->nr_images; n-- && !done;)
 		done = read_constants(&g->images[n], addr - g->images[n].bias, bytes, size);
 	return done;

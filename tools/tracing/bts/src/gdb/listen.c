@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listen for gdb on a port that is open only to this machine, because any program that connects
- * can read the run and its code.
+ * Listen for gdb on a local port. The port is only accessible from this machine, because any
+ * program that connects can read the run and its code.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read and send packets of gdb's remote protocol: $DATA#SUM. SUM is the sum of the bytes of DATA,
- * as two hexadecimal digits. Until gdb switches acknowledgements off, each packet is acknowledged
- * with + or, if the sum is wrong, with -.
+ * Read and send packets of gdb's remote protocol. A packet is $DATA#SUM, where SUM is the sum of
+ * the bytes of DATA, as two hexadecimal digits. Until gdb switches acknowledgements off, each
+ * packet is acknowledged with + or, if the sum is wrong, with -.
  *
- * The trace is read before the first reply. If gdb waits too long for a reply, gdb sends the
- * packet again, or sends a -. So only the last of equal packets in the buffer is answered, and
- * a - that arrived before the reply is ignored.
+ * The first reply is late, because the trace is read before. If gdb waits too long for a reply, gdb
+ * sends the packet again, or sends a -. Therefore, if the buffer contains a packet several times,
+ * only the last one is answered, and a - that arrived before the reply is ignored.
  *
- * The input is not trusted. A packet that is too long is read to its end and reported as bad,
- * and bytes between packets are skipped.
+ * The input is not trusted. A packet that is too long is read until its end and reported as bad.
+ * Bytes between packets are skipped.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static int digit(int c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read DATA#SUM after the $. False if gdb has disconnected. */
+/* Read DATA#SUM after the $. Returns false if gdb has disconnected. */
 static bool read_data(struct packets *p, size_t *size, uint8_t *sum, int *sent)
 {
 	int c, high, low;
@@ -71,7 +71,7 @@ static bool read_data(struct packets *p, size_t *size, uint8_t *sum, int *sent)
 		*sum += c;
 		if (*size < PACKET_MAX)
 			p->packet[*size] = c;
-		/* A size of PACKET_MAX + 1 tells the caller that the packet is too long. */
+		/* If the packet is too long, return the size PACKET_MAX + 1. */
 		*size += *size <= PACKET_MAX;
 	}
 	high = next_byte(p);

@@ -18,9 +18,9 @@
  * struct packets - a connection
  * @in:		descriptor for gdb's packets
  * @out:	descriptor for replies
- * @acks:	acknowledge each packet, until gdb switches acknowledgements off
- * @input:	a buffer of @input_size bytes; the bytes from @input_at to the end are unread
- * @input_old:	the bytes before this index arrived before the last reply was sent
+ * @acks:	acknowledge each packet. Set until gdb switches acknowledgements off
+ * @input:	a buffer of @input_size bytes, of which the bytes from @input_at are unread
+ * @input_old:	bytes in @input before this index arrived before the last reply was sent
  * @packet:	the packet, with a 0 after its last byte
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */
@@ -39,13 +39,13 @@ struct packets {
 
 enum packet_status {
 	PACKET_GOOD,
-	PACKET_BAD,		/* too long, or with a 0 in it */
+	PACKET_BAD,		/* too long, or contains a 0 */
 	PACKET_END,		/* gdb has disconnected */
 };
 
 /* Read the next packet into @packet. */
 enum packet_status packet_read(struct packets *p);
-/* Send a reply, cut after PACKET_MAX bytes. False if gdb has disconnected. */
+/* Send at most PACKET_MAX bytes as a reply. Returns false if gdb has disconnected. */
 bool packet_reply(struct packets *p, const char *data, size_t size);
 
 /* Read a hexadecimal number of at most 64 bits, and advance @text. */

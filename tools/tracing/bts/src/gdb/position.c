@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the place at which the run ends for gdb: the end of the trace, a time, or the last event
- * with a name. The place is the number of branches and rows before it, because this number is
- * the same in each pass over a trace.
+ * Find the place at which the run ends for gdb. This is the end of the trace, a given time, or the
+ * last event with a given name. The place is stored as the number of branches and rows before it,
+ * because this number is the same in each pass over a trace.
  *
- * gdb sees one process: the chosen process, or the process that ran last before the place.
+ * gdb can only see one process, which is the process of the user's choice or, without a choice, the
+ * last process that ran before the place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,11 @@
 #include "gdb.h"
 
 /**
- * struct search - the first pass
+ * struct search - the state of the first pass over the trace
  * @event:	the name of the event, or NULL
  * @until:	the time, in nanoseconds
- * @seen:	branches and rows so far
- * @last:	the wanted task that was noted last
+ * @seen:	number of branches and rows so far
+ * @last:	the task to show that has run last so far
  */
 struct search {
 	struct gdb_session	*g;
@@ -53,7 +54,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	return 0;
 }
 
-/* Report whether the row is the event that was given as EVENT or as SYSTEM:EVENT. */
+/* Report whether the row is the event @event, which may be EVENT or SYSTEM:EVENT. */
 static bool is_event(const struct row *row, const char *event)
 {
 	const char *colon = strrchr(event, ':'), *name = colon ? colon + 1 : event;
@@ -72,7 +73,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* A loss may be the last row of the run, and is shown, too. */
+	/* Include a loss, which gdb shows, too, and which may be the last row of the run. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST)
 		note(s, t, row->ts);
 	return 0;
@@ -102,7 +103,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* bts report prints microseconds, so include all rows with this printed time. */
+/* Parse a place. A time includes all rows for which bts report prints the same microsecond. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;
@@ -147,7 +148,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* If the file is damaged, report the damage, and show everything before it. */
+	/* If the file is damaged, report the damage, but show the run before the damage. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the trace a second time, up to the place that position.c has found. Make the blocks of
- * each thread, and find the files that the process has mapped at this place.
+ * Read the trace a second time, up to the place that position.c has found. Create the blocks of
+ * each thread, and list the files that the process has mapped at this place.
  *
- * A row for [vdso] shows that exec() has replaced all mappings, so the mappings from before the
- * system call are forgotten. If the program has changed, earlier blocks are dropped, because gdb
- * knows one program at a time. (The kernel also reports all mappings when recording continues
- * after a pause. Then the program has not changed.)
+ * A row for [vdso] shows that exec() has replaced all mappings, so all mappings from before the
+ * system call are removed. If the program has changed, earlier blocks are dropped, because gdb can
+ * only handle one program. (The kernel also reports all mappings when recording continues after a
+ * pause. In this case, the program has not changed.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* All tasks of other processes share this thread. */
+/* A thread that stands for the tasks of all other processes. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)
@@ -41,11 +41,11 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		g->visit += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
-	/* Stop here, because a later mapping would replace a mapping that is valid here. */
+	/* Stop here, because later mappings could replace mappings that are valid here. */
 	return ++g->seen == g->stop;
 }
 
-/* A gap inside the kernel is not a gap of the program. */
+/* Report whether branches are missing. Ignore a gap in the kernel unless the kernel is shown. */
 static bool is_missing(const struct gdb_session *g, const struct row *row)
 {
 	if (row->type == ROW_LOST)
@@ -146,7 +146,7 @@ bool gdb_read_run(struct gdb_session *g)
 	if (pipe_run(&g->pipe))
 		return false;
 	end_threads(g);
-	/* A trace may have no row for the vDSO. */
+	/* If there was no row for the vDSO, choose the program now. */
 	if (!g->program)
 		gdb_choose_program(g);
 	if (!g->nr_threads) {

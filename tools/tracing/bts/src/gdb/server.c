@@ -2,11 +2,11 @@
 /*
  * Answer gdb's packets about a recorded run.
  *
- * gdb reads the blocks of a thread once, and moves through them without further packets. Replies
- * contain the threads, the last PC of each thread, and the memory of the files. Other registers
- * are unavailable, and nothing can be written. If gdb continues past the end, the reply is that
- * the history ends. The reply to an unknown packet is empty, as the protocol requires, and the
- * reply to a malformed packet is an error.
+ * gdb reads the blocks of a thread once, and steps through the blocks without further packets.
+ * Replies contain the threads, the last PC of each thread, and the memory of files. Registers other
+ * than the PC are unavailable, and gdb cannot write registers or memory. If gdb continues past the
+ * end, the reply reports the end of the history. The reply to an unknown packet is empty, as the
+ * protocol requires. The reply to a malformed packet is an error.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@
 /**
  * struct server - a session with gdb
  * @thread:	the thread that gdb has selected
- * @document:	the document that gdb reads
+ * @document:	the document that gdb is reading
  * @name:	the object and annex of @document
- * @of:		the thread of @document
- * @gone:	the session ends
+ * @of:		the thread that @document describes
+ * @gone:	gdb has disconnected, or has requested the end of the session
  */
 struct server {
 	struct gdb_session	*g;
@@ -45,7 +45,7 @@ static void reply(struct server *s, const char *text)
 		s->gone = true;
 }
 
-/* Parse a hexadecimal number, or -1. */
+/* Parse an ID, which is a hexadecimal number or -1. */
 static bool parse_id(const char **text, int64_t *id)
 {
 	uint64_t number;
@@ -59,7 +59,7 @@ static bool parse_id(const char **text, int64_t *id)
 	return true;
 }
 
-/* Parse pPID.TID, pPID or TID. 0 and -1 match any thread. NULL if no thread matches. */
+/* Parse pPID.TID, pPID or TID, where 0 and -1 match any thread. Return NULL without a match. */
 static const struct gdb_thread *parse_thread(const struct server *s, const char *text)
 {
 	int64_t tgid = 0, tid = -1;
@@ -79,7 +79,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* Report that the thread has stopped, which always means the end of the history. */
+/* Report that the thread has stopped. A thread only stops at the end of the history. */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];
@@ -102,7 +102,7 @@ static void is_alive(struct server *s, const char *text)
 	reply(s, parse_thread(s, text) ? "OK" : ERROR_THREAD);
 }
 
-/* The reply contains general registers, PC, flags and segments. Only the PC is known. */
+/* Send the general registers, PC, flags and segments. All except the PC are unavailable. */
 static void read_registers(struct server *s, const char *text)
 {
 	const struct gdb_image *program = gdb_program(s->g);
@@ -148,7 +148,7 @@ static void read_memory(struct server *s, const char *text)
 	reply(s, line);
 }
 
-/* Make the document, unless gdb is reading another piece of the same document. */
+/* Write the document, unless it is the document that gdb is already reading. */
 static bool open_document(struct server *s, const char *object, const char *annex)
 {
 	char *name = mem_format("%s:%s", object, annex);
@@ -170,7 +170,7 @@ static bool open_document(struct server *s, const char *object, const char *anne
 	return true;
 }
 
-/* Send a piece of the document. The protocol requires that } $ # and * are escaped. */
+/* Send a piece of the document, in which the characters }, $, # and * must be escaped. */
 static void reply_piece(struct server *s, uint64_t offset, uint64_t length)
 {
 	static char piece[PACKET_MAX];
@@ -305,7 +305,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* Accept breakpoints (0 and 1), which gdb finds in the history by itself. Refuse watchpoints. */
+/* Accept breakpoints (types 0 and 1), which gdb itself finds in the history. Reject watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");
@@ -323,7 +323,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* The first entry whose text is the beginning of the packet answers the packet. */
+/* The first entry whose @text is at the beginning of the packet answers the packet. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make the documents that gdb reads with qXfer: the target, its threads, its files, and the blocks
- * of a thread. gdb's DTDs define the documents: btrace.dtd, library-list-svr4.dtd and others in
- * gdb/features.
+ * Write the documents that gdb reads with qXfer. They describe the target, its threads, its files,
+ * and the blocks of a thread. gdb's source defines these documents in gdb/features, for example in
+ * btrace.dtd and library-list-svr4.dtd.
  */
 #include <elf.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "lib/path.h"
 #include "gdb.h"
 
-/* Print a name in an attribute. XML does not allow control characters. */
+/* Print a name as an XML attribute, which must not contain control characters. */
 static void print_name(FILE *out, const char *name)
 {
 	for (; *name; name++) {
@@ -26,7 +26,7 @@ static void print_name(FILE *out, const char *name)
 	}
 }
 
-/* Name only the architecture, because gdb knows the registers of each architecture. */
+/* Print only the architecture's name, because gdb knows the registers of each architecture. */
 static void print_target(FILE *out, const struct gdb_session *g)
 {
 	const struct gdb_image *program = gdb_program(g);
@@ -67,7 +67,7 @@ static bool same_bytes(const struct object *o, const char *path)
 	return same;
 }
 
-/* Find the path at which the file was mapped or, if that file differs now, its archived copy. */
+/* Return the path at which the file was mapped or, if this file has changed, the archived copy. */
 static bool file_name(const struct object *o, char path[PATH_MAX])
 {
 	if (!o->read_path)
@@ -79,7 +79,7 @@ static void print_library(FILE *out, const char *name, uint64_t bias, uint64_t d
 {
 	fputs("<library lmid=\"0x0\" name=\"", out);
 	print_name(out, name);
-	/* The address of the link map is unknown, so use a value that no other file has. */
+	/* The address of the link map is unknown, so use a value that is unique for each file. */
 	fprintf(out, "\" lm=\"0x%llx\" l_addr=\"0x%llx\" l_ld=\"0x%llx\"/>",
 		(unsigned long long)(bias + dynamic), (unsigned long long)bias,
 		(unsigned long long)(bias + dynamic));
@@ -116,8 +116,8 @@ static void print_libraries(FILE *out, const struct gdb_session *g)
 }
 
 /*
- * The auxiliary vector tells gdb where the program and its dynamic linker are. Without the
- * linker's address, gdb would assume that the code at the PC is the linker.
+ * Print the auxiliary vector, which contains the addresses of the program and its dynamic linker.
+ * Without the linker's address, gdb would assume that the code at the PC is the linker.
  */
 static void print_auxv(FILE *out, const struct gdb_session *g)
 {
@@ -153,7 +153,7 @@ static void print_blocks(FILE *out, const struct gdb_thread *t)
 	fputs("</btrace>", out);
 }
 
-/* A recorded run never grows, so the annexes new and delta are empty. */
+/* Print the blocks. The annexes "new" and "delta" are empty, because a recorded run never grows. */
 static void print_btrace(FILE *out, const struct gdb_thread *t, const char *annex)
 {
 	static const struct gdb_thread empty;
