@@ -62,8 +62,8 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 		const char *path)
 {
 	/*
-	 * Do not replace a file with this name, which must be the same file, because the name
-	 * contains the build ID or, for a file without a build ID, the path.
+	 * If the archive already contains the name, do not write the file again. The name contains
+	 * the build ID or, for a file without a build ID, the path.
 	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
@@ -87,7 +87,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* Copy the dump of a JIT compiler. The dump has no build ID, so its name contains the PID. */
+/* Copy the dump of a JIT compiler. A dump has no build ID, so the file's name contains the PID. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);

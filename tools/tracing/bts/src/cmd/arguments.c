@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the options that most commands share: the file, and filters for branches.
- * The common options and the command's options are merged into one table for getopt_long().
+ * Parse the options for the file and the filters, which are common to most commands. The common
+ * options and the command's options are merged into one table for getopt_long().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* These numbers differ from the numbers of all commands' own options. */
+/* Use numbers that no command uses for its own options. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {

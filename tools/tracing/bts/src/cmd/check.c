@@ -185,7 +185,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Nehalem to Ivy Bridge have these errata. */
+/* Processors from Nehalem to Ivy Bridge have these errata. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {

@@ -87,7 +87,7 @@ struct bts_trace *command_trace(const struct options *o)
 
 	for (size_t i = 0; !ret && i < o->nr_given; i++)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
-	/* Show no progress on a terminal to which the command prints rows all the time. */
+	/* Do not show the progress on a terminal that also receives the rows. */
 	if (!ret && !terminal_shares_output())
 		bts_on_progress(trace, terminal_progress);
 	if (!ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare the functions that all commands that read a trace use, except the pipeline's functions.
+ * Declare common functions of the commands that read a trace. For the pipeline, see
+ * flow/pipeline.h.
  *
  * Included by: cmd/.
  */
@@ -54,8 +55,8 @@ int command_operand(const char **operand, const char *command, int argc, char **
 int command_trace_name(const char **trace, const char *command, int argc, char **argv);
 
 /*
- * If no -i names the trace, store the operand as the trace's name. Returns STATUS_OK, or
- * STATUS_MISUSE after a message if more arguments remain.
+ * Store the operand as the trace's name, unless the option -i has set the name. Returns STATUS_OK,
+ * or STATUS_MISUSE after a message if more arguments remain.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 
@@ -72,11 +73,11 @@ int print_failure(const char *path, int code, const char *text);
 
 /* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open the file of -o or, without -o, standard output. Returns NULL after a message. */
+/* Open the output, which is the file of -o or standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);
-/* Print the summary of a command that has -o, and close @out and @pipe. Returns the exit status. */
+/* Print the summary of a command with -o, and close @out and @pipe. Returns the exit status. */
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif

@@ -54,12 +54,12 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* A word in capitals is a kind of argument. Keep only the first kind. */
+		/* Ignore a second kind of argument, which is a word in capitals. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* The text describes only the first value. */
+		/* Drop the text, which describes only the first value. */
 		*o->text = 0;
 		return;
 	}

@@ -7,8 +7,8 @@
  *
  * A line that did not run is listed with a count of 0 if the debug information contains the line. A
  * conditional jump has two branches, taken and not taken. If the jump never ran, both counts are
- * "-". Such jumps are found by decoding the functions. A file whose source is not on this machine
- * is left out, because genhtml would stop at this file.
+ * "-". Jumps that never ran are found by decoding the functions. A file whose source is not on this
+ * machine is left out, because genhtml would stop at this file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* The first look-up reads the object's lines. */
+	/* Look up a line first, because this reads the line table of the object. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)

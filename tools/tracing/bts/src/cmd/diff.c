@@ -52,7 +52,7 @@ struct diff {
 	const char		*html;
 };
 
-/* Print the result, or write the page. Return STATUS_OK or STATUS_FAILURE. */
+/* Print the result, or write the HTML page. Return STATUS_OK or STATUS_FAILURE. */
 static int show(const struct diff *d)
 {
 	const struct comparison *c = &d->comparison;
@@ -172,7 +172,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* With "-", getopt_long() returns operands in order, so --against can separate operands. */
+	/* The "-" makes getopt_long() return operands in order, as --against requires. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,

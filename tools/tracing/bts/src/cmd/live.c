@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make short recordings, one after the other.
- *
- *	bts record -p PIDS (or -a), S seconds, SIGINT -> trace -> shown -> removed
+ * Make short recordings, one after the other. Each recording runs bts record with -p or -a, and
+ * ends with SIGINT after some seconds. Then the trace is shown and removed.
  *
  * Nothing is recorded while a trace is processed and shown. Without such pauses, branches would be
  * lost, or tasks would have to wait, if bts were slower than the tasks.

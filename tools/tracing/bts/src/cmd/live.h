@@ -12,8 +12,8 @@
 /**
  * struct live - recordings of the tasks in @options, or of all tasks
  * @seconds:	duration of each recording
- * @count:	number of recordings; 0: until a signal
- * @show:	called with the trace after each recording. If the result is not 0, the run ends
+ * @count:	number of recordings, or 0 to continue until a signal
+ * @show:	called with the trace after each recording, until the result is not 0
  */
 struct live {
 	const struct options		*options;

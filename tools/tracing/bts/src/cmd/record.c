@@ -164,7 +164,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return the descriptors to poll: signals, write failures, and one for each target. */
+/* Return the descriptors to poll, for signals, write failures and each target. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));

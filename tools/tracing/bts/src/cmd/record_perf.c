@@ -9,8 +9,8 @@
  *	finish		detach from the tasks, write the file, and print the summary
  *
  * The format of the file is trace.dat, as with the tracer. In the section of bts record, the line
- * "backend:" lists the limits of the trace. The line "kernel_ends:" contains "present" if branches
- * may begin or end in the kernel, otherwise "absent".
+ * "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
+ * branches may begin or end in the kernel, otherwise "absent".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ struct perf_recording {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options for which perf cannot record, or records branches in the wrong task. */
+/* Reject options that perf does not support, or that would assign branches to wrong tasks. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";

@@ -9,8 +9,9 @@
  *		job		see record/vm.c
  *		trace.dat	renamed to FILE; so are trace.dat.1 (--rearm) and the archives
  *
- * If root records into a directory of another user, that user could replace FILE.vm-XXXXXX. So the
- * machine and this file access FILE.vm-XXXXXX only through a descriptor, not by name.
+ * If root records into a directory of another user, that user could replace FILE.vm-XXXXXX.
+ * Therefore, the machine and this file access FILE.vm-XXXXXX only through a descriptor, not by
+ * name.
  *
  * Signals are passed to bts inside the machine, which ends the recording as on a real machine.
  */
@@ -51,7 +52,7 @@ struct vm_recording {
 	char				*run;		/* the program that starts the machine */
 	char				*dir;		/* FILE.vm-XXXXXX */
 	int				dir_fd;
-	int				device;		/* open non-regular output, or -1 */
+	int				device;		/* a non-regular output, or -1 */
 	int				signals;
 	pid_t				child;
 	int				status;		/* from waitpid() */

@@ -14,9 +14,9 @@
 #include "record/writer.h"
 #include "record_repeat.h"
 
-/* record_perf.c: bts record --backend perf or intel_bts. */
+/* record_perf.c: implement bts record --backend perf or intel_bts. */
 struct record_result record_with_perf(const struct record_options *options);
-/* record_vm.c: bts record --backend vm. */
+/* record_vm.c: implement bts record --backend vm. */
 struct record_result record_with_vm(const struct record_options *options);
 
 /*

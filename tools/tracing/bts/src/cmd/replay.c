@@ -41,7 +41,7 @@ struct replay {
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call was shown */
-	/* The delayed line: the task and the frame whose first line has not been printed yet. */
+	/* The task and the frame whose first line is delayed. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };
@@ -177,7 +177,7 @@ static void print_pending(struct replay *r)
 
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
-/* Return flags that tell whether -F or -N names the function, and store them in the function. */
+/* Return the flags of a function for -F and -N, and store the flags in the function. */
 static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
 	void **user = bts_sym_user(s);
@@ -202,7 +202,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return the level of a new frame, which is 0 outside the function of -F or inside that of -N. */
+/* Return a new frame's level, or 0 outside of -F's function or inside of -N's function. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {
@@ -269,7 +269,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	return enough(r);
 }
 
-/* Print a line inside the task's innermost call, unless this call is hidden. */
+/* Print a task's new stack inside the task's innermost call, unless this call is hidden. */
 static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;

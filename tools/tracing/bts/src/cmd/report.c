@@ -38,7 +38,7 @@ struct kept {
 /**
  * struct report - the state of the command
  * @tail:	the number of rows to keep, or 0
- * @kept:	the last rows. Row number n is at index n % @tail
+ * @kept:	the last rows, where row number n is at index n % @tail
  */
 struct report {
 	struct text		*text;
@@ -70,7 +70,7 @@ static bool line_of(const struct report *r, const struct bts_branch *b, const ch
 	return r->lines && !bts_line(r->trace, &b->from, file, line);
 }
 
-/* Return an inlined function at the place, or NULL. The outermost has the @depth 0. */
+/* Return an inlined function at the place, or NULL. @depth is 0 for the outermost function. */
 static const struct bts_sym *inlined(const struct report *r, const struct bts_place *place,
 				     unsigned int depth)
 {

@@ -3,7 +3,7 @@
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
  * The pipeline counts how often each step was executed. At the end, the count of each step is added
- * to the sums of all its instructions. So the sums are exact.
+ * to the sums of all its instructions. Therefore, the sums are exact.
  *
  * A loop is identified by the target of backward jumps inside a function. The loop's count is the
  * number of these jumps.

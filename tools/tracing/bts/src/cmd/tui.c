@@ -25,7 +25,7 @@ static const char usage[] =
 
 /**
  * struct tuis - the traces to browse
- * @paths:	the names of the traces. The second name may be NULL
+ * @paths:	the names of one or two traces
  */
 struct tuis {
 	const char		*paths[2];

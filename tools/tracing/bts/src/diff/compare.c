@@ -80,7 +80,7 @@ int compare(struct comparison *c, const struct options *options)
 {
 	int status = STATUS_OK;
 
-	/* -k implies --all, because only --all compares branches in the kernel. */
+	/* The option -k implies --all, which includes branches in the kernel. */
 	c->forest.all |= options->kernel;
 	for (unsigned int side = 0; side < 2; side++) {
 		c->run[side].forest = &c->forest;

@@ -20,7 +20,7 @@ struct compared {
 
 /**
  * struct comparison - a comparison of two runs
- * @rows:	maximum number of differences to show for each pair of tasks; 0: all
+ * @rows:	maximum number of differences to show for each pair of tasks, or 0 for all
  * @besides:	set @beside of each pair of tasks
  */
 struct comparison {

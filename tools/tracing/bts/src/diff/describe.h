@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare what the files that find and describe differences share.
+ * Declare functions and types for the files that find and describe differences.
  *
  * Included by: diff/.
  */

@@ -193,7 +193,7 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
 }
 
-/* Count the calls inside a pair that began after @calls calls. */
+/* Advance s->calls over @times repetitions of a pair that began after @calls calls. */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
 {
@@ -201,7 +201,7 @@ static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t no
 		s->calls[side] = calls[side] + calls_of(s, nodes[side]) * times;
 }
 
-/* Compare a pair as in find_new_pair(), but use the earlier result for a known pair. */
+/* Compare a pair as in find_new_pair(), but reuse the result of an earlier comparison. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {

@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* End the recalling of all calls, because the pipeline is about to free all steps. */
+/* End all recalls, because the pipeline is about to free all steps. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

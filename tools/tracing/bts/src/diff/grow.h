@@ -18,8 +18,8 @@
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt cut a straight run at @resume. @start and @insns describe the first
- *		part
+ * @cut:	an interrupt cut a straight run, which continues at @resume and is described so far
+ *		by @start and @insns
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0

@@ -177,8 +177,9 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * Write the first part of the straight run in which the two runs meet, from @begin or, if @begin is
- * NULL, from its start, up to the first instruction that both runs execute.
+ * Write the first part of the straight run in which the two runs meet. This part begins at @begin
+ * or, if @begin is NULL, with the straight run. It ends before the first instruction that both runs
+ * execute.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)

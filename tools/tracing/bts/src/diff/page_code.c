@@ -13,7 +13,7 @@
 #include "symbols/code.h"
 #include "page.h"
 
-/* The number of lines before and after a place. */
+/* The number of source lines to show before and after a place. */
 #define AROUND	4
 
 static const char *base_name(const char *path)

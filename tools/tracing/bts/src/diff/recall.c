@@ -140,8 +140,8 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 }
 
 /*
- * Report whether the effect of the branch is not limited to the frames of its own call, as for
- * setjmp(), switches of stacks, and jumps into the middle of another function.
+ * Report whether the branch affects more than the frames of its own call. Examples are setjmp(),
+ * switches of stacks, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Remember the branches of whole calls, so that a call that repeats an earlier call uses its tree.
+ * Remember the branches of whole calls, so that the tree of an earlier call can be used again.
  *
  * Included by: diff/.
  */
@@ -20,8 +20,9 @@
  *
  * The lists grow on demand, because there may be thousands of tasks.
  *
- * @log:	tokens of the latest branches, with room for @log_room tokens. Of @nr_log branches
- *		so far, the first @base are no longer in @log
+ * @log:	tokens of the latest branches, with room for @log_room tokens
+ * @nr_log:	number of branches so far
+ * @base:	number of old branches that are no longer in @log
  * @broken:	calls that began before the branch with this number are not remembered
  * @site:	number of the call's struct site, plus 1, or 0 if no call is being recalled
  * @state:	the state for the latest branch of the call
@@ -81,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Do not remember the current calls, because of an event that is not in the log. */
+/* Store that an event is not in the log, so that the current calls are not remembered. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
@@ -98,7 +99,7 @@ bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* End a recall, because the call is new. Remove the call's branches from the log. */
+/* End a recall, because the call is new, and remove the call's branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

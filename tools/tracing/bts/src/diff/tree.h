@@ -2,8 +2,8 @@
 /*
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
- * An element of a sequence is a number, either of a token, which is a branch, or, with NODE_BIT, of
- * a node. The types of nodes are:
+ * An element of a sequence is the number of a token or, if NODE_BIT is set, of a node. A token is a
+ * branch. The types of nodes are:
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
@@ -87,8 +87,8 @@ struct node {
 
 /**
  * struct function - a function, or code without a symbol
- * @within:	with --inline: the inlined call whose code calls the function, or NULL
- * @base:	the number of the struct function for the same function without @within
+ * @within:	with --inline, the inlined call whose code calls the function, or NULL
+ * @base:	the index of the same function without @within
  * @noise:	NOISE_* if calls of the function are compared without the branches inside, or 0
  * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker

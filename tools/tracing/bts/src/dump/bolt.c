@@ -71,7 +71,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Return a list, indexed like the object's symbols, of the numbers of its local functions. */
+/* Return the numbers of the object's local functions, as a list indexed like the symbols. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));

@@ -3,10 +3,10 @@
  * Store the build of each file whose branches were added, because branches of different builds
  * cannot be added.
  *
- * A file is identified by the name in --dso or, without --dso, by its path. (The paths of a file
- * may differ between traces.) A build is identified by its build ID or, without build ID, by the
- * size of the file. The kernel's build is identified by the path of the vmlinux, whose build ID has
- * already been compared with the kernel's build ID in each trace.
+ * A file is identified by the name in --dso, because the file's path may differ between traces.
+ * Without --dso, the path identifies the file. A build is identified by its build ID or, without
+ * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux,
+ * whose build ID has already been compared with the kernel's build ID in each trace.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ struct build;
 
 /**
  * struct dump - a run of bts dump
- * @pipe:	the open trace. Each format sets the consumer and runs the pipe
+ * @pipe:	the open trace, whose consumer each format sets
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
  * @bills:	collects the summaries of the traces

@@ -6,7 +6,7 @@
  *
  * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
  * are not drawn, because they are too narrow or too deep. The script in the picture handles clicks.
- * It only runs if the picture is opened directly, not as an image in a document.
+ * The script only runs if the picture is opened directly, not as an image in a document.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -112,7 +112,7 @@ struct bts_record {
  * @began:	the time of the first branch in @chunk
  * @nr_chunk:	the number of branches in @chunk
  * @nr_tasks:	the number of tasks whose names have been written
- * @maps:	the mappings that have been written. key: object, address, process
+ * @maps:	the mappings that have been written, by object, address and process
  */
 struct perf_dump {
 	const struct pipe	*pipe;
@@ -271,7 +271,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Skip the mappings if the last process at this step was the same. */
+	/* Skip the mappings if this process was also the last one to execute the step. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

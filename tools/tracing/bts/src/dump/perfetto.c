@@ -52,7 +52,7 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* A message in memory. Its length is written first, so the message must be complete by then. */
+/* Collect a message in memory, because the message's length must be written first. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];

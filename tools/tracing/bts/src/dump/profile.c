@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write profiles of one file by address, as other tools create from LBR. A profile contains all
- * executed straight runs and branches, and how often each was executed.
+ * Write profiles of one file by address. Other tools create such profiles from LBR. A profile
+ * contains all executed straight runs and branches, and how often each was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file

@@ -13,9 +13,9 @@
 
 /**
  * struct timeline - a dump of calls over time
- * @text:	the output. If a write fails, the run ends
- * @begin:	time of the first branch in nanoseconds. Callbacks receive times relative to @begin
- * @enter:	called for each call, at f->ts. May be NULL
+ * @text:	the output, where a failed write ends the run
+ * @begin:	time of the first branch in nanoseconds, to which the callbacks' times are relative
+ * @enter:	called for each call, at f->ts, or NULL
  * @leave:	called for the end of each call
  * @mark:	called for a guess, and for each row of a task except mappings
  * @stack:	called when a task continues on a new stack

@@ -14,7 +14,7 @@
  * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
  * this is the current instruction, which has not been executed yet. If the instruction at the PC
  * caused a fault, the previous block also ends with this instruction, because the processor has
- * started it.
+ * started the instruction.
  */
 #include <stdlib.h>
 

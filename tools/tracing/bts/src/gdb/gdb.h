@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare the data of bts gdb, a recorded run. gdb steps through the run as if gdb executed the
- * program.
+ * Declare the data of bts gdb, a recorded run. The user steps through the run as if gdb executed
+ * the program.
  *
  *	trace --position.c--> the place at which the shown run ends, and the process
  *	      --run.c-------> threads, each with its last blocks (blocks.c); files (images.c)
@@ -84,7 +84,7 @@ struct gdb_image {
  * @at:		an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the process, or one of its tasks. If 0, use the process that ran last before the
+ * @tgid:	the process, or one of its tasks, or 0 for the process that ran last before the
  *		place
  * @current:	the thread that ran last before the place
  * @stop:	the place, as the number of branches and rows before it

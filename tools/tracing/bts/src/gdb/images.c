@@ -4,7 +4,7 @@
  *
  * gdb can only read code and constants, which are in the read-only segments of files, because a
  * trace does not contain other memory. The segments are extended to whole pages, as in the process.
- * Without this extension, gdb would be a hundred times slower, because it reads whole cache lines.
+ * Without this extension, gdb would be a hundred times slower, because gdb reads whole cache lines.
  */
 #include <stdlib.h>
 #include <string.h>

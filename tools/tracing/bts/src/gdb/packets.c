@@ -6,7 +6,7 @@
  *
  * The first reply is late, because the trace is read before. If gdb waits too long for a reply, gdb
  * sends the packet again, or sends a -. Therefore, if the buffer contains a packet several times,
- * only the last one is answered, and a - that arrived before the reply is ignored.
+ * only the last one is answered. A - that arrived before the reply is ignored.
  *
  * The input is not trusted. A packet that is too long is read until its end and reported as bad.
  * Bytes between packets are skipped.

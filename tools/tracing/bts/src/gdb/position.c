@@ -4,8 +4,8 @@
  * last event with a given name. The place is stored as the number of branches and rows before it,
  * because this number is the same in each pass over a trace.
  *
- * gdb can only see one process, which is the process of the user's choice or, without a choice, the
- * last process that ran before the place.
+ * gdb can only see one process. Unless the user chooses a process, this is the last process that
+ * ran before the place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* Include a loss, which gdb shows, too, and which may be the last row of the run. */
+	/* Include losses, because gdb shows a loss even if it is the last row of the run. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST)
 		note(s, t, row->ts);
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the documents that gdb reads with qXfer. They describe the target, its threads, its files,
- * and the blocks of a thread. gdb's source defines these documents in gdb/features, for example in
- * btrace.dtd and library-list-svr4.dtd.
+ * Write the documents that gdb reads with qXfer. These documents describe the target, its threads,
+ * its files, and the blocks of a thread. The formats are defined in gdb/features in gdb's source,
+ * for example in btrace.dtd and library-list-svr4.dtd.
  */
 #include <elf.h>
 #include <limits.h>

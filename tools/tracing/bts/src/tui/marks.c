@@ -2,10 +2,10 @@
 /*
  * Find the places of differences among the calls of a task.
  *
- * The compared trees (diff/tree.h) do not contain all calls of a task. For example, they contain a
- * system call only as a branch. A second pass over the trace counts those calls that diff/grow.c
- * has added to the trees. The place of a difference is given by the number of calls before it, and
- * by how many of these calls have not ended there.
+ * The compared trees (diff/tree.h) do not contain all calls of a task. For example, the trees
+ * contain a system call only as a branch. A second pass over the trace counts those calls that
+ * diff/grow.c has added to the trees. The place of a difference is given by the number of calls
+ * before it, and by how many of these calls have not ended there.
  */
 #include <stdlib.h>
 

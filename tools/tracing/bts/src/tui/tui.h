@@ -59,11 +59,11 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
- * @by_stack:	key: task, stack. calls: the number of the tree, plus 1
+ * @by_stack:	the number of each tree, plus 1, by task and stack
  * @nr_nodes:	the number of nodes in all trees
- * @by_function: key: function. The sums of each function
+ * @by_function: sums by function
  * @functions:	the sums of @by_function, sorted by instructions
- * @lines:	key: function, line, name of the file. The sums of each line
+ * @lines:	sums by function, line and file name
  * @count:	the count of the step that is being added
  * @marks:	the differences between this run and the other run, or NULL
  * @markers:	the state of each task, with the next difference

@@ -11,9 +11,9 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * To find the executed instructions that loaded the error number, and the conditional jumps of the
- * same function around these instructions, the code is decoded. Decoding also finds jumps that were
- * not taken, which the trace does not contain.
+ * The code is decoded to find the executed instructions that loaded the error number, and the
+ * conditional jumps of the same function around these instructions. Decoding also finds jumps that
+ * were not taken, which the trace does not contain.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 /**
  * struct activation - a call of a function
  * @function:	number of the function
- * @parent:	index of the caller's activation. The outermost activation is its own parent
+ * @parent:	index of the caller's activation or, for the outermost activation, of itself
  * @conditions:	number of conditions executed so far
  * @last:	index of the last condition, plus 1, or 0 if the error was loaded after this
  *		condition
