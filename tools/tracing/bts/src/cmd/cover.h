@@ -82,7 +82,7 @@ void cover_end_trace(struct cover *c);
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
- * @merged:	the function also has its own code, and @entries were added to its count
+ * @merged:	the function also has its own code, and @entries were added to this code's count
  */
 struct copy {
 	const struct sym	*sym;

@@ -54,9 +54,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/*
- * Extend all paths to cost @d. Return the furthest path's diagonal. Set *@done if it is complete.
- */
+/* Extend all paths to cost @d. Return the furthest path's diagonal. Set *@done at the end. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;

@@ -2,9 +2,9 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Subtrees with equal elements are a single node, which needs memory only once, and which a
- * comparison of two runs skips at once. Subtrees are only equal if the straight run before the
- * first branch is also equal, so that the instructions of equal subtrees are the same.
+ * Subtrees with equal elements are stored as a single node, to save memory. A comparison of two
+ * runs skips equal nodes at once. Subtrees are only equal if the straight run before the first
+ * branch is also equal, so that the instructions of equal subtrees are the same.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * cannot be added.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
- * Without --dso, the path identifies the file. A build is identified by its build ID or, without
+ * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
  * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux,
  * whose build ID has already been compared with the kernel's build ID in each trace.
  */

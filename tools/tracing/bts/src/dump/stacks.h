@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Build a tree of the stacks in which instructions ran, for folded stacks and flame graphs.
+ * Build a tree of the stacks in which instructions were executed, for folded stacks and flame
+ * graphs.
  *
  * Included by: dump/.
  */

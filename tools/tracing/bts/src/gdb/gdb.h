@@ -3,9 +3,9 @@
  * Declare the data of bts gdb, a recorded run. The user steps through the run as if gdb executed
  * the program.
  *
- *	trace --position.c--> the place at which the shown run ends, and the process
- *	      --run.c-------> threads, each with its last blocks (blocks.c); files (images.c)
- *	      --server.c----> packets of gdb's remote protocol (packets.c), documents (xfer.c)
+ *	position.c	finds the process, and the place at which the run ends
+ *	run.c		reads the threads with their last blocks (blocks.c), and the files (images.c)
+ *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
  * The run is presented as a history of gdb's command "record btrace bts", which consists of blocks.
  * A block is a straight run of code, from the target of a branch to the next branch.

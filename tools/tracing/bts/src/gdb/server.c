@@ -59,7 +59,7 @@ static bool parse_id(const char **text, int64_t *id)
 	return true;
 }
 
-/* Parse pPID.TID, pPID or TID, where 0 and -1 match any thread. Return NULL without a match. */
+/* Parse pPID.TID, pPID or TID (0 and -1: any thread). Return NULL if no thread matches. */
 static const struct gdb_thread *parse_thread(const struct server *s, const char *text)
 {
 	int64_t tgid = 0, tid = -1;
