@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Declarations for the files of the bare-metal image: MSRs and bits, the functions
- * of boot.S, and the small library of lib.c. The head of the script `run` describes
- * the messages between the image and its host.
+ * Declarations for the bare-metal image: MSRs and their bits, the functions of boot.S, and the
+ * small library lib.c. The script `run` describes the messages between the image and the host.
  */
 #ifndef BARE_H
 #define BARE_H
 
-/* Segments, in the order that syscall/sysret and sysenter/sysexit require. */
+/* Segment selectors, in the order that syscall/sysret and sysenter/sysexit require. */
 #define SEL_KCS64	0x08
 #define SEL_KDS		0x10
 #define SEL_UCS32	0x1b
@@ -18,7 +17,7 @@
 #define SEL_TSS0	0x40
 #define SEL_TSS1	0x50
 
-/* The base of the segment SEL_UCS32_BASED: a linear address there is EIP + CS_BASE. */
+/* The base of the segment SEL_UCS32_BASED, in which a linear address is EIP + CS_BASE. */
 #define CS_BASE		0x10000
 
 #define BIT(n)			(1U << (n))
@@ -58,32 +57,32 @@
 #define VEC_NMI		2
 #define VEC_GP		13
 #define VEC_PF		14
-#define VEC_USER_EXIT	0x40	/* `int` at the end of a CPL 3 body */
+#define VEC_USER_EXIT	0x40	/* `int` at the end of a test body at CPL 3 */
 #define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
-#define VEC_TO_KERNEL	0x42	/* return to CPL 0 within a body; DPL 3 */
+#define VEC_TO_KERNEL	0x42	/* return to CPL 0 inside a test body; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
-#define VEC_PMI		0x50	/* a PMI that is not an NMI */
+#define VEC_PMI		0x50	/* a PMI that is delivered as an ordinary interrupt */
 #define VEC_IRQ		0x51	/* self-IPI */
 
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* The window: 512 pages of 4 KiB that win_map() maps; their page tables are in lib.c. */
+/* The window consists of 512 pages of 4 KiB, which win_map() of lib.c can map. */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
-#define LATE_BEFORE	34	/* jumps of late_body() before it changes the index */
-#define LATE_AFTER	64	/* jumps of late_body() after it changes the index */
+#define LATE_BEFORE	34	/* jumps in late_body() before the change of the index */
+#define LATE_AFTER	64	/* jumps in late_body() after the change of the index */
 
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
 #define BT_NO_ALIAS	1	/* the addresses must fit in 32 bits */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
-#define BT_USER_IF	4	/* CPL 3 starts with interrupts on */
+#define BT_USER_IF	4	/* interrupts are on when CPL 3 starts */
 #define BT_SMI		8	/* the test raises an SMI */
 
 #ifndef __ASSEMBLER__
@@ -98,14 +97,14 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* Access words that an interrupt handler, another CPU or a device also uses. */
+/* Access a word that an interrupt handler, another CPU or a device may access, too. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PAGE_ALIGNED	__attribute__((aligned(4096)))
 
-/* A taken branch of a body. BR emits this structure into the section .expect. */
+/* A taken branch of a test body. The macro BR emits this structure into the section .expect. */
 struct branch {
 	u64 from;	/* 0 = the interrupted RIP */
 	u64 to;
@@ -120,7 +119,7 @@ struct body {
 	const struct branch *expect_end;
 };
 
-/* A labelled branch test, emitted by body.h. */
+/* A labelled branch test, which the macros of body.h emit. */
 struct branch_test {
 	const char *name;
 	struct body kernel;
@@ -137,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The stack after pmi_entry, or the slow path of an interrupt stub, has pushed the registers. */
+/* The stack after pmi_entry or the slow path of an interrupt stub has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -302,13 +301,13 @@ void start_on_ap(ap_function fn);
 void wait_for_ap(void);
 extern u32 ap_runs;
 
-/* C handlers by vector. They are called if no `fixup` is set. */
+/* The C handler of each vector. A handler is called only if `fixup` is 0. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* Called at each PMI. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
+/* The function for each PMI. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
-/* lib.c: the functions of a C library that GCC and the tests call */
+/* lib.c: functions of the standard C library that GCC and the tests call */
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 
@@ -320,7 +319,7 @@ extern bool failed;		/* the running test has failed */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
-#define EOT	4		/* ends an answer of the host */
+#define EOT	4		/* the end of each answer from the host */
 u8 read_character(void);
 u64 info_bts(u32 cpu, const char *name);
 
@@ -331,15 +330,15 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * `fn` returns NULL, or the reason to skip the test. If `count` is set, the entry describes
- * count() tests; `fn` runs test `i`, and `title` prints the name of test `i`.
+ * fn() returns NULL, or the reason to skip the test. If `count` is set, this structure describes
+ * count() tests: fn(i) runs test number i, and title(i) prints its name.
  */
 struct test {
 	const char *name;
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* if the command line has this word, only its tests run */
+	const char *alone;	/* if the command line contains this word, only tests with it run */
 };
 
 #define TEST_ENTRY(id, ...)						\
@@ -360,7 +359,7 @@ extern const struct test tests[], tests_end[];
 #define NO_AP	"one CPU"
 #define NO_PMU	"no PMU"
 
-/* ds.c: the Debug Store in the tests */
+/* ds.c: the Debug Store buffers of the tests */
 extern bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 extern struct record records[];
 #define MAX_RECORDS	4096
@@ -372,7 +371,7 @@ bool model_stores(u64 debugctl, const struct branch *branch);
 void compare(const struct branch *expect, u64 n_expect, const struct record *got,
 	     u64 n_got);
 
-/* The state of walk() in boot.S, from which ds.c predicts its branches. */
+/* The state from which ds.c predicts the next branch of walk() in boot.S. */
 struct walk {
 	u64 left;
 	u64 state;
@@ -383,14 +382,14 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* The state of the reset test, at an address that no image covers. */
+/* The state of the test "reset", at an address that loading an image does not overwrite. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
-#define SURVIVOR_RESET		0x4254537265736574	/* the reset test resets the machine */
+#define SURVIVOR_RESET		0x4254537265736574	/* the test "reset" resets the machine */
 
 struct survivor {
 	u64 magic;
 	u32 test, failures;
-	u64 debugctl, ds_area;	/* values at the boot after the reset */
+	u64 debugctl, ds_area;	/* values at boot, after the reset */
 };
 
 extern struct survivor *survivor;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Macros for the labelled branch tests: each branch has its expected record beside it.
+ * Macros for the branch tests. The source line after a branch names the expected record.
  *
- * A body is a macro that is expanded for CPL 0, for CPL 3, or for both (CUR is the
- * CPL). BR FROM, TO names a taken branch by its labels, in the order in which the
- * branches are taken; a branch without a BR must not be recorded. FIX LABEL sets
- * the address to which the next exception or interrupt returns. EXC FROM, VECTOR,
- * LABEL names the two branches of an exception: its delivery and its return. The CPU must
- * not reach a `ud2`. There is no branch between a CPL 0 body and the instructions before and
- * after the body that switch BTS on and off. A CPL 3 body is entered by an iretq
- * and left by an int; test-branch.c adds both to the expected records.
+ * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the
+ * current CPL. BR FROM, TO expects a record of the branch from label FROM to label TO.
+ * The BRs are in the order in which the CPU takes the branches. A branch without a BR must
+ * not be recorded. FIX LABEL sets the address to which the next exception or interrupt
+ * returns. EXC FROM, VECTOR, LABEL expects two records: the delivery of an exception, and the
+ * return from its handler. The CPU must not reach a `ud2`. At CPL 0, the code around the
+ * body switches BTS on and off without taking a branch. At CPL 3, an iretq enters the
+ * body and an int leaves the body; test-branch.c adds both to the expected records.
  *
- * Bodies without BT_NO_ALIAS do not use their own absolute addresses, because they
- * also run through a second mapping of the image (ALIAS).
+ * A body without BT_NO_ALIAS must not use its own absolute address, because the body
+ * also runs through a second mapping of the image (ALIAS).
  */
 #ifndef BODY_H
 #define BODY_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The path from multiboot's 32-bit entry to 64-bit C, and the code that must be in
- * assembly because its branches are counted.
+ * The startup code from multiboot's 32-bit entry to 64-bit C, and the code whose branches
+ * the tests count, which must therefore be in assembly.
  *
- * A test body runs between two writes of IA32_DEBUGCTL. The fast path of an
- * interrupt stub takes no branch: if `fixup` is set, stub_N writes the interrupted
- * RIP to `frame_rip` and returns to `fixup` at stub_iret_N. So an exception makes
- * exactly two records, `interrupted -> stub_N` and `stub_iret_N -> fixup`. If no
- * fixup is set, the slow path calls the C handler of the vector; without a handler,
- * the test fails and leaves the body by abandon_run().
+ * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt
+ * stub uses its fast path, which takes no branch: stub_N writes the interrupted RIP to
+ * `frame_rip`, and the iretq at stub_iret_N returns to `fixup`. So an exception causes
+ * exactly two records, `interrupted -> stub_N` and `stub_iret_N -> fixup`. If `fixup` is 0,
+ * the slow path calls the C handler of the vector. If the vector has no C handler, the test
+ * fails, and abandon_run() leaves the body.
  *
- * `fixup`, `frame_rip` and the like exist only once, because only one CPU runs bodies. The
- * second CPU runs walk() and receives PMIs, whose entry code uses only the stack.
+ * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies.
+ * CPU 1 runs walk() and receives PMIs, and the entry code of a PMI uses only the stack.
  */
 #include "bare.h"
 
@@ -27,7 +27,7 @@ start32:
 	movl	$stack_top, %esp
 	movl	%ebx, multiboot_info
 
-	/* Identity-map 4 GiB with 2 MiB pages that CPL 3 may use as well. */
+	/* Identity-map 4 GiB with 2 MiB pages, which CPL 3 may access. */
 	movl	$pd_low, %edi
 	movl	$0x87, %eax
 	movl	$2048, %ecx
@@ -50,7 +50,7 @@ start32:
 	lgdt	gdtr
 	ljmp	$SEL_KCS64, $start64
 
-	/* CR0.WP: read-only pages are read-only at CPL 0 too. SSE stays off. */
+	/* Set CR0.WP, so that CPL 0 cannot write to read-only pages. SSE stays off. */
 long_mode:
 	movl	$0x20, %eax
 	movl	%eax, %cr4
@@ -121,7 +121,7 @@ ap_start64:
 1:	hlt
 	jmp	1b
 
-	/* int run_kernel(u64 fn): 0, or -1 if the body was abandoned */
+	/* int run_kernel(u64 fn): run a body at CPL 0; return -1 if the body was abandoned */
 	.globl	run_kernel
 run_kernel:
 	push	%rbx
@@ -151,7 +151,7 @@ abandon_run:
 	movl	$-1, %eax
 	jmp	run_out
 
-	/* int run_user(u64 fn, u64 rsp, u64 rflags): as run_kernel(), but at CPL 3 */
+	/* int run_user(u64 fn, u64 rsp, u64 rflags): like run_kernel(), but at CPL 3 */
 	.globl	run_user, user_enter
 run_user:
 	push	%rbx
@@ -173,7 +173,7 @@ run_user:
 user_enter:
 	iretq
 
-	/* The `int` at the end of a CPL 3 body comes here. */
+	/* The handler of the `int` at the end of a test body at CPL 3. */
 	.globl	stub_64
 stub_64:
 	movl	$IA32_DEBUGCTL, %ecx
@@ -182,7 +182,7 @@ stub_64:
 	wrmsr
 	jmp	run_done
 
-	/* A loop for run_user(). It branches to itself USER_LOOPS times. */
+	/* A body for run_user(): a loop instruction branches to itself USER_LOOPS times. */
 	.globl	user_loop, user_loop_branch
 user_loop:
 	movl	$USER_LOOPS + 1, %ecx
@@ -190,7 +190,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* A CPL 0 body that has entered CPL 3 comes back here. R12 has the RSP of CPL 0. */
+	/* The return to CPL 0 in a body that has entered CPL 3. R12 contains the RSP of CPL 0. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -199,7 +199,7 @@ stub_66:
 stub_66_jmp:
 	jmp	*%rax
 
-	/* int wrmsr_safe(u32 msr, u64 value): -1 if it faults */
+	/* int wrmsr_safe(u32 msr, u64 value): return 0, or -1 if wrmsr faults */
 	.globl	wrmsr_safe
 wrmsr_safe:
 	leaq	1f(%rip), %rax
@@ -241,9 +241,9 @@ rdpmc_safe:
 	ret
 
 	/*
-	 * void walk(u64 count, u64 seed, u64 debugctl): take exactly `count`
-	 * branches between 64 landing pads, in an order that `seed` decides and
-	 * walk_next() of ds.c predicts. The last branch goes to walk_end.
+	 * void walk(u64 count, u64 seed, u64 debugctl): take exactly `count` branches
+	 * between 64 landing pads. The order depends only on `seed`, and walk_next()
+	 * of ds.c predicts it. The last branch leads to walk_end.
 	 */
 	.altmacro
 	.macro	PAD n
@@ -293,7 +293,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n), as a compiler would write it, with known branches. */
+	/* u64 fib(u64 n): code like a compiler's, but with a fixed number of branches */
 	.globl	fib
 fib:
 	movq	%rdi, %rax
@@ -350,8 +350,8 @@ fib:
 	.endm
 
 	/*
-	 * The entry of a PMI, as an NMI or by VEC_PMI: switch BTS off before the
-	 * handler takes a branch, as an operating system would.
+	 * The handler of a PMI that is an NMI or has the vector VEC_PMI. Like an
+	 * operating system, switch BTS off before the handler takes a branch.
 	 */
 	.globl	pmi_entry, pmi_iret
 pmi_entry:
@@ -390,7 +390,7 @@ slow:
 	addq	$16, %rsp
 	iretq
 
-	/* The fast path clears TF in the frame; otherwise single steps would never end. */
+	/* The fast path clears TF in the frame, because otherwise single steps would never end. */
 	.macro	STUB n err
 	.globl	stub_\n, stub_iret_\n
 stub_\n:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jumps, calls and returns within the code segment, and instructions that are not
- * branches. See body.h.
+ * Jumps, calls and returns within the code segment, and non-branch instructions. See body.h.
  */
 #include "body.h"
 
@@ -346,7 +345,7 @@
 
 /* ---- code at page boundaries ---- */
 
-	/* A five-byte jmp at offset 4093 crosses a page boundary. */
+	/* A five-byte jmp at offset 4093 of its page crosses the page boundary. */
 	.macro	body_straddle
 1:	jmp	2f
 	BR	1b, 2f

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Debug Store in the tests: its setup, the branches that it must store with
- * each filter, and the comparison of records with expected branches.
+ * Set up the Debug Store for a test, predict which branches the CPU stores with each filter,
+ * and compare records with expected branches.
  */
 #include "bare.h"
 
@@ -9,7 +9,7 @@ bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 struct record records[MAX_RECORDS] PAGE_ALIGNED;
 struct ds_area ds0 PAGE_ALIGNED;
 
-/* Set this CPU's DS area; `max` and `threshold` count records. */
+/* Set this CPU's DS area. `max` and `threshold` are numbers of records. */
 void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 {
 	ds->base = (u64)base;
@@ -19,7 +19,7 @@ void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 	wrmsr(IA32_DS_AREA, (u64)ds);
 }
 
-/* Set up a buffer that no branch test fills. */
+/* Set up a buffer that is larger than any branch test needs. */
 void ds_default(void)
 {
 	ds_set(&ds0, records, MAX_RECORDS, MAX_RECORDS + 1);
@@ -30,7 +30,10 @@ u64 ds_count(const struct ds_area *ds)
 	return (ds->index - ds->base) / RECORD_SIZE;
 }
 
-/* Report whether the CPU must store the branch: x-bts-cpl-after decides which CPL counts. */
+/*
+ * Report whether the CPU must store the branch. The filters look at the CPL before the branch
+ * or, with x-bts-cpl-after, at the CPL after the branch.
+ */
 bool model_stores(u64 debugctl, const struct branch *branch)
 {
 	u64 cpl = cpl_after ? branch->cpl_to : branch->cpl_from;
@@ -60,7 +63,7 @@ void compare(const struct branch *expect, u64 n_expect, const struct record *got
 		     got[i].from, got[i].to);
 }
 
-/* Predict the branches of walk(count, seed, ...); walk_next() returns one at a time. */
+/* Predict the branches of walk(count, seed, ...): each walk_next() returns the next branch. */
 void walk_start(struct walk *walk, u64 count, u64 seed)
 {
 	walk->left = count;

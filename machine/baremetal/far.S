@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Branches that may change the code segment: far transfers, system calls, 32-bit
- * code. See body.h.
+ * Branches that may change the code segment: far transfers, system calls, and branches in
+ * 32-bit code. See body.h.
  */
 #include "body.h"
 
@@ -39,7 +39,7 @@
 	.endm
 	TEST_BOTH far_ret, "far ret, far ret imm16"
 
-	/* Run this only at CPL 0: QEMU 7.2's emulation of a far call at CPL 3 crashes the guest. */
+	/* Run this only at CPL 0, because a far call at CPL 3 crashes the guest in QEMU 7.2. */
 	.macro	body_far_call
 	movl	%cs, %eax
 	push	%rax
@@ -144,8 +144,8 @@ sysenter_entry:
 /* ---- 32-bit code ---- */
 
 	/*
-	 * This body enters and leaves a compatibility mode segment with base `base`. The
-	 * records contain linear addresses, not offsets in the segment.
+	 * Enter and leave a compatibility mode segment whose base is `base`. The records
+	 * must contain linear addresses, not offsets in the segment.
 	 */
 	.macro	COMPAT sel, base
 	leaq	-\base+2f(%rip), %rax
@@ -188,7 +188,7 @@ sysenter_entry:
 	.endm
 	TEST_USER compat_base, "32-bit code in a segment with a base", BT_NO_ALIAS
 
-	/* The stub's iretq returns to the interrupted segment. */
+	/* The iretq of the interrupt stub must return to the interrupted segment. */
 	.macro	body_compat_int
 	leaq	-CS_BASE+2f(%rip), %rax
 	push	$SEL_UCS32_BASED

@@ -47,7 +47,7 @@
 	.endm
 	TEST_USER int_dpl, "int n that is refused is one record, of #GP"
 
-/* ---- exceptions: from is the interrupted instruction pointer ---- */
+/* ---- exceptions: `from` is the interrupted instruction pointer ---- */
 
 	.macro	body_ud
 	FIX	2f
@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The CPU decides where the NMI interrupts, and the stub stores that address. */
+	/* The stub stores the address of the interrupted instruction, which may differ. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -296,8 +296,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches. BTS must record neither these branches nor
-	 * the entry and the exit of SMM, and must continue afterwards.
+	 * The SMM handler below takes branches. BTS must not record these branches, nor the
+	 * entry and the exit of SMM. BTS must continue after SMM.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -2,20 +2,19 @@
 /*
  * The library of the bare-metal image, and its main().
  *
- * Output goes to the debug console (port 0xe9) as KTAP. A line that starts
- * with '@' is a request to the host: the host performs the request instead of
- * printing it, and sends an answer, which ends with EOT, to COM1. The verdict,
- * EXIT_PASSED or EXIT_FAILED, is written to isa-debug-exit. A machine that ends
- * without a verdict counts as lost.
+ * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a
+ * request to the host. The host performs the request instead of printing the line, and sends
+ * an answer to COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or
+ * EXIT_FAILED, to isa-debug-exit. A machine that ends without a verdict counts as lost.
  *
- * CPU 0 runs the tests. CPU 1 runs only the functions of run_on_ap(), one at a
- * time: CPU 0 sets ap_fn, and CPU 1 clears it after the call. Only CPU 0 prints.
+ * CPU 0 runs the tests and prints. CPU 1 runs the functions that run_on_ap() passes to
+ * CPU 1: CPU 0 stores a function in ap_fn, and CPU 1 clears ap_fn after the call.
  */
 #include <stdarg.h>
 
 #include "bare.h"
 
-#define EXIT_PASSED	0x10	/* the emulator exits with 2 * value + 1 */
+#define EXIT_PASSED	0x10	/* the emulator's exit status is 2 * value + 1 */
 #define EXIT_FAILED	0x11
 
 #define COM1		0x3f8
@@ -24,7 +23,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* The function for CPU 1, and how often CPU 1 has started. CPU 0 waits until they change. */
+/* The function for CPU 1, and how often CPU 1 has started. CPU 0 polls both variables. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -57,7 +56,7 @@ static void put_number(u64 value, u32 base)
 		put_char(digits[--n]);
 }
 
-/* Print %s, %c, %%, %u and %x (u32), %lu and %lx (u64). */
+/* Print a format with %s, %c, %%, %u and %x (u32), and %lu and %lx (u64). */
 static void vprint(const char *fmt, va_list ap)
 {
 	bool wide;
@@ -108,7 +107,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC generates calls to these functions even in a freestanding program. */
+/* GCC generates calls of these functions even for a freestanding program. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -178,8 +177,9 @@ static void read_reply(void)
 	reply[n] = 0;
 }
 
-/* Send a request to the host and wait for the answer. With NULL, wait for the
- * answer to a request that was already printed.
+/*
+ * Send a request to the host, and wait for the answer. If @command is NULL, the request was
+ * already printed, so only wait for the answer.
  */
 const char *host(const char *command)
 {
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return a number from the output of `info bts`, or fail the test if the number is missing. */
+/* Return the number called @name from the output of `info bts`. Fail the test if it is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -256,7 +256,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space that differs in one page of the window. */
+/* Return the CR3 of a second address space. Only the given page of the window is different. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -367,7 +367,7 @@ static bool start_ap(void)
 	return READ_ONCE(ap_runs) != before;
 }
 
-/* Make CPU 1 call a function, and start CPU 1 if necessary. */
+/* Make CPU 1 call a function. Start CPU 1 first if necessary. */
 void start_on_ap(ap_function fn)
 {
 	if (!ap_runs && !start_ap()) {
@@ -389,7 +389,7 @@ void run_on_ap(ap_function fn)
 	wait_for_ap();
 }
 
-/* Send CPU 1 an INIT, which ends its function, and start CPU 1 again. */
+/* Send CPU 1 an INIT, which ends the function that CPU 1 runs. Then start CPU 1 again. */
 void init_ap(void)
 {
 	if (!start_ap())
@@ -440,7 +440,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* the command line has the word that selects a TEST_ALONE() */
+static bool alone;		/* the command line contains the `alone` word of a test */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -472,12 +472,12 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * This structure survives a reset: QEMU keeps RAM, and loads the image again below
- * this address. The test "reset" resets the machine, and is judged after the reset.
+ * This structure survives a reset, because QEMU keeps the contents of RAM, and loads the image
+ * again below this address. After the test "reset" has reset the machine, it checks the state.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* The options describe the machine; the tests check that the description is right. */
+/* Read the options, which describe the machine. The tests check that the machine matches. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");
@@ -496,7 +496,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, which would use the vectors of exceptions. */
+	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();
@@ -512,7 +512,7 @@ static u32 plan(void)
 	return number;
 }
 
-/* Begin the plan at the first start; continue it at the start after the test "reset". */
+/* At the first boot, print the plan. At the boot after the test "reset", continue the tests. */
 static void begin(void)
 {
 	if (survivor->magic == SURVIVOR_RUNNING) {

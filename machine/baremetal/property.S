@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bodies of test-property.c and test-pmi.c. Each body writes its first argument to
- * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. The bodies of
- * test-property.c then take TAIL_JUMPS branches or more, so that each tail (x-bts-tail) ends before
- * its body does.
+ * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
+ * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. With
+ * x-bts-tail=N the CPU then stores N more branches. Therefore the bodies for test-property.c
+ * end with at least TAIL_JUMPS branches.
  */
 #include "bare.h"
 
@@ -42,7 +42,7 @@ tail_jumps:
 	.endr
 	ret
 
-	/* index_body(debugctl, &index, value): change the index while BTS is on. */
+	/* index_body(debugctl, &index, value): write to the index while BTS is on. */
 	.globl	index_body
 index_body:
 	movq	%rdx, %r8
@@ -54,7 +54,7 @@ index_body:
 	OFF
 	jmp	tail_settle
 
-	/* late_body(debugctl, &index, value): take many branches, change the index, take many. */
+	/* late_body(debugctl, &index, value): write to the index between two series of branches. */
 	.globl	late_body
 late_body:
 	movq	%rdx, %r8
@@ -69,7 +69,7 @@ late_body:
 	OFF
 	ret
 
-	/* VEC_IRQ is pending: it ends the sleep, and its stub returns to `fixup`. */
+	/* The pending interrupt VEC_IRQ ends the sleep, and its stub returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
 	ON
@@ -92,7 +92,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* This MWAIT does not sleep, and nothing interrupts it, so the next branch is a JUMP. */
+	/* This MWAIT does not sleep and is not interrupted, so the next branch is a JUMP. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON
@@ -108,7 +108,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The write to CR3 ends the translated block, so the SMI comes there or earlier. */
+	/* QEMU delivers the SMI before the NOP, because a write to CR3 ends a translated block. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON
@@ -123,7 +123,7 @@ smi_branch:
 	OFF
 	jmp	tail_settle
 
-	/* Save IA32_DEBUGCTL, which the machine check has changed, and continue. */
+	/* The handler of a machine check: save IA32_DEBUGCTL, which the CPU has changed. */
 	.globl	mce_entry
 mce_entry:
 	push	%rax

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run the bodies of branches.S, far.S and interrupts.S with every setting of the
- * filters, at both CPLs, at their own addresses and through the alias. At its own address
- * each body runs twice: the second time the translated blocks exist and are chained.
+ * Run the test bodies of branches.S, far.S and interrupts.S with every setting of the filters
+ * and at both CPLs. Each body runs twice at its own address, because the translated blocks are
+ * chained only in the second run. Then the body runs through the alias mapping.
  */
 #include "bare.h"
 
@@ -25,7 +25,7 @@ static void want(u64 *n, u64 debugctl, struct branch branch)
 		wanted[(*n)++] = branch;
 }
 
-/* Compute the expected records. Run the body first, because it sets frame_rip. */
+/* Compute the expected records of a body that has run and has set frame_rip. */
 static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
 {
 	const struct branch enter = { (u64)user_enter, body->fn + alias, 0, 3 };
@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With interrupts on from the start, the interrupt comes before the body sets `fixup`. */
+	/* If interrupts are on from the start, the interrupt precedes FIX, so set `fixup` here. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -86,9 +86,9 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 }
 
 /*
- * Put our handler at the address to which SeaBIOS has relocated SMM. SeaBIOS leaves the
- * host bridge of the i440fx machine unlocked, so the bridge's register SMRAM (0x72) can open
- * the memory at 0xa0000. SMIs by port 0xb2 are enabled already.
+ * Copy our SMI handler to the address that SeaBIOS has chosen for SMM. SeaBIOS does not lock the
+ * host bridge of the i440fx machine, so the register SMRAM (0x72) of the bridge can make the
+ * memory at 0xa0000 accessible. SeaBIOS has enabled SMIs by writes to port 0xb2.
  */
 void install_smm_handler(void)
 {
@@ -152,9 +152,8 @@ static void branch_title(u32 i)
 TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_title);
 
 /*
- * Test all 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR, with a body at CPL 0
- * and with a body that goes to CPL 3 and back. BTINT makes no difference while the
- * buffer has room.
+ * Test all 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR at CPL 0 and at CPL 3.
+ * BTINT must make no difference, because the buffer does not become full.
  */
 static const char *row_test(u32 row)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of the buffer: full, circular, across pages, and not writable. */
+/* Tests of the buffer: full, circular, across page boundaries, and not writable. */
 #include "bare.h"
 
 #define SMALL	8		/* records in the small buffer */
@@ -23,7 +23,7 @@ static void check_canary(u64 first, u64 n)
 		CHECK(records[i].from == CANARY, "record %lu was overwritten", i);
 }
 
-/* Check that @got has the first @n branches of walk(count, seed). */
+/* Check that the @n records at @got are the first branches of walk(@count, @seed). */
 static void check_walk(u64 count, u64 seed, const struct record *got, u64 n)
 {
 	struct walk w;
@@ -96,7 +96,7 @@ TEST(circular, "with the threshold above the maximum the buffer wraps")
 	walk_start(&w, 29, 5);
 	for (i = 0; i < 29 - SMALL; i++)
 		walk_next(&w);
-	/* The oldest record is at the index. */
+	/* In a full circular buffer, the index points to the oldest record. */
 	walk_check(&w, records + 29 % SMALL, SMALL - 29 % SMALL);
 	walk_check(&w, records, 29 % SMALL);
 	check_canary(SMALL, SMALL);
@@ -129,7 +129,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	return NULL;
 }
 
-/* Software may set the index to any value, even outside the buffer. */
+/* Software can set the index to any value, even outside the buffer. */
 TEST(index_above, "with an index above the maximum, only a circular buffer stores: it wraps first")
 {
 	u64 dropped;
@@ -204,9 +204,9 @@ TEST(stored_count, "info bts counts the stored records and shows the DS area")
 }
 
 /*
- * Two pages have consecutive virtual addresses, but their frames are in the opposite
- * order. In turn, the second record begins 0, 8, 16 and 24 bytes before the second page.
- * The test reads the records word by word from the frames, not through the window.
+ * Map two consecutive pages of the window to page frames in the opposite order. In the four
+ * rounds, the second record begins 0, 8, 16 and 24 bytes before the second page. Read the records
+ * word by word from the page frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
 {
@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* With the buffer at @base, check how many stores of a walk of 4 branches fail. */
+/* Take 4 branches with the buffer at @base, and check that @failures stores fail. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -310,8 +310,8 @@ TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 }
 
 /*
- * Run the body of the first branch test at CPL 3, with the buffer and the management area
- * in pages that CPL 3 may not access. Stores have supervisor rights, so they must succeed.
+ * Run the first branch test at CPL 3, with the buffer and the management area in pages that
+ * CPL 3 may not access. The CPU stores records with supervisor rights, so no store may fail.
  */
 TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 {
@@ -337,7 +337,7 @@ TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 	return NULL;
 }
 
-/* A store uses the address space that is current when the branch retires. */
+/* The CPU must store a record into the address space that is current when the branch retires. */
 TEST(address_space, "a store goes through the current page tables")
 {
 	u64 first = read_cr3();
@@ -363,7 +363,7 @@ TEST(address_space, "a store goes through the current page tables")
 	return NULL;
 }
 
-/* After the buffer's page is remapped, stores must go to the new page. */
+/* After the buffer's page is mapped to another frame, the CPU must store to the new frame. */
 TEST(remapped, "a buffer page that is remapped between two branches")
 {
 	if (!have_ds)
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs the Nth lost record only if N is a power of two, so lose many records. */
+/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until QEMU logs one. */
 static void check_logged_loss(void)
 {
 	u32 i;
@@ -434,7 +434,7 @@ TEST(guest_errors, "the emulator logs the guest's errors, and nothing else")
 	return NULL;
 }
 
-/* This test runs with x-bts-fault-stop=on. The host checks that the machine has ended. */
+/* Run this test with x-bts-fault-stop=on. The host checks that the machine has ended. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measure the time of a program untraced, with a circular buffer, and with threshold
- * PMIs. machine/bench/store computes the cost of a store from these times. The test checks
- * that each branch was stored, and takes far more branches than the other tests.
+ * Measure the time of fib() untraced, with a circular buffer, and with threshold PMIs, and check
+ * that each branch was stored. The script machine/bench/store computes the cost of a store from
+ * these times.
  */
 #include "bare.h"
 
 #define FIB_N		27
 #define FIB_LEAVES	317811UL		/* F(FIB_N + 1) */
 #define FIB_CALLS	(2 * FIB_LEAVES - 1)
-/* Each fib() takes a call and a return, and each leaf a jump. */
+/* Each fib() takes a call and a return. Each leaf also takes a jump. */
 #define FIB_RECORDS	(2 * FIB_CALLS + FIB_LEAVES)
 #define THRESHOLD	1000
 #define ROUNDS		30
@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Use the shortest of several times, because the host has other work, too. */
+/* Keep the shortest of several times, because other work of the host lengthens some of them. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();
@@ -63,7 +63,7 @@ TEST_ALONE(cost, "only-cost", "all branches of fib() are stored, circular and wi
 		ds_set(&ds0, records, MAX_RECORDS, THRESHOLD);
 		time_fib(TR_BTS | DEBUGCTL_BTINT, &btint);
 		drained += ds_count(&ds0);
-		/* Each PMI adds two records. */
+		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(drained == FIB_RECORDS + 2 * pmis, "%lu records, %lu PMIs", drained,
 		      pmis);
 		CHECK(pmis == FIB_RECORDS / (THRESHOLD - 1), "%lu PMIs", pmis);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of the enumeration of the Debug Store, and of the values that its MSRs accept. */
+/* Tests of the CPUID bits of the Debug Store, and of the values that its MSRs accept. */
 #include "bare.h"
 
 TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl as they were chosen")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the threshold interrupt, on one CPU and on two; of a trace that continues during a
- * migration; and of INIT and RESET, which switch BTS off.
+ * Tests of the threshold interrupt on one CPU and on two CPUs, of a trace that continues during
+ * a migration, and of INIT and RESET, which switch BTS off.
  *
- * A stream checks the records of a CPU while the CPU runs walk(): the CPU's PMI handler
- * drains the buffer into the stream, as a driver would. Only that CPU writes its stream
- * while walk() runs; CPU 0 reads the stream afterwards.
+ * Each CPU has a stream, which checks the records of walk(). Like a driver, the PMI handler of
+ * the CPU drains the buffer into the stream. While walk() runs, only its CPU may write to the
+ * stream. CPU 0 reads the stream afterwards.
  */
 #include "bare.h"
 
@@ -22,14 +22,14 @@ static struct stream {
 	struct record buffer[BUFFER];
 	struct walk walk;
 	enum stream_state state;
-	u64 interrupted;	/* the address to which the handler must return */
+	u64 interrupted;	/* the address to which the PMI handler must return */
 	u64 fed, pmis, earliest, latest;
-	struct record bad;	/* the first unexpected record, and its number */
+	struct record bad;	/* the first unexpected record; its number is bad_at */
 	struct branch expected;
 	u64 bad_at;
-	u32 lvt;		/* LVT_PC in the handler */
-	bool unmask;		/* the handler unmasks the LVT entry */
-	bool eoi;		/* the PMI is not an NMI, and needs an EOI */
+	u32 lvt;		/* LVT_PC in the PMI handler */
+	bool unmask;		/* the PMI handler unmasks the LVT entry */
+	bool eoi;		/* the PMI is not an NMI, so it needs an EOI */
 } streams[2] PAGE_ALIGNED;
 
 static void stream_feed(struct stream *s, const struct record *got)
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A PMI leads to pmi_entry, and may come from any address. */
+	/* A branch to pmi_entry is a PMI, which can interrupt any address. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -77,7 +77,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The PMI itself is the last record. Its source is the frame's RIP. */
+	/* The last record is the delivery of the PMI. Its source must be the RIP in the frame. */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;
@@ -91,7 +91,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* Prepare this CPU for walk(count, seed) under BTINT. */
+/* Prepare this CPU for walk(count, seed) with BTINT. */
 static struct stream *stream_start(u32 lvt)
 {
 	struct stream *s = &streams[this_cpu()];
@@ -143,7 +143,7 @@ TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
 	s = stream_start(LVT_NMI);
 	stream_walk(s, 20000, 1);
 	stream_check(s);
-	/* Each PMI adds two records. */
+	/* Each PMI adds two records: its delivery and its return. */
 	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
 	      "%lu PMIs", s->pmis);
 	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVT was %x in the handler", s->lvt);
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the loop's branches. Every other branch must have one end in the kernel. */
+/* Count the branches of user_loop(), and the branches that are not an entry to CPL 0 or CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -201,7 +201,7 @@ static u64 user_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* Check that each PMI interrupts CPL 3 and returns there, and that no branch is missing. */
+/* Check that each PMI interrupts CPL 3 and returns to CPL 3, and that no branch is missing. */
 static void check_user_pmis(u64 filter)
 {
 	user_loops = 0;
@@ -271,7 +271,7 @@ TEST(pmi_exact, "no PMI one record before the threshold, one PMI at the threshol
 
 /* ---- x-bts-pmi ---- */
 
-/* Return how many records after the threshold the PMI comes. */
+/* Return the number of records that the CPU stores between the threshold and the PMI. */
 static u64 pmi_late(void)
 {
 	return option("pmi-late") ? 40 : 0;
@@ -287,7 +287,7 @@ TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi selects")
 	stream_walk(s, 150, 12);
 	stream_check(s);
 	CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
-	/* The NMI itself has added a record. */
+	/* The delivery of the NMI adds a record. */
 	CHECK(s->earliest == THRESHOLD + pmi_late() + 1, "after %lu records",
 	      s->earliest);
 	stream_end();
@@ -305,7 +305,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* If the PMI is late, the body resets the index between the threshold and the PMI. */
+/* With x-bts-pmi=late-N, the body resets the index between the threshold and the PMI. */
 TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
@@ -361,9 +361,9 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	if (option("pmi-once") || pmi_late())
 		CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
 	else
-		/* The entry and the exit of each handler add two records. */
+		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Cross the threshold once more, with no room for the handler's exit. */
+	/* Cross the threshold again, when the buffer has no room for the return from the PMI. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -413,8 +413,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 accepts a character when the previous character has been read. So a character
- * arrives in each walk, and the emulator's main thread then uses this CPU's APIC.
+ * COM1 accepts a character only when the guest has read the previous character. So a character
+ * arrives during each walk. The emulator's main thread then accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {
@@ -563,7 +563,7 @@ TEST(smp_init, "INIT switches BTS off")
 	return NULL;
 }
 
-/* ---- the machine is stopped, written to a file, and continues elsewhere ---- */
+/* ---- migration: a second emulator continues the machine ---- */
 
 static bool migrated;
 
@@ -579,7 +579,7 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-/* Trace while the host answers the request. */
+/* Trace until the host has answered the request. */
 static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;
@@ -615,9 +615,9 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 }
 
 /*
- * The machine is copied page by page while it runs, and pages that were written
- * meanwhile are copied again. Only the CPU's stores of records write the buffer here: if
- * QEMU does not notice a store, the copy contains records of an earlier walk.
+ * QEMU copies the machine page by page while the machine runs, and copies a page again if the
+ * guest has written to it. Here only the stores of records write to the buffer. If QEMU does not
+ * notice such a store, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

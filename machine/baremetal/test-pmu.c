@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of the counters, and of the PMI that they share with BTS. */
+/* Tests of the performance counters, and of the PMI that the counters share with BTS. */
 #include "bare.h"
 
 #define FIXED_CYCLES	1	/* the number of IA32_FIXED_CTR1, core cycles */
@@ -14,7 +14,7 @@
 #define EVENT_INT	BIT(20)
 #define EVENT_EN	BIT(22)
 
-/* The emulated PMU: width of a counter, 1 GHz, GLOBAL_CTRL after RESET */
+/* The emulated PMU: the width of a counter, the clock (1 GHz), GLOBAL_CTRL after RESET */
 #define COUNTER_MASK	((1UL << 48) - 1)
 #define CYCLES_PER_MS	1000000
 #define GLOBAL_AT_RESET	0xf
@@ -33,8 +33,8 @@ static void spin(u64 cycles)
 }
 
 /*
- * Wait long for a PMI, because a busy host delays the emulator's timer. Then wait a
- * little longer for a second PMI, which must not come.
+ * Wait up to 10 s for a PMI, because a busy host delays the emulator's timer. Then wait another
+ * millisecond, because a second PMI must not come.
  */
 static void await_pmi(void)
 {
@@ -55,7 +55,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Save the registers, stop the counters, and leave the LVT entry masked. */
+/* Handle a PMI: save the registers, stop the counters, and leave the LVT entry masked. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;
@@ -377,7 +377,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 	return NULL;
 }
 
-/* Turn BTS on, so that the host stops the machine in the middle of a trace. */
+/* Switch BTS on, so that the migration stops the machine in the middle of a trace. */
 TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, and the PMI comes")
 {
 	u64 before, after;
@@ -413,8 +413,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, an
 }
 
 /*
- * While interrupts are off, both sources raise the vector. Then only one interrupt
- * comes, and its handler must find both sources.
+ * BTS and a counter raise the same vector while interrupts are off. Only one interrupt comes
+ * when interrupts are on again, and its handler must find both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the CPU's properties. If Intel's manual leaves a behaviour open, the default Debug
- * Store does what is easiest for software, and a property selects another behaviour. Words of the
- * command line name the properties of this CPU. The test of a property expects different results
- * with and without the property, so a CPU without properties is the control.
+ * Tests of the x-bts properties of the CPU. If Intel's manual leaves a behaviour open, the default
+ * Debug Store has the behaviour that is easiest for software, and a property selects another
+ * behaviour. The command line names the properties of this CPU. The same tests also run on a CPU
+ * without the property, and then expect the default behaviour.
  *
- * A tail (x-bts-tail=N) adds N records after each switch-off.
+ * With x-bts-tail=N, the CPU stores N more records after each switch-off of BTS.
  */
 #include "bare.h"
 
-#define TAIL		3	/* value of x-bts-tail in machine/baremetal/run */
+#define TAIL		3	/* the value of x-bts-tail in machine/baremetal/run */
 #define BUFFER		200
 #define THRESHOLD	100
 
@@ -31,7 +31,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Report whether CPU 0 stores no records. Then most tests are impossible. */
+/* Report whether CPU 0 stores no records, so that most tests must be skipped. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -117,7 +117,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* number of wrong sources so far */
+static u32 wrongs;		/* the number of wrong sources until now */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {
@@ -147,7 +147,7 @@ TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source
 		return NO_STORE;
 	check_sleep("hlt", hlt_body, (u64)hlt_next);
 	check_sleep("hlt again", hlt_body, (u64)hlt_next);
-	/* With several CPUs the emulator treats MWAIT as a pause. */
+	/* If the machine has several CPUs, the emulator executes MWAIT like PAUSE. */
 	if (!have_ap)
 		check_sleep("mwait", mwait_body, (u64)mwait_next);
 	return NULL;
@@ -221,7 +221,7 @@ static void walk_across(void)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-/* When the handler clears TR, N more records are stored (x-bts-tail) before TR is set again. */
+/* With x-bts-tail=N, the CPU also stores N records after the PMI handler has cleared TR. */
 static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 {
 	u64 wanted = THRESHOLD + 50 + tail();
@@ -271,11 +271,11 @@ TEST_ALONE(dead_ap, "only-property",
 
 #define CR4_MCE		BIT(6)
 #define VEC_MC		18
-/* The status of a failed page of memory: valid, enabled, with ADDR and MISC. */
+/* Bits of IA32_MCi_STATUS for a memory error: valid, enabled, ADDR and MISC valid. */
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT the buffer is circular, so it has the last branches before the machine check. */
+/* Without BTINT the buffer is circular, and keeps the last branches before the machine check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
