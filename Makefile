@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each target calls a script in machine/, whose head describes it.
+# Each target calls a script in machine/. The first comment of the script describes the task.
 #
 #	make demo	build everything, then trace a small program and show the trace
 #	make test	run the tests, some minutes; test-full: also the slow tests, and then all
@@ -18,8 +18,8 @@
 #	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	install the Debian packages for building and testing
 #
-# BASE=mainline: use the newest kernel of Debian's backports, not 6.12, in build/mainline.
-# KSRC=DIR, QEMU_SRC=DIR: use your own source trees (copied, never changed), not Debian's.
+# BASE=mainline builds the newest kernel of Debian's backports, instead of 6.12, in build/mainline.
+# KSRC=DIR and QEMU_SRC=DIR build copies of your own source trees, instead of Debian's sources.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR TOOL_NAME
 ifeq ($(BASE),mainline)
@@ -100,13 +100,13 @@ tool:
 	@$(MACHINE)/tree/deps build tool
 	@$(MACHINE)/tree/build tool
 
-# PREFIX defaults to /usr/local; DESTDIR is put before PREFIX; TOOL_NAME=bts-trace renames the tool.
+# PREFIX is /usr/local by default. DESTDIR is put before PREFIX. TOOL_NAME renames the command bts.
 tool-install:
 	@$(MACHINE)/tree/tool-install
 
 deps:
 	@$(MACHINE)/tree/deps build run test tool
 
-# This keeps the downloads and the compiler's cache, which are in ~/.cache/bts.
+# Keep the downloads and the compiler's cache, which are in ~/.cache/bts.
 clean:
 	rm -rf build

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The demo's program: recursion, a loop, a system call and a page fault, each in a
- * separate function. Without a C library, the trace contains nothing else.
+ * The traced program of the demo: recursion, a loop, a system call and a page fault, each in a
+ * separate function. The program does not use a C library, so the trace contains nothing else.
  */
 
 #define SYS_WRITE	1
@@ -19,7 +19,7 @@ static long syscall3(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* Recursion: 2 * F(n + 1) - 1 calls, that is, 5 calls for n = 3. */
+/* Recursion: there are 2 * F(n + 1) - 1 calls of fib(n), so fib(3) takes 5 calls. */
 __attribute__((noinline)) long fib(long n)
 {
 	if (n < 2)
@@ -27,7 +27,7 @@ __attribute__((noinline)) long fib(long n)
 	return fib(n - 1) + fib(n - 2);
 }
 
-/* A loop: its branch back is taken n - 1 times. */
+/* A loop: the CPU takes the backward branch n - 1 times. */
 __attribute__((noinline)) long sum(long n)
 {
 	long s = 0;
@@ -39,7 +39,7 @@ __attribute__((noinline)) long sum(long n)
 	return s;
 }
 
-/* A page fault: the first store into memory that brk() has just allocated. */
+/* A page fault: the program stores to memory that brk() has just allocated. */
 __attribute__((noinline)) void touch(void)
 {
 	long end = syscall3(SYS_BRK, 0, 0, 0);

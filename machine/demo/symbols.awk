@@ -2,8 +2,8 @@
 #
 # Replace the addresses of a program in a bts trace by symbol+offset.
 #
-# Usage: awk -v symbols=FILE -f symbols.awk, with the output of nm -n in FILE. The program runs
-# at its link addresses, below 2^52, which awk's numbers represent exactly.
+# Usage: awk -v symbols=FILE -f symbols.awk. FILE contains the output of nm -n. The program must run
+# at its link addresses, which must be below 2^52, because awk represents such numbers exactly.
 
 function hex(s,    i, n) {
 	n = 0
@@ -12,7 +12,7 @@ function hex(s,    i, n) {
 	return n
 }
 
-# Return the last symbol at or below an address; the table is sorted.
+# Return the last symbol at or below an address. The tables start and symbol are sorted.
 function name(addr,    lo, hi, mid) {
 	if (!count || addr < start[1] || addr > start[count] + 4096)
 		return ""
@@ -45,7 +45,7 @@ BEGIN {
 		before = substr(rest, 1, RSTART - 1)
 		addr = substr(rest, RSTART, RLENGTH)
 		rest = substr(rest, RSTART + RLENGTH)
-		# sym+0x12/0x34 is an offset and a size, not an address.
+		# In sym+0x12/0x34, the numbers are an offset and a size, not addresses.
 		sym = before ~ /[+\/]$/ ? "" : name(hex(substr(addr, 3)))
 		out = out before (sym == "" ? addr : sym)
 	}

@@ -17,7 +17,7 @@
 . "$top/machine/lib.sh"
 # shellcheck source=machine/vm/machine.sh
 . "$top/machine/vm/machine.sh"
-# shellcheck disable=SC1091 # the kernel's own, built tree
+# shellcheck disable=SC1091 # the file is in the built kernel tree
 . "$build/linux/tools/testing/selftests/kselftest/ktap_helpers.sh"
 
 out=${BTS_OUT:-$build/test/${0##*/}}

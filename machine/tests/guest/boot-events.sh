@@ -14,7 +14,7 @@ echo 1 > tracing_on
 # dd clears its buffer in a loop until it is killed. A real-time shell wakes and preempts dd.
 taskset -c 0 dd if=/dev/zero of=/dev/null bs=1M &
 taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
-# shellcheck disable=SC2016 # the shell there
+# shellcheck disable=SC2016 # the inner shell runs seq
 taskset -c 0 chrt -f 10 sh -c 'for n in $(seq 20); do sleep .01; done'
 kill $!
 wait

@@ -8,7 +8,7 @@
 #
 # Exit status: 0 all passed, 1 a case did not pass.
 
-# shellcheck disable=SC2317 # functions that only the cases call
+# shellcheck disable=SC2317 # only the test cases call these functions
 
 set -u
 
@@ -52,7 +52,7 @@ exit_xfail() {
 run_case() {
 	cd "$TRACING_DIR" || exit_unresolved
 	echo 1 > options/pause-on-trace
-	# shellcheck disable=SC2034 # as in ftracetest: $$ is not the subshell's
+	# shellcheck disable=SC2034 # $$ would be the PID of the parent
 	read -r PID _ < /proc/self/stat
 	set -ex
 	eval check_requires "$(sed -n 's/^# requires://p' "$1")"

@@ -32,7 +32,7 @@ few_events() {
 [ "$events" = all ] || few_events || exit
 ftracetest=$1
 shift
-# shellcheck disable=SC2086 # a shell and its applet
+# shellcheck disable=SC2086 # split the shell and its applet
 $shell "$ftracetest" --ktap --fail-unsupported --fail-unresolved -l /tmp/logs "$@"
 status=$?
 if [ "$status" -ne 0 ]; then

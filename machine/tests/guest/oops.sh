@@ -14,7 +14,7 @@ for dir in . instances/other; do
 	echo 0 > $dir/tracing_on
 	echo > $dir/trace
 done
-# shellcheck disable=SC2016 # the inner shell's PID is wanted
+# shellcheck disable=SC2016 # the inner shell expands $$
 sh -c '
 	for dir in . instances/other; do
 		echo $$ > $dir/set_ftrace_pid

@@ -86,7 +86,7 @@ everything() {
 spin() {
 	start "$BTS_PROGS/bts_spin_a"
 	start "$BTS_PROGS/bts_spin_b"
-	# shellcheck disable=SC2086 # a list
+	# shellcheck disable=SC2086 # split the list into words
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
@@ -286,7 +286,7 @@ any_option() {
 }
 
 any_targets() {
-	# shellcheck disable=SC2086 # a list
+	# shellcheck disable=SC2086 # split the list into words
 	set -- $workers
 	one_of 3
 	case $one in
