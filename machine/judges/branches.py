@@ -6,17 +6,17 @@ bytes of the first instruction and the address of the second show whether the CP
 file shares no code with the emulator.
 """
 
-NONE = 0  # goes to the next instruction, or faults
-STRING = 1  # may repeat itself, which does not count as a branch
-CONDITIONAL = 2  # a branch unless the next instruction in memory follows
-ALWAYS = 3  # a branch to any target
-MAYBE = 4  # conditional; taken or not, the next instruction in memory follows
+NONE = 0  # not a branch
+STRING = 1  # a string instruction, which may repeat itself, but is not a branch
+CONDITIONAL = 2  # a branch, unless the CPU continues at the next instruction in memory
+ALWAYS = 3  # always a branch
+MAYBE = 4  # a conditional branch to the next instruction in memory: taken or not
 
 PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
 REP = {0xf2, 0xf3}
 STRING_OPCODES = {0x6c, 0x6d, 0x6e, 0x6f, 0xa4, 0xa5, 0xa6, 0xa7,
                   0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf}
-# call, jmp near and short; ret near and far; iret
+# near call, near and short jmp, near and far ret, iret
 ALWAYS_OPCODES = {0xe8, 0xe9, 0xeb, 0xc2, 0xc3, 0xca, 0xcb, 0xcf}
 # syscall, sysret, sysenter, sysexit
 ALWAYS_0F = {0x05, 0x07, 0x34, 0x35}
@@ -38,7 +38,7 @@ def classify(code):
         return CONDITIONAL if code[i + 1] else MAYBE
     if opcode in ALWAYS_OPCODES:
         return ALWAYS
-    # call and jmp, near and far, through a register or memory
+    # near and far call and jmp through a register or memory
     if opcode == 0xff and 2 <= code[i + 1] >> 3 & 7 <= 5:
         return ALWAYS
     return STRING if rep and opcode in STRING_OPCODES else NONE

@@ -2,9 +2,9 @@
 /*
  * cost TRACEFS|- PROGRAM [ARGUMENT...]: print the CPU time of a program, in nanoseconds
  *
- * With TRACEFS, the directory of a tracefs instance, that instance traces the program from its
- * exec to its end. The time includes interrupts that the kernel charges to the task, but not a
- * reader's work.
+ * TRACEFS is the directory of a tracefs instance, which then traces the program from the exec to
+ * the end. The time includes interrupts that the kernel charges to the task, but not the work of
+ * a reader.
  */
 #include <fcntl.h>
 #include <stdio.h>

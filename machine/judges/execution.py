@@ -22,8 +22,8 @@ from monitor import Lost, connect, run_args
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
-# If the emulator has a disassembler, the bytes of an instruction follow its address. Otherwise
-# the bytes are on a separate line.
+# If the emulator has a disassembler, the bytes of an instruction follow the address of the
+# instruction. Otherwise the bytes are on a separate line of the log.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
@@ -96,7 +96,7 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # If the last logged instruction is the interrupted one, it did not complete.
+        # If the last logged instruction is at the interrupted address, it did not complete.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
@@ -119,7 +119,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # If the address stays the same, the instruction repeats itself, or restarts after I/O.
+        # If the CPU stays at the same address, it repeats the instruction or restarts it after I/O.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 
@@ -157,8 +157,8 @@ def follow(monitor, fifo, log, enough, begun=None):
     """
     stopper = None
     monitor.human("singlestep on")
-    # The emulator's open() returns only when the fifo has a reader. To end the log, make the
-    # emulator open another log file: until then, it keeps the fifo open.
+    # The emulator's open() returns only when the fifo has a reader. The emulator closes the fifo
+    # only when it opens another log file, so do that to end the log.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kinds: take each kind of near branch, some kinds often, and execute system calls, page faults
- * and string instructions between them.
+ * kinds: take near branches of every kind, and execute system calls, page faults and string
+ * instructions between the branches.
  *
- * The judge knows two labels: after_syscall, to which SYSCALLS calls of getppid()
- * return, and je_0, a taken conditional branch to the next instruction.
+ * The judge uses two labels: SYSCALLS calls of getppid() return to after_syscall, and je_0 is a
+ * taken conditional branch to the next instruction.
  */
 #define SYSCALLS	100
 #define PAGES		32
@@ -23,7 +23,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* Each store causes a page fault. The store itself is not a branch. */
+	/* Each store causes a page fault. The repeated store is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

@@ -2,15 +2,15 @@
 /*
  * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
  *
- * lend runs in the guest, with pti=off nokaslr and one CPU. It locks four times the memory that it
- * needs, finds a long enough run of neighbouring page frames there, and points IA32_DS_AREA to the
- * kernel's direct mapping of that run. The first page is the management area; a circular buffer of
- * MIB MiB follows. Then lend switches BTS on for both privilege levels, prints
+ * lend must run in a guest with pti=off nokaslr and one CPU. It allocates four times the memory
+ * that the buffer needs, searches this memory for enough consecutive page frames, and sets
+ * IA32_DS_AREA to their address in the kernel's direct mapping. The first page frame is the
+ * management area, and the other page frames are a circular buffer of MIB MiB. Then lend switches
+ * BTS on for both privilege levels, repeats COMMAND until lend is killed, and before that prints:
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *
- * and repeats COMMAND until lend is killed. The judge reads the buffer through the
- * emulator's monitor; nothing in the guest reads the buffer.
+ * The judge reads the buffer through the emulator's monitor.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define PAGE		4096UL
-#define DIRECT_MAP	0xffff888000000000UL	/* with nokaslr and 4 levels */
+#define DIRECT_MAP	0xffff888000000000UL	/* with nokaslr and 4-level page tables */
 #define PFN_MASK	((1UL << 55) - 1)
 #define RECORD_SIZE	24
 
@@ -56,7 +56,7 @@ static struct page *lock_pages(size_t n)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (!pages || memory == MAP_FAILED || mlock(memory, n * PAGE))
 		err(1, "cannot allocate %zu pages", n);
-	/* Otherwise each fork would copy the page tables of this memory. */
+	/* Without MADV_DONTFORK, each fork would copy the page tables of this memory. */
 	if (madvise(memory, n * PAGE, MADV_DONTFORK))
 		err(1, "madvise");
 	fd = open("/proc/self/pagemap", O_RDONLY);
@@ -74,7 +74,7 @@ static struct page *lock_pages(size_t n)
 	return pages;
 }
 
-/* Return the first page of a run of `want` pages with consecutive frames. */
+/* Return the first of @want pages whose page frames are consecutive. */
 static const struct page *find_run(const struct page *pages, size_t n, size_t want)
 {
 	size_t start = 0;

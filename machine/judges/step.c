@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * step PROGRAM [ARGS...]: log a program's path, instruction by instruction.
+ * step PROGRAM [ARGS...]: write the address of each executed instruction to standard output.
  *
- * step runs PROGRAM under ptrace, on this host's own CPU, and writes the address of each
- * executed instruction to standard output, as a 64-bit word. The judge decides which of
- * the steps are branches. An instruction that faults, or that a signal precedes, counts
- * as not executed. A signal may end PROGRAM, but PROGRAM must not exit with an error.
+ * The program runs under ptrace, on the CPU of this host. Each address is a 64-bit word. The judge
+ * decides which steps are branches. If an instruction faults or a signal arrives before it, the
+ * instruction counts as not executed. A signal may end PROGRAM, but PROGRAM must not exit with an
+ * error.
  */
 #include <err.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
-/* The address of the last instruction, which is not written yet; or 0 for none. */
+/* The address of the last instruction, which step has not written yet, or 0. */
 static uint64_t last;
 
 static void write_last(void)
@@ -35,7 +35,7 @@ static void write_last(void)
 	last = 0;
 }
 
-/* Handle a stop of the program before an instruction. Return the signal to deliver. */
+/* Handle a stop of the program. Return the signal that the program must receive, or 0. */
 static int stopped(pid_t pid, int signal)
 {
 	uint64_t rip = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user, regs.rip), NULL);

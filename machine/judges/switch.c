@@ -2,10 +2,10 @@
 /*
  * switch [-s SLEEPERS] ROUNDS: print the time of a task switch, in nanoseconds
  *
- * Two processes on one CPU switch to each other with sched_yield(): each call is one
- * switch. They are real-time processes, so that no other task runs between them. With
- * machine/vm/run --icount the time is the number of instructions of the call and its switch.
- * SLEEPERS additional threads sleep.
+ * Two processes on one CPU call sched_yield(), so that each call switches to the other process.
+ * Both are real-time processes, so that no other task runs. With machine/vm/run --icount the time
+ * is the number of instructions of the call and the switch. The first process also creates
+ * SLEEPERS threads, which only sleep.
  */
 
 #define _GNU_SOURCE
@@ -66,7 +66,7 @@ static double measure(int rounds)
 	double start;
 	int i;
 
-	/* Let the other process start, and let both execute all their code once. */
+	/* Wait until the other process has started, and both processes have executed this code. */
 	for (i = 0; i < 100; i++)
 		sched_yield();
 	start = now();

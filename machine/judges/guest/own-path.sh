@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/own-path.sh DIR: trace everything while the shell works, and put the input of
-# judges/own-path into DIR. After "ready", the judge switches the emulator's log on, then sends a
-# line.
+# guest/own-path.sh DIR: trace all tasks while this shell works, and write the files that
+# judges/own-path needs to DIR. After this script has printed "ready", the judge switches the
+# emulator's log on, and then sends a line to this script.
 
 set -e
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/perf-precise.sh DIR CYCLES BRANCHES PROGRAM [ARG...]: perf takes precise samples (PEBS) of
-# PROGRAM every CYCLES cycles and every BRANCHES branches, in user mode, without a tracer and, if
-# this kernel has bts, beside a trace of its user branches. The samples, and the rows and the
-# counters of the traces, go to DIR.
+# guest/perf-precise.sh DIR CYCLES BRANCHES PROGRAM [ARG...]: record PROGRAM in user mode with
+# perf's precise samples (PEBS), with a period of CYCLES cycles and with a period of BRANCHES
+# branches. If this kernel contains bts, record PROGRAM again while bts traces the user branches.
+# Write the samples, the traces and the counters of bts to DIR.
 
 set -e
 

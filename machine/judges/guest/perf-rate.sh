@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/perf-rate.sh DIR HERTZ PROGRAMS: let perf sample bts_work HERTZ times a second, without a
-# tracer and with bts. The samples and the counters go to DIR.
+# guest/perf-rate.sh DIR HERTZ PROGRAMS: sample the program bts_work HERTZ times a second with perf,
+# without a tracer and with bts. Write the samples and the counters of bts to DIR.
 
 set -e
 
@@ -11,7 +11,7 @@ echo 0 > tracing_on
 echo 400000 > buffer_size_kb
 for tracer in nop bts; do
 	echo $tracer > current_tracer
-	# Write to memory: writing to the host would switch tasks while the program runs.
+	# Write the samples to memory, because writing to the host would cause task switches.
 	perf record -q -e cycles -F "$2" -o /tmp/data -- "$3/bts_launch" "$3/bts_work" > /dev/null
 	perf script -i /tmp/data -F comm,time > "$1/$tracer"
 done

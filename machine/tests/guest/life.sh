@@ -98,7 +98,7 @@ tool_sleeps() {
 	[ "$ticks" -lt $(($(getconf CLK_TCK) / 2)) ]
 }
 
-# shellcheck disable=SC2016 # the inner shell expands $$
+# shellcheck disable=SC2016 # the inner shell expands $0
 tool_reads() {
 	bts record -u -m 64k -o /tmp/late.dat -- sh -c '
 		echo 1 > /sys/devices/system/cpu/cpu1/online
