@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Directories and build steps for the scripts of machine/. The caller has set $top.
+# Directories and build steps for the scripts in machine/. The caller must set $top.
 
-# base is the kernel to patch: 6.12 (of Debian 12 and 13) or mainline (the newest that Debian
-# backports).
+# The variable base is the kernel to patch: 6.12 (of Debian 12 and 13), or mainline (the newest
+# kernel in Debian's backports).
 base=${BASE:-6.12}
-# build is the work directory. Each base has its own work directory; $BTS_BUILD overrides the
-# path. Files that do not depend on the base are in $common, and $build has links to these files.
-# All clones share the cache, which `make clean` keeps.
+# The variable build is the work directory, which depends on the base unless $BTS_BUILD is set.
+# Files that do not depend on the base are in $common, and $build contains links to these files. All
+# clones of the project share the directory $cache, and `make clean` does not remove $cache.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build
@@ -36,8 +36,8 @@ case $base in
 *) die "BASE=$base: must be 6.12 or mainline" ;;
 esac
 
-# Lock the work directory: two builds at once would overwrite each other's files. The lock
-# ends with the script, however the script ends.
+# Lock the work directory, because two builds at the same time would overwrite each other's files.
+# The kernel releases the lock when the script ends for any reason.
 lock() {
 	mkdir -p "$build" "$log"
 	exec 9>"$build/.lock"
@@ -46,9 +46,9 @@ lock() {
 	flock 9
 }
 
-# step NAME WORDS COMMAND...: run COMMAND with its output in build/log/NAME.log, and print one
-# line with WORDS and the time that COMMAND took. If COMMAND fails, print the end of the log and
-# advice, and end the script. COMMAND may be a function: its first failing command fails the step.
+# step NAME WORDS COMMAND...: run COMMAND, write its output to build/log/NAME.log, and print one
+# line with WORDS and the duration. If COMMAND fails, print the end of the log and advice, and end
+# the script. COMMAND may be a function, which fails when any command in the function fails.
 step() {
 	step_name=$1
 	step_words=$2
@@ -93,14 +93,14 @@ step_failed() {
 	esac
 }
 
-# Make the kernel image independent of the time, the user and the machine.
+# Build a kernel image that does not contain the time, the user and the host of the build.
 reproducible_kernel() {
 	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
 	export KBUILD_BUILD_USER=bts
 	export KBUILD_BUILD_HOST=bts
 }
 
-# same_text FILE TEXT: does FILE contain TEXT and nothing else?
+# same_text FILE TEXT: succeed if FILE contains exactly TEXT.
 same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
 }

@@ -2,16 +2,16 @@
 #
 # Find the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
-# machine/tests/mutate describes the tables. Incomplete mutants, and mutants whose old lines are
-# not in the file exactly once, are reported, and make the exit status 1. With NAME, write a
-# broken copy PATH.broken of each file PATH that this mutant breaks, and print PATH.
+# The script machine/tests/mutate describes the tables. Report each incomplete mutant, and each
+# mutant whose old lines are not in the file exactly once. The exit status is then 1. With NAME,
+# write a broken copy PATH.broken of each file PATH that the mutant NAME changes, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"
 	bad = 1
 }
 
-# The indentation of a line does not matter.
+# Return a line without its indentation, which does not matter.
 function bare(line) {
 	sub(/^[ \t]+/, "", line)
 	return line
@@ -26,7 +26,7 @@ function read_source(   line) {
 	}
 }
 
-# Return the number of the line where the old lines begin; they must occur exactly once.
+# Return the number of the first old line in the file. The old lines must occur exactly once.
 function find(   from, places, at, i) {
 	for (from = 1; from + nr_old - 1 <= size[file]; from++) {
 		for (i = 0; i < nr_old && code[file, from + i] == old[i]; i++)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Functions for the parts. A part is a program that prints KTAP. machine/tests/run may set these
-# variables; the defaults are in parentheses:
+# Functions for the parts of the tests. A part is a program that prints KTAP. The script
+# machine/tests/run can set these variables. The defaults are in parentheses:
 #
 #	BTS_OUT		the part's own directory (build/test/NAME)
 #	BTS_KERNEL, BTS_QEMU	image and emulator for machine/vm/run
@@ -10,8 +10,8 @@
 #	BTS_CASE	run only the cases whose names begin with this word
 #	BTS_SLOW	1: run the slow cases too
 #
-# A part's exit status is 0 if all tests passed, 1 if a test failed, or the status of a machine
-# that was lost. The caller has set $top.
+# The exit status of a part is 0 if all tests passed, 1 if a test failed, or the status of a machine
+# that was lost. The caller must set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"
@@ -25,13 +25,13 @@ selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
 # shellcheck disable=SC2034
 cases=$selftests/test.d/bts
 guests=$top/machine/tests/guest
-# Guests inherit these variables.
+# The commands in guests inherit these variables.
 export BTS_PROGS="$build/test-programs"
 export BTS_PACK="${BTS_PACK:-0}"
 export BTS_ACCOUNT="$cases/account.awk"
 mkdir -p "$out"
 
-# result STATUS NAME: print a test's line.
+# result STATUS NAME: print the result of a test.
 result() {
 	if [ "$1" -eq 0 ]; then
 		ktap_test_pass "$2"
@@ -40,7 +40,7 @@ result() {
 	fi
 }
 
-# check NAME COMMAND...: COMMAND must succeed; its output becomes comments.
+# check NAME COMMAND...: run COMMAND, which must succeed, and print its output as comments.
 check() {
 	check_name=$1
 	shift
@@ -50,11 +50,11 @@ check() {
 	result $check_status "$check_name"
 }
 
-# guest TIMEOUT "OPTIONS" COMMAND...: run a guest, which fails if its console shows trouble. The
-# console and the output of `info bts` are in $guest_dir.
+# guest TIMEOUT "OPTIONS" COMMAND...: run COMMAND in a guest, and fail if the console shows an oops,
+# a warning or the like. Store the console and the output of `info bts` in $guest_dir.
 #
-# Guests run with --icount, so a busy host does not change the results; a part without --icount
-# gives the reason. TIMEOUT is in seconds of the host, far more than the guest needs.
+# OPTIONS should include --icount, so that a busy host does not change the results. A part without
+# --icount gives the reason. TIMEOUT is in seconds of the host, and much longer than necessary.
 guest_dir=$out
 guest() {
 	guest_timeout=$1
@@ -67,8 +67,8 @@ guest() {
 		--info-bts "$guest_dir/info" $guest_options -- "$@"
 }
 
-# ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, and print the output as comments.
-# Status 0 means that the guest passed.
+# ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, print the output as comments, and
+# return the status of SCRIPT.
 ask() {
 	ask_name=$1
 	ask_script=$2

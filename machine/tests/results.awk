@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Print the results of a part as lines "ok|not ok NAME [# SKIP]", and check its plan. Only the
-# outermost level counts: nested results are details of a test.
+# Print the results of a part as lines "ok|not ok NAME [# SKIP]", and check the plan of the part.
+# Ignore nested results, because they are only details of a test.
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 KTAP
 #
-# A case that is skipped in a guest counts as failed, because every guest has everything that
-# cases need.
+# A test case that is skipped in a guest counts as failed, because every guest meets the
+# requirements of all test cases.
 
 /^1\.\.[0-9]+/ && !plan {
 	plan = substr($1, 4) + 0

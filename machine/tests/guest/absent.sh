@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/absent.sh: check that the kernel has no bts tracer. The exit status identifies the
-# failed step.
+# guest/absent.sh: check that the kernel does not offer the bts tracer. The exit status identifies
+# the failed step.
 
 cd /sys/kernel/tracing || exit
 ! grep -qw bts available_tracers || exit 2

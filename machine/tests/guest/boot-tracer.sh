@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-tracer.sh: check that the whole boot was traced. The exit status identifies the
+# guest/boot-tracer.sh: check that bts has traced the whole boot. The exit status identifies the
 # failed step.
 
 cd /sys/kernel/tracing || exit

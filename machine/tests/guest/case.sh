@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/case.sh SELFTESTS CASE...: run cases of ftracetest in a guest in which
-# nothing was traced before. This script leaves out ftracetest's preparation, which resets all
-# events and triggers, and takes seconds in the emulator. The cases use ftracetest's own functions.
-# The output is KTAP, with the end of a failed case's output.
+# machine/tests/guest/case.sh SELFTESTS CASE...: run test cases of ftracetest in a new guest. This
+# script does not reset all events and triggers as ftracetest does, because that takes seconds in
+# the emulator. The test cases use ftracetest's own functions. The output is KTAP, with the end of
+# the output of each failed test case.
 #
-# Exit status: 0 all passed, 1 a case did not pass.
+# Exit status: 0 all passed, 1 a test case did not pass.
 
 # shellcheck disable=SC2317 # only the test cases call these functions
 
@@ -28,7 +28,7 @@ exit_fail() {
 	exit 1
 }
 
-# The other results have exit statuses that no command of a case uses.
+# For the other results, use exit statuses that the commands of the test cases do not return.
 exit_unresolved() {
 	exit 102
 }
@@ -48,7 +48,7 @@ exit_xfail() {
 # shellcheck disable=SC1091
 . "$FTRACETEST_ROOT/test.d/functions"
 
-# Run a case, in a subshell of the caller, because a failing case exits.
+# Run a test case. Call this function in a subshell, because a failing test case exits.
 run_case() {
 	cd "$TRACING_DIR" || exit_unresolved
 	echo 1 > options/pause-on-trace

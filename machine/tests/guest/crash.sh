@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. "circular" traces
-# all tasks, because the scheduler may run any task on the CPU of the spinning program.
+# guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
+# trace all tasks, because the scheduler may run any task on the CPU of the spinning program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -24,8 +24,8 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Wait until each target has run since tracing was switched on. Add user and system time, because
-# each tick may find a program on its return from an interrupt, and count the tick as system time.
+# Wait until each target has run after tracing was switched on. Compare the sum of user and system
+# time, because a tick counts as system time if the program is just returning from an interrupt.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: run ftracetest, and print KTAP. An
-# unsupported or unresolved case counts as failed. Logs are in memory, where writing a line takes
-# no time. ftracetest removes the logs of passed cases; the other logs are copied to LOGS.
+# unsupported or unresolved test case counts as failed. The script keeps the logs in memory, because
+# writing to the host is slow. It copies the logs of failed test cases to LOGS.
 
 events=$1
 logs=$2
 shell=$3
 shift 3
 
-# ftracetest resets ftrace before and after each case, and to do so opens the files of all events,
-# some 3,000. That takes seconds, or minutes with the debug kernel. So ftracetest sees only the
-# events that our cases use.
+# Hide all events that our test cases do not use. Before and after each test case, ftracetest opens
+# the files of all visible events. There are about 3,000 events, so that would take seconds, or
+# minutes with the debug kernel.
 few_events() {
 	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do
 		[ -d /sys/kernel/tracing/events/$dir ] || continue
@@ -24,8 +24,8 @@ few_events() {
 		mount --bind /sys/kernel/tracing/events/$file /run/events/$file
 	done
 	mount --rbind /run/events /sys/kernel/tracing/events
-	# The warning that an NMI took longer than a millisecond is printed inside that NMI, and would
-	# fill the DS buffer.
+	# Suppress the warning that an NMI took longer than a millisecond. The kernel prints this
+	# warning in the NMI handler, and the branches of the printing would fill the DS buffer.
 	echo 1000000000 > /sys/kernel/debug/x86/nmi_longest_ns
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/idle.sh: trace the idle tasks on a CPU where the first branch after HLT has a wrong
-# origin. Only this origin may be wrong: the branch and its successors must be in the trace.
+# guest/idle.sh: trace the idle tasks on a CPU that records a wrong origin for the first branch
+# after HLT. The trace must contain this branch and the next branch, whose origin must be right.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -14,8 +14,8 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Count interrupts whose origin is in user space. No idle task runs there, so these origins are
-# wrong. Every other wrong origin is in user space; the rest are in the kernel, and not counted.
+# Count interrupts whose origin is in user space. These origins are wrong, because idle tasks run
+# only in the kernel. The emulator also produces wrong origins in the kernel, which are not counted.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

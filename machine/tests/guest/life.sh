@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/life.sh WHAT: CPUs come online and go offline while branches are traced. The
-# output is KTAP.
+# machine/tests/guest/life.sh WHAT: trace branches while CPUs come online and go offline. The output
+# is KTAP.
 #
 #	online    the guest starts with maxcpus=1; CPU 1 comes online while bts is the tracer
 #	suspend   the guest suspends to RAM; parts/suspend wakes the machine
 #
-# BTS_PROGS is the directory of the selftests' programs, BTS_ACCOUNT is their account.awk.
+# BTS_PROGS is the directory with the programs of the selftests, and BTS_ACCOUNT is the path of the
+# selftests' account.awk.
 
 set -u
 
@@ -31,8 +32,7 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Count how often the trace has the backward jump of the program's only loop: 999 times if nothing
-# is missing.
+# Count the backward jumps of the program's only loop. A complete trace contains 999 such jumps.
 loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
@@ -40,7 +40,7 @@ loops() {
 exact_on() { # CPU
 	echo 0 > tracing_on
 	echo > trace
-	# A mask: 1 is CPU 0, 2 is CPU 1.
+	# The argument of taskset is a mask, in which 1 is CPU 0 and 2 is CPU 1.
 	sh -c 'echo $$ > set_ftrace_pid; echo 1 > tracing_on; exec taskset "$0" "$1"' \
 		$(($1 + 1)) "$BTS_PROGS/bts_loop"
 	echo 0 > tracing_on
@@ -57,7 +57,7 @@ online() {
 	echo bts > current_tracer
 	check "one CPU is online" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
 	check "a program on CPU 0 is traced exactly" exact_on 0
-	# The emulated CPU model has this erratum.
+	# The kernel must report the erratum AAJ122 of the emulated CPU model.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	check "Meltdown is reported once" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
 	echo > set_ftrace_pid
@@ -87,8 +87,8 @@ online() {
 	check "bts record reads CPU 1, which comes online later" tool_reads
 }
 
-# The ring buffer of a new instance has no pages for CPU 1, which is offline. bts must wait without
-# polling: in 2 seconds, it uses less than half a second of CPU time.
+# While CPU 1 is offline, a new ring buffer does not contain pages for CPU 1. Check that bts record
+# then waits without polling, so that it uses less than 0.5 s of CPU time in 2 seconds.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -113,7 +113,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Do the records of both CPUs increase while nothing is written to tracefs?
+# Check that the records of both CPUs increase without a write to tracefs.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -134,7 +134,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# The shell is traced, too, because it runs on CPU 0 when CPU 0 goes offline.
+	# Trace this shell, too, because the shell runs on CPU 0 when CPU 0 goes offline.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

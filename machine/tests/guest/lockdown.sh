@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/lockdown.sh: check that there is no tracer, and that tracefs is closed. The exit status
-# identifies the failed step.
+# guest/lockdown.sh: check that the bts tracer is not registered, and that tracefs cannot be opened.
+# The exit status identifies the failed step.
 
 dmesg | grep "lockdown\|bts:"
 dmesg | grep -q "bts: cannot register the tracer: -1$" || exit 2

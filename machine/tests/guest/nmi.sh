@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: request NMIs by making a file DIR/now-N, then check that each CPU has reported
-# an NMI. The output is lines of KTAP.
+# guest/nmi.sh DIR: create a file DIR/now-N, so that the host sends an NMI to each CPU. Then check
+# that each CPU has reported an NMI. The output consists of KTAP results.
 
 out=$1
 cd /sys/kernel/tracing || exit
 unknown() {
 	dmesg | grep -c "Uhhuh. NMI received for unknown reason"
 }
-# nmi FILE NUMBER NAME: exactly two more NMIs must be reported.
+# nmi FILE NUMBER NAME: create FILE, and check that the kernel reports exactly two more NMIs.
 nmi() {
 	before=$(unknown)
 	: > "$1"
@@ -31,14 +31,14 @@ echo bts > current_tracer
 echo "$spinner" > set_ftrace_pid
 echo 1 > tracing_on
 sleep 0.5
-# Stop the task, so that the tracer has few records and no PMI meanwhile.
+# Stop the task, so that the CPUs store few records and raise no PMI during the next test.
 kill -STOP "$spinner"
 nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs come at one instruction, the kernel may mistake the second for a part of the
-# first. That cannot happen while the CPU is idle.
+# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. Stop the task,
+# because this cannot happen on an idle CPU.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer's own interrupts came"

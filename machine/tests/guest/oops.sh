@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/oops.sh: kill a traced shell by an oops. Print how the traces of two instances end, and
-# whether the instances can record again.
+# guest/oops.sh: trace a shell in two instances, and kill the shell by an oops. For both instances,
+# print the end of the trace, and whether the instance can record again.
 
 set -e
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/outside.sh DIR: take turns with parts/outside: make a file DIR/now-N at step N, and
-# continue when the file DIR/go-N exists.
+# guest/outside.sh DIR: cooperate with parts/outside, which runs on the host. At each step N, create
+# the file DIR/now-N, and wait until parts/outside has created the file DIR/go-N.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -19,7 +19,7 @@ spinner=$!
 taskset -p 2 "$spinner" > /dev/null
 echo "$spinner" > set_ftrace_pid
 
-# A flight recorder fills the DS buffer with branches while it records.
+# Record with a circular DS buffer, so that the DS buffer is full of branches.
 echo 1 > options/bts-circular
 echo bts > current_tracer
 sleep 0.1
@@ -27,7 +27,7 @@ step 1
 echo 0 > tracing_on
 step 2
 
-# perf keeps the buffers of all CPUs while it has an event.
+# While perf uses an event, the kernel does not free the DS buffers of the CPUs.
 perf stat -a -e cycles -o /dev/null -- sleep 10000 &
 stat=$!
 until readlink "/proc/$stat/fd/"* | grep -q perf_event; do
@@ -40,8 +40,8 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# A flight recorder drains nothing before the machine check. The filter drops all branches, because
-# they might overwrite the row of the machine check if the host is slow at step 4.
+# With a circular DS buffer, the tracer does not drain before the machine check. If the host is slow
+# at step 4, branches might overwrite the row of the machine check, so filter out all branches.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

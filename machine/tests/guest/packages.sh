@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/packages.sh: in a fresh Debian system, install the packages that lie in /root, type the
-# first commands as a user, and remove the packages. The output of each step goes to /root/said;
-# parts/packages judges it.
+# guest/packages.sh: in a new Debian system, install the packages in /root, run the first commands
+# of README.md as a user, and remove the packages. Write the output of each step to /root/said. The
+# script parts/packages checks the output.
 
 said=/root/said
 mkdir "$said"
 cd /root || exit
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-# step NAME COMMAND...: run COMMAND, and keep its output, its status and its time in seconds.
+# step NAME COMMAND...: run COMMAND. Store the output, the exit status and the time in seconds.
 step() {
 	name=$1
 	shift
@@ -25,7 +25,7 @@ as_user() {
 	su - somebody -c "$1"
 }
 
-# List all files, without the lists, logs and downloads of dpkg and apt, which belong to no package.
+# List all files, except for the lists, logs and downloads of dpkg and apt.
 files() {
 	find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log \
@@ -40,8 +40,8 @@ dpkg -L bts bts-vm | sort -u > "$said/installed"
 step record as_user 'bts-trace record -- ls -R /etc > /dev/null'
 step replay as_user 'bts-trace replay | head'
 step shadow as_user 'bts-trace record -o shadow.dat -- cat /etc/shadow'
-# Debian's devscripts must be installable beside the packages.
+# List the files of Debian's devscripts, because our packages must not contain the same files.
 step download sh -c 'apt-get download devscripts && dpkg-deb -c devscripts_*.deb'
-# Removing the packages removes the packages that they needed, too.
+# With --autoremove, apt-get also removes the packages that only our packages needed.
 step remove apt-get purge -y --autoremove bts bts-vm
 files > "$said/after"

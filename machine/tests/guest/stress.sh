@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
-# tracer records. After each round every record must be accounted for; at the end no memory may
-# be missing. The output is KTAP; machine/vm/run --strict checks the console. $BTS_PROGS is the
-# directory with the programs of the cases.
+# tracer records. After each round, check that every record is accounted for. At the end, check for
+# memory leaks. The output is KTAP, and machine/vm/run --strict checks the console. $BTS_PROGS is
+# the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes back
 #	switch	bts and nop alternate as the tracer, while perf samples, counts, and (with
@@ -15,8 +15,8 @@
 #		BTS_STRESS_CIRCULAR set, the changes include flight recorders, with which
 #		the hardware stores more records than the tracer reads
 #
-# The line "records N" at the end has the number of records that the tracer has read. The caller
-# compares this number with the hardware's.
+# The last line is "records N", where N is the number of records that the tracer has read. The
+# caller compares N with the hardware's counter.
 
 set -u
 
@@ -41,14 +41,14 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Are all records of the instance in the working directory accounted for?
+# Check that all records of the instance in the working directory are accounted for.
 sums() {
 	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
 	return 1
 }
 
-# Each delivered row must still be in the ring buffer, or must have been read or overwritten.
+# Check that each delivered row is in the ring buffer, was read, or was overwritten.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -65,8 +65,8 @@ balanced() {
 	' || fail "entries are not accounted for"
 }
 
-# With KASAN and lockdep, or with KCSAN, a traced timer tick takes longer than the time to the
-# next tick. So with these kernels only the user side is recorded.
+# Report whether the kernel contains KASAN or KCSAN. With such a kernel, record only user branches,
+# because handling a traced timer tick would take longer than the period of the tick.
 debugging() {
 	grep -q ' \(kasan_report\|__kcsan_check_access\)$' /proc/kallsyms
 }
@@ -81,8 +81,8 @@ everything() {
 	echo 0 > options/bts-cpl-filter
 }
 
-# Start two traced programs. They never end, because a debug kernel takes millions of branches to
-# start a program, and they make no system calls.
+# Start two programs, and trace them. The programs spin without system calls, and never end, because
+# starting another program takes millions of branches under a debug kernel.
 spin() {
 	start "$BTS_PROGS/bts_spin_a"
 	start "$BTS_PROGS/bts_spin_b"
@@ -90,8 +90,8 @@ spin() {
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
-# Start, end and move programs on both CPUs. The load pauses, because each of its branches is
-# traced, and the emulated machine has other work to do as well.
+# Start, end and move programs on both CPUs. Pause after each round, because tracing every branch of
+# these programs would leave too little time for other work.
 load() {
 	while :; do
 		"$BTS_PROGS/bts_fork"
@@ -101,7 +101,8 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# The load has a low priority, because a debug kernel needs most of the CPUs for the changes.
+# Start a program with a low priority, because the changes need most of the CPU time under a debug
+# kernel.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -114,16 +115,16 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# Wait for the programs that the workers started, and remove perf's files, which are in
-	# memory: neither may count as memory in use.
+	# Before the memory is measured, wait for the programs that the workers have started, and
+	# remove perf's files, which are in memory.
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Print the memory in use that cannot be reclaimed, in KiB, without the slabs: KASAN delays the
-# reuse of slabs, and slab_result() checks each slab.
+# Print the used memory that the kernel cannot reclaim, in KiB. Leave out slabs, which slab_result()
+# checks, because KASAN delays the reuse of slab objects.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -134,8 +135,8 @@ in_use() {
 	' /proc/meminfo
 }
 
-# KASAN keeps freed objects in a quarantine, up to a 32nd of the memory. Shrinking a cache
-# removes its objects from the quarantine.
+# Print the size of each slab cache. KASAN keeps freed objects in a quarantine of up to 1/32 of the
+# memory. Shrinking a cache removes the objects of this cache from the quarantine.
 slabs() {
 	for cache in /sys/kernel/slab/*/shrink; do
 		echo 1 > "$cache"
@@ -145,8 +146,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# The two programs are traced. In every tenth round all other tasks are traced, too, while CPU 1
-# goes offline: without them, the CPU has no records left to drain.
+# Trace the two programs. In every tenth round, trace all tasks while CPU 1 goes offline, because
+# otherwise CPU 1 would not have any records to drain.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -170,7 +171,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# CPU 1 must record again, although nothing was written to tracefs since it came online.
+	# CPU 1 must record again after it has come online, without a write to tracefs.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -204,7 +205,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf compete with the tracer for BTS: the second of them to ask gets EBUSY.
+# Let perf and the tracer compete for BTS. The user that comes second gets EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -222,7 +223,7 @@ switch_begin() {
 }
 
 switch_round() {
-	# dash reports each error of its builtin echo as an I/O error.
+	# Use /bin/echo, because the echo of dash reports every failed write as an I/O error.
 	if ! /bin/echo bts > current_tracer 2> "$TMPDIR/error"; then
 		grep -q busy "$TMPDIR/error" || fail "$(cat "$TMPDIR/error")"
 		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "busy, though nothing else uses BTS"
@@ -255,7 +256,7 @@ one_of() { # N: sets $one to a random number from 0 to N - 1
 	one=$((seed / 65536 % $1))
 }
 
-# The kernel may refuse the value.
+# Write VALUE to FILE. The kernel may refuse VALUE.
 try() { # VALUE FILE
 	{ echo "$1" > "$2"; } 2> /dev/null
 }
@@ -273,8 +274,8 @@ any_option() {
 	one_of 10
 	shift "$one"
 	option=$1
-	# A flight recorder overwrites records that nothing has read, so the hardware counts more
-	# records than the tracer.
+	# With bts-circular, the CPU overwrites records that the tracer has not read, so the
+	# hardware counts more records than the tracer.
 	if [ "$option" = bts-circular ] && [ -z "${BTS_STRESS_CIRCULAR:-}" ]; then
 		return
 	fi
@@ -306,7 +307,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# Clear or swap the ring buffer, or write other events into it.
+# Clear the ring buffer, swap the ring buffer, or write other events into the ring buffer.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -337,7 +338,8 @@ any_directory() {
 	fi
 }
 
-# Tracing all tasks, user side and kernel, is usually too much work for the machine.
+# Make one random change. The instances usually have a target, because tracing the user and kernel
+# branches of all tasks is too much work for the machine.
 any_thing() {
 	any_instance
 	one_of 14
@@ -383,7 +385,7 @@ random_round() {
 		any_thing; any_thing; any_thing; any_thing; any_thing
 		any_thing; any_thing; any_thing; any_thing; any_thing
 	done
-	# Stop recording, so that the counters do not change while they are read.
+	# Switch tracing off, so that the counters do not change while this function reads them.
 	on=
 	for dir in . instances/*; do
 		[ "$(cat "$dir/tracing_on")" -eq 0 ] || on="$on $dir"
@@ -397,8 +399,8 @@ random_round() {
 	done
 }
 
-# The witness is an instance whose target sleeps, so it wants no branch. It must have counted each
-# record as filtered, or as the tracer's own.
+# Check the instance "witness". Its target sleeps, so the tracer must have counted each record in
+# this instance as filtered or as an own branch.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -434,8 +436,8 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# The first tenth of the rounds (at least one round) fills caches. Later rounds must not use more
-# memory.
+# Check that the used memory has not grown since the first tenth of the rounds. The first tenth of
+# the rounds, at least one round, fills the caches.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
@@ -462,7 +464,7 @@ slab_result() {
 
 kmemleak_result() {
 	[ -n "$kmemleak" ] || return 0
-	# An old pointer on a stack may hide a leak from one scan, so scan several times.
+	# Scan several times, because a scan may miss a leak if an old pointer is on a stack.
 	for _ in 1 2 3; do
 		echo scan > $kmemleak
 		sleep 6

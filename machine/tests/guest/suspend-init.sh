@@ -1,10 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# This is /init in the machine of machine/tests/parts/suspend. It prints KTAP on the second serial
-# line, then reboots, which ends the machine.
+# This script is /init in the guest of machine/tests/parts/suspend. The script prints KTAP on the
+# second serial line, then reboots the guest, which ends the machine.
 
-# The shell finds its applets in /proc.
+# Mount /proc first, because the shell starts its applets by /proc/self/exe.
 busybox mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev

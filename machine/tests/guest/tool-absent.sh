@@ -5,7 +5,7 @@
 # behind. The exit status identifies the failed step.
 
 cd /tmp || exit
-# The host's emulated machine may be visible here. bts must not use it.
+# Do not let bts start another emulated machine, whose files may be visible in this guest.
 export BTS_VM=none
 bts check && exit 2
 bts check | grep "^NO .*Branch Trace Store" || exit 3
