@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2154
 #
-# List and apply the kernel patches, in order. The caller has set $top.
+# List and apply the kernel patches, in order. The caller must set $top.
 #
 #	patches/linux		the series, for the newest kernel
 #	patches/6.12		backports that 6.12 needs before the series
 #	patches/6.12/overrides	hunks that differ on 6.12, under the name of their patch
 #
-# A file "series" has these lines:
+# A file "series" contains these lines:
 #
 #	# A. Facilities		a group of patches begins
 #	0001-NAME.patch		a message, and any hunks in existing files
 #	+ PATH			a new file in the commit of the patch above
 #	+ DIR			all files in DIR that no line above lists
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all", which name the hunks of the
-# patch that are left out. The override's own hunks follow. On 6.12 the remaining hunks may need
-# fuzz.
+# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks of the
+# patch to leave out. Then the override contains the hunks to apply instead. On 6.12, the other
+# hunks of a patch may need fuzz.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {
@@ -26,7 +26,7 @@ patches_base() {
 	esac
 }
 
-# patches_of BASE: print lines "group NAME", "patch PATH" and "file PATH". The backports are
+# patches_of BASE: print lines "group NAME", "patch PATH" and "file PATH". The backports are in the
 # group 0.
 patches_of() {
 	[ ! -e "$top/patches/$1/series" ] ||
