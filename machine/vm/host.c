@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host's end of machine/vm/run: add the job to the initramfs, start the emulator, move the
- * bytes of the command's streams, and exit with the command's status.
+ * The part of machine/vm/run that runs on the host: add the job to the initramfs, start the
+ * emulator, move the bytes of the command's streams, and exit with the command's status.
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
- * machine/vm/run builds the arguments. This file uses host_emulator.c and stream.c, which use
- * neither this file nor one another.
+ * The script machine/vm/run passes the arguments. This file uses host_emulator.c and stream.c,
+ * which do not use this file or each other.
  *
- * There is one thread and one poll loop, streams_move(), which receives signals through a
- * signalfd. The emulator always ends before this program. These are the ends, with the status:
+ * There is one thread and one poll loop, streams_move(). The loop receives signals through a
+ * signalfd. The emulator always ends before this program. A run can end in these ways:
  *
  *	the command ended and its output is written	the command's own status
  *	the machine ended or panicked, QEMU died	125 and the console's tail
@@ -19,7 +19,8 @@
  *							with FORWARD, of the second signal
  *	SIGKILL						the kernel kills the emulator
  *
- * With TROUBLE, a console line that matches makes the status 123, unless a signal ended the run.
+ * If the option TROUBLE is given and a line of the console matches TROUBLE, the status is 123,
+ * unless a signal ended the run.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -49,15 +50,15 @@
 
 enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
-	FORWARD		= 'f',	/* pass on the first signal to the command */
-	INITRAMFS	= 'I',	/* the archive to whose copy the job is added */
+	FORWARD		= 'f',	/* forward the first signal to the command */
+	INITRAMFS	= 'I',	/* the initramfs without the job */
 	INFO		= 'i',	/* file for the output of `info bts` at the end */
 	WORD		= 'j',	/* a word of the job, see wire.h */
-	TEMPORARY	= 'l',	/* remove the console's file if all is well */
+	TEMPORARY	= 'l',	/* remove the console's file, unless the machine fails */
 	NAME		= 'n',	/* the name of this program in messages */
-	TROUBLE		= 'S',	/* regular expression of trouble on the console */
+	TROUBLE		= 'S',	/* regular expression for console lines that report trouble */
 	TIMEOUT		= 'T',	/* seconds */
-	TTY		= 't',	/* standard input is a terminal, and so is the command's */
+	TTY		= 't',	/* the command gets a terminal, like this program */
 };
 
 enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
@@ -112,7 +113,7 @@ static void send_size(void)
 	tty_resized = false;
 }
 
-/* A background job must not read the terminal, because it would be stopped. */
+/* Report whether this program is a background job, because such a job must not read a terminal. */
 static bool in_background(void)
 {
 	pid_t foreground = tcgetpgrp(STDIN_FILENO);
@@ -156,9 +157,9 @@ static void watch_signals(void)
 }
 
 /*
- * Forward the first signal to the command, which decides how to end. Ignore a signal that comes
- * within a second or two after it, because one Ctrl-C may reach this program from the terminal and
- * from a parent. Return false if the signal has to end the machine.
+ * Forward the first signal to the command, which can then end in its own way. Ignore other signals
+ * during the next second, because one Ctrl-C may cause two signals: one from the terminal and one
+ * from a parent process. Return false if the signal must end the machine.
  */
 static bool forward(int signal)
 {
@@ -193,7 +194,7 @@ static enum end take_signal(void)
 	return SIGNALLED;
 }
 
-/* The guest writes a report in one piece, so reading a report does not block for long. */
+/* The guest writes a whole report at once, so reading the whole report does not block for long. */
 static bool take_report(void)
 {
 	if (recv(sockets[WIRE_CONTROL], &result, sizeof(result), MSG_WAITALL) != sizeof(result))
@@ -211,7 +212,7 @@ static enum end serve_once(void)
 		{ .fd = sockets[MONITOR], .events = POLLIN },
 	};
 
-	/* Check before waiting, because after SIGWINCH there may be no other event for long. */
+	/* Send the size before waiting, because the next event may come much later. */
 	if (tty_resized)
 		send_size();
 	streams[IN].paused = in_background();
@@ -227,7 +228,7 @@ static enum end serve_once(void)
 	return fds[0].revents ? take_signal() : RUNNING;
 }
 
-/* Write the output that a machine sent before it was lost. */
+/* Write the output that the machine sent before the machine was lost. */
 static enum end drain(void)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
@@ -268,7 +269,7 @@ static int report(enum end end)
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }
 
-/* A shell stops at an interruption only if its command dies of the signal. */
+/* Die of the signal, because a shell script stops at Ctrl-C only if its command dies of SIGINT. */
 static void die_of_signal(void)
 {
 	sigset_t none;
@@ -304,7 +305,7 @@ static void job_word(FILE *job, enum wire_type type, const char *word)
 	fprintf(job, "%c%s%c", type, word, '\0');
 }
 
-/* Parse the options. End the emulator's arguments with NULL, and return the command's. */
+/* Parse the options. End the emulator's arguments with NULL. Return the command's arguments. */
 static char **parse(int argc, char **argv, FILE *job)
 {
 	int c;
@@ -347,7 +348,7 @@ static void complete_job(FILE *job, char **command)
 		job_word(job, WIRE_NULL, "");
 }
 
-/* Add a file in cpio's format, in which names and contents are padded to multiples of 4 bytes. */
+/* Add a file to a cpio archive. The name and the contents are padded to multiples of 4 bytes. */
 static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 {
 	static const char zeroes[4];
@@ -359,7 +360,7 @@ static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 	fwrite(zeroes, 1, -ftell(out) & 3, out);
 }
 
-/* Return a file with the initramfs and the job. The kernel unpacks one archive after the other. */
+/* Return a file with the initramfs and an archive of the job. The kernel unpacks both archives. */
 static int initramfs_with(const char *job, size_t size)
 {
 	FILE *out = fdopen(memfd_create("initramfs", MFD_CLOEXEC), "w");
@@ -386,12 +387,15 @@ static void open_streams(void)
 	stream_open(&streams[IN], "standard input", dup(STDIN_FILENO), dup(sockets[WIRE_STDIN]));
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
-	/* Let only the stream hold standard output: its reader must see when the stream ends. */
+	/*
+	 * Close our standard output, so that the reader of standard output sees the end as soon
+	 * as the stream closes its duplicate.
+	 */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
-/* Open the standard descriptors that are closed, so that no other file gets their numbers. */
+/* Open closed standard descriptors, so that no other file gets the descriptor numbers 0 to 2. */
 static void fill_standard_files(void)
 {
 	int fd;

@@ -11,11 +11,11 @@
 #define STATUS_TIMEOUT	124
 #define STATUS_LOST	125
 
-/* The sockets to the emulator: its monitor, and the guest's ports by their numbers. */
+/* Indexes of the sockets to the emulator: 0 is the monitor, the others are the guest's ports. */
 enum { MONITOR, SOCKETS = WIRE_PORTS };
 extern int sockets[SOCKETS];
 
-/* @initramfs is a descriptor, which this function closes. */
+/* Start the emulator. This function closes the descriptor @initramfs. */
 void emulator_start(char **argv, const char *console, int initramfs);
 bool emulator_lost(void);
 void emulator_info(const char *path);

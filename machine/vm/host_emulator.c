@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The emulator: its process, its monitor, and the file with the guest's console.
+ * The process of the emulator, the emulator's monitor, and the file with the guest's console.
  *
- * The sockets have no path and no port number, so machines that run side by side cannot
- * collide, and no file has to be removed. The monitor speaks QMP: a JSON object in each line.
- * The monitor sends little, so each search covers all of its output. The console's file no longer
- * changes when the emulator has stopped.
+ * The sockets do not have a path or a port number, so several machines can run at the same time,
+ * and this program does not have to remove socket files. The protocol of the monitor is QMP, in
+ * which each line is a JSON object. The monitor sends little output, so each search reads all of
+ * the output. The console's file does not change any more when the emulator has stopped.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -27,8 +27,8 @@
 #include "host.h"
 
 /*
- * sockets[N] is descriptor FIRST_FD + N in the emulator, and the initramfs is the next descriptor:
- * machine/vm/run uses these numbers.
+ * In the emulator, sockets[N] is the descriptor FIRST_FD + N, and the initramfs is the descriptor
+ * after the last socket. The script machine/vm/run uses these numbers, too.
  */
 #define FIRST_FD	100
 #define TAIL_SIZE	4096
@@ -58,8 +58,8 @@ static void monitor_read(void)
 }
 
 /*
- * The emulator gets a separate process group, so that Ctrl-C reaches only this program. The
- * kernel kills the emulator if this program dies.
+ * Put the emulator into a separate process group, so that Ctrl-C reaches only this program. Let
+ * the kernel kill the emulator if this program dies.
  */
 static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent, int console)
 {
@@ -91,7 +91,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use a number above the emulator's descriptors: dup2() must close no socket. */
+		/* Use a higher number than the emulator, so that dup2() does not close a socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -110,18 +110,18 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		close(theirs[i]);
 	close(initramfs);
 	close(log);
-	/* The monitor reports no events before this command. */
+	/* The monitor reports events only after this command. */
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-/* Has the machine shut down, reset or panicked? Such a machine is paused, and has a monitor. */
+/* Report whether the machine has shut down, reset or panicked, and is now paused. */
 bool emulator_lost(void)
 {
 	monitor_read();
 	return strstr(said, "\"event\": \"SHUTDOWN\"");
 }
 
-/* Write a JSON string, whose lines end with \r\n, up to its closing quote. */
+/* Write a JSON string up to its closing quote to a file. Convert \r\n to newlines. */
 static void write_text(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
@@ -162,7 +162,7 @@ void emulator_stop(void)
 {
 	struct pollfd fd = { .fd = pidfd_open(emulator, 0), .events = POLLIN };
 
-	/* Send SIGTERM first, because the emulator may have a log to write. */
+	/* Send SIGTERM first, so that the emulator can still write its log. */
 	kill(emulator, SIGTERM);
 	poll(&fd, 1, 5000);
 	kill(emulator, SIGKILL);
@@ -183,7 +183,7 @@ void console_show_tail(const char *console)
 	fprintf(stderr, "%s--- end ---\n", n && buf[n - 1] == '\n' ? "" : "\n");
 }
 
-/* Print the lines that match @trouble, an extended regular expression. */
+/* Print the console lines that match the extended regular expression @trouble. */
 bool console_has_trouble(const char *console, const char *trouble)
 {
 	FILE *f = fopen(console, "r");

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Process 1 of the emulated machine: run one command of the host, then report its end.
+ * Process 1 of the guest: run one command of the host, then report the end of the command.
  *
  * The initramfs contains only this program and the job (see wire.h). This program reads the job,
- * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command,
- * and moves the command's bytes until the command ends:
+ * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command, and
+ * moves the bytes of the command's streams until the command ends:
  *
  *	port -> pipe -> stdin       stdout -> pipe -> port       stderr -> pipe -> port
  *
- * Pipes are needed because a port can be opened only once: a command that opens
- * /dev/stderr would get -EBUSY. With --tty a pty replaces the three pipes.
+ * The pipes are necessary because a port can be opened only once. If standard error were the port,
+ * a command that opens /dev/stderr would get -EBUSY. With --tty, a pty replaces the three pipes.
  *
- * There is one thread and one poll loop, streams_move() of stream.c. When the command ends,
- * this program sends the remaining contents of the pipes, then the last report; later output
- * of the command's children is lost. The host ends the machine, so this program never exits.
- * If this program fails, it resets the machine. The host then reports a lost machine, and
- * prints the end of the console, which contains the message.
+ * There is one thread and one poll loop, streams_move() of stream.c. When the command ends, this
+ * program sends the remaining contents of the pipes, then the last report. Later output of the
+ * command's children is lost. The host ends the machine, so this program never exits. If this
+ * program fails, it prints a message on the console, and resets the machine. The host then reports
+ * a lost machine, and prints the end of the console.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -41,8 +41,8 @@
 #include "wire.h"
 
 /*
- * When the command has ended, read at most a full pipe: a child of the command may still write, and
- * never end.
+ * Read at most this many bytes from a pipe after the command has ended, because a child of the
+ * command may write to the pipe without an end. A full pipe contains at most as many bytes.
  */
 #define REST_MAX	(1024 * 1024)
 
@@ -58,8 +58,8 @@ static void reset_machine(void)
 }
 
 /*
- * The kernel's virtio-serial driver creates the ports in the background, so they may not
- * exist yet. The X of vportXpN is the number of the virtio device.
+ * Open the device vportXpN, where N is the port, and X is the number of the virtio device. Repeat
+ * this until the device exists, because the kernel creates the ports in the background.
  */
 static int open_port(enum wire_port port)
 {
@@ -87,11 +87,14 @@ static void open_ports(void)
 
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
-	/* Wait for the control port, which is connected after all other ports. */
+	/* Wait for the control port, which the host connects after all other ports. */
 	fd.fd = ports[WIRE_CONTROL];
 	while (poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
-	/* This port may block: its messages are few and short, and the host never closes it. */
+	/*
+	 * Make the control port blocking. That is safe, because the host never closes this port,
+	 * and its messages are few and short.
+	 */
 	fcntl(fd.fd, F_SETFL, O_RDWR);
 }
 
@@ -122,7 +125,7 @@ static void add_word(struct words *words, char *word)
 	words->word[words->nr] = NULL;
 }
 
-/* The words are never freed. */
+/* Read the words of the job. The words are never freed. */
 static void read_job(void)
 {
 	int fd = open("/job", O_RDONLY | O_CLOEXEC);
@@ -141,7 +144,7 @@ static void read_job(void)
 		errx(1, "the job is incomplete");
 }
 
-/* Without a seed the first getrandom() waits about a second for the pool to fill. */
+/* Seed the random pool, because the first getrandom() would otherwise wait for about a second. */
 static void seed_random(const char *digits)
 {
 	struct {
@@ -167,7 +170,7 @@ static void loopback_up(void)
 	close(fd);
 }
 
-/* Called in the child, after its standard descriptors are open. */
+/* Run the command in this child process, whose standard descriptors are already open. */
 static void __attribute__((noreturn)) run_command(void)
 {
 	const char *name = job[WIRE_ARG].word[0];
@@ -182,7 +185,7 @@ static void __attribute__((noreturn)) run_command(void)
 		dprintf(STDERR_FILENO, "machine/vm/run: %s: %s\n", dir, strerror(errno));
 		_exit(126);
 	}
-	/* execvp() must look for the command in the PATH of the command's environment. */
+	/* Set the environment first, because execvp() searches the PATH of this environment. */
 	environ = job[WIRE_ENV].word;
 	execvp(name, job[WIRE_ARG].word);
 	error = errno;
@@ -203,7 +206,7 @@ static pid_t start_on_terminal(void)
 		err(1, "pty");
 	if (!pid)
 		run_command();
-	/* A terminal may be writable for poll(), but accept fewer bytes than a stream writes. */
+	/* Make the terminal non-blocking, because it may accept only a part of a stream's bytes. */
 	fcntl(terminal, F_SETFL, O_RDWR | O_NONBLOCK);
 	stream_open(&streams[IN], "stdin", ports[WIRE_STDIN], dup(terminal));
 	stream_open(&streams[OUT], "stdout", terminal, ports[WIRE_STDOUT]);
@@ -254,7 +257,7 @@ static int watch_children(void)
 	return fd;
 }
 
-/* Process 1 inherits every orphan. Return true if the command itself has ended. */
+/* Reap all children, including inherited orphans. Return true if the command has ended. */
 static bool reap(int sigfd, pid_t command, int *status)
 {
 	struct signalfd_siginfo info;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The guest's file system, which looks like the host's to programs:
+ * Mount the guest's file systems, in which programs find the files of the host:
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; if the working directory is below, it is bind-mounted there
+ *	/tmp /run ..	tmpfs; a working directory of the host below is visible, read-only
  *	--share		9p, writable, at the same path as on the host
  *
- * With --overlay, / is an overlay: all writes go to a tmpfs above the host's root. Then no other
- * tmpfs hides a directory of the host.
+ * With --overlay, / is an overlay, in which a tmpfs above the host's root contains all changes, and
+ * no other tmpfs hides a directory of the host.
  *
- * The file system is mounted on /new of the initramfs, which becomes the root at the end.
+ * The root file system is first mounted on /new of the initramfs, and becomes / at the end.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -25,7 +25,7 @@
 #include "init.h"
 #include "wire.h"
 
-/* The options of every 9p mount; access=any because the host does not check users. */
+/* The options of all 9p mounts. With access=any, all users of the guest have the same rights. */
 #define OPTS_9P		"trans=virtio,version=9p2000.L,access=any,msize=512000"
 
 static const char * const tmpfs_dirs[] = { "/tmp", "/run", "/var/tmp", "/mnt", NULL };
@@ -43,7 +43,7 @@ static void mount_if(const char *type, const char *dir)
 	mount(type, dir, type, 0, NULL);
 }
 
-/* The result is valid until the next call. */
+/* Return the path below /new. The result is valid until the next call. */
 static char *in_new(const char *path)
 {
 	static char dir[PATH_MAX];
@@ -52,7 +52,7 @@ static char *in_new(const char *path)
 	return dir;
 }
 
-/* Ignore errors: the directory may exist. On the read-only root, it must exist already. */
+/* Create directories. Ignore errors, because a directory may exist or the root may be read-only. */
 static void make_dirs(char *dir)
 {
 	char *slash;
@@ -93,7 +93,7 @@ static void mount_share(int nr, const char *path)
 
 	snprintf(tag, sizeof(tag), "share%d", nr);
 	make_dirs(in_new(path));
-	/* Do not cache writes, so that the host gets them even if the guest is lost. */
+	/* Do not cache writes, so that the host gets the written data even if the guest is lost. */
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 
@@ -126,7 +126,7 @@ static void mount_host_fs(const struct words *job)
 
 	mkdir("/host", 0755);
 	mkdir("/new", 0755);
-	/* cache=loose hides later changes of the host's files, but the guest is short-lived. */
+	/* With cache=loose, the guest may miss later changes of the host's files, which is rare. */
 	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
 	if (job[WIRE_OVERLAY].nr)
 		mount_overlay();
@@ -154,7 +154,7 @@ static void mount_kernel_fs(void)
 	symlink("/proc/self/fd/2", "/new/dev/stderr");
 }
 
-/* Afterwards the working directory is the new root. */
+/* Mount everything. The working directory is then the new root. */
 void root_mount(const struct words *job)
 {
 	mount_host_fs(job);

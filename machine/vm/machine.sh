@@ -1,38 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
 #
-# Define the machine for machine/vm/run, for the tests, and for machine/baremetal/run, which reads
-# the lines NAME=VALUE.
+# Define the machine for machine/vm/run, for the tests and for machine/baremetal/run. The script
+# machine/baremetal/run only reads the lines NAME=VALUE.
 
-# q35, because the i440fx reports its interrupt routing with an AML loop that takes longer than
-# the whole boot, and under KASAN longer than ACPI waits. Version 7.1, because 7.2 puts a random
-# seed where a large kernel overwrites it while unpacking itself.
+# Use a q35, because the i440fx reports its interrupt routing with a loop in AML, which takes longer
+# than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1, because 7.2
+# stores a random seed in memory that a large kernel overwrites during decompression.
 machine_type=pc-q35-7.1
 # Use one thread, because QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches
 # code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
-# The properties without the model, for other models.
+# The properties of machine_cpu, which can be added to other models.
 machine_ds=${machine_cpu#*,}
-# On a Skylake perf acknowledges its interrupt late. The CPU has no SMAP, because QEMU 7.2 treats a
-# far return in user mode as a read by the kernel, which SMAP forbids.
+# On a Skylake, perf acknowledges its interrupt late. SMAP is off, because QEMU 7.2 handles a far
+# return in user mode like a read by the kernel, so that SMAP would make it fail.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
-# nmi_watchdog=0, because the watchdog would use a counter and raise PMIs; tests of the watchdog
-# pass nmi_watchdog=1. watchdog_thresh=30, because a busy host must not look like a soft lockup.
+# Set nmi_watchdog=0, because the watchdog would use a counter and raise PMIs. Tests of the watchdog
+# append nmi_watchdog=1. Set watchdog_thresh=30, because the delays of a busy host could otherwise
+# be reported as a soft lockup.
 machine_cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic nmi_watchdog=0 tsc=reliable"
 machine_cmdline="$machine_cmdline watchdog_thresh=30 no_timer_check"
-# Linux uses PEBS on this model only with this stepping and newer microcode.
+# Linux uses PEBS on this model only with this stepping and recent microcode.
 machine_pebs=$machine_cpu,x-pebs=on,stepping=7,ucode-rev=0x2900000000
-# Signs of trouble on the console, as an extended regular expression.
+# An extended regular expression for console lines that report trouble.
 machine_trouble='BUG:|WARNING:|Oops|INFO: (task|rcu|trying to register)|general protection fault'
 machine_trouble="$machine_trouble|Call Trace:|kernel BUG at|LOCKUP|soft lockup|Kernel panic|recursion"
 machine_trouble="$machine_trouble|(KASAN|UBSAN|KCSAN|ODEBUG|kmemleak):|unchecked MSR access"
 machine_trouble="$machine_trouble|suspicious RCU|Debug Store: (no memory|bad management area)"
 
-# machine_options NAME: print the options of machine/vm/run for a machine in which cases run. Time
-# counts instructions. With the host's time, a busy host would cause more ticks for each
-# instruction, and so more branches and fuller buffers.
+# machine_options NAME: print the options of machine/vm/run for a machine that runs test cases. The
+# options include --icount. In real time, a busy host would cause more ticks for the same number of
+# instructions, and therefore more branches and fuller buffers.
 machine_options() {
 	case $1 in
 	kpti_smp1) set -- '--smp 1' ;;
@@ -44,7 +45,7 @@ machine_options() {
 	skylake) set -- "--smp 2 --cpu $machine_skylake" ;;
 	skylake_nopti) set -- "--smp 2 --cpu $machine_skylake --append pti=off" ;;
 	pebs) set -- "--smp 2 --cpu $machine_pebs" ;;
-	# A kernel with checkers is fast enough only on CPUs without ticks: see config/debug.config.
+	# A kernel with checkers is fast enough only on CPUs without ticks, see config/debug.config.
 	debug)
 		set -- '--smp 3 --mem 3072 --append nohz_full=1,2 --append tsc=reliable'
 		set -- "$1 --append kmemleak=off --append no_debug_objects"

@@ -10,7 +10,7 @@ import re
 import socket
 import time
 
-# TR and BTS of DEBUGCTL.
+# The bits TR and BTS of DEBUGCTL.
 RECORDS = 0xc0
 
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A stream behaves like a pipe: when its source has ended and all bytes are written, the stream
- * closes its destination; when the destination has no reader any more, the stream drops its
- * bytes and closes its source. A stream owns both descriptors, so callers pass duplicates of
- * descriptors that must stay open.
+ * A stream behaves like a pipe. When the source has ended and all bytes are written, the stream
+ * closes the destination. When the destination does not have a reader any more, the stream drops
+ * all bytes and closes the source. A stream owns both descriptors, so callers must pass duplicates
+ * of descriptors that must stay open.
  *
- * A stream reads and writes only when poll() allows it, so its descriptors may be blocking. Only
- * a virtio-serial port must be non-blocking: if the host closes the port after poll(), a
- * blocking write waits for ever. One call of poll() serves all streams of a program and the
- * program's other descriptors.
+ * A stream reads and writes only when poll() reports that it can, so the descriptors may be
+ * blocking. Only virtio-serial ports must be non-blocking, because a blocking write would wait
+ * forever if the host closes the port after poll(). One call of poll() serves all streams of a
+ * program and the program's other descriptors.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -22,7 +22,7 @@
 #define MAX_STREAMS	4
 #define MAX_OTHERS	3
 
-/* A pipe that polls writable accepts PIPE_BUF bytes without blocking. */
+/* If poll() reports that a pipe is writable, the pipe accepts PIPE_BUF bytes without blocking. */
 #define CHUNK		4096
 
 void stream_open(struct stream *s, const char *name, int src, int dst)
@@ -64,7 +64,7 @@ static void stream_read(struct stream *s)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* Reading a pty gives EIO when all descriptors of its slave are closed. */
+	/* Reading from a pty fails with EIO when all descriptors of the slave are closed. */
 	if (n <= 0) {
 		close_end(&s->src);
 		return;
@@ -98,14 +98,14 @@ static void stream_settle(struct stream *s)
 		close_end(&s->dst);
 }
 
-/* Fill in the two descriptors of each stream, with the events that the stream waits for. */
+/* Fill in the two descriptors of the stream, and the events for which the stream waits. */
 static void stream_poll(struct stream *s, struct pollfd *fds)
 {
 	bool full = stream_full(s);
 
 	stream_settle(s);
 	fds[0] = (struct pollfd){ .fd = full || s->paused ? -1 : s->src, .events = POLLIN };
-	/* Even without events, poll() reports that the destination has no reader any more. */
+	/* If .events is 0, poll() still reports that the reader of the destination is gone. */
 	fds[1] = (struct pollfd){ .fd = s->dst, .events = full ? POLLOUT : 0 };
 }
 
@@ -121,9 +121,9 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Wait for @streams and @others, and move bytes. @timeout is as for poll(), except that with 0
- * the call waits while a stream has bytes to write. Return like poll(), with the events of
- * @others.
+ * Wait for events of @streams and @others, and move bytes. The @timeout is that of poll(), but
+ * with 0 the call still waits while a stream contains bytes to write. Return the result of poll(),
+ * and set the events of @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)
 {

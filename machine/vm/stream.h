@@ -12,16 +12,16 @@
 
 #define STREAM_SIZE	(64 * 1024)
 
-/* buf[off..len) is read from @src and not yet written to @dst. */
+/* The bytes buf[off..len) were read from @src, and are not written to @dst yet. */
 struct stream {
 	const char	*name;		/* for messages */
 	char		buf[STREAM_SIZE];
 	size_t		off;
 	size_t		len;
 	uint64_t	total;		/* bytes read so far */
-	uint64_t	end;		/* @src ends after so many bytes, UINT64_MAX = not known */
+	uint64_t	end;		/* bytes until @src ends, UINT64_MAX = not known */
 	int		src;		/* -1 = the source has ended */
-	int		dst;		/* -1 = all is written, or there is no reader any more */
+	int		dst;		/* -1 = all bytes are written, or the reader is gone */
 	bool		paused;		/* do not read @src for now */
 };
 
