@@ -18,8 +18,8 @@
 #	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	install the Debian packages for building and testing
 #
-# BASE=mainline builds the newest kernel of Debian's backports, instead of 6.12, in build/mainline.
-# KSRC=DIR and QEMU_SRC=DIR build copies of your own source trees, instead of Debian's sources.
+# With BASE=mainline, make builds the newest kernel of Debian's backports in build/mainline.
+# With KSRC=DIR and QEMU_SRC=DIR, make builds copies of your source trees instead of Debian's.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR TOOL_NAME
 ifeq ($(BASE),mainline)

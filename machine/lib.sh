@@ -105,7 +105,7 @@ same_text() {
 	[ -e "$1" ] && [ "$(cat "$1")" = "$2" ]
 }
 
-# put_text FILE TEXT: write FILE atomically.
+# put_text FILE TEXT: write TEXT to FILE atomically.
 put_text() {
 	printf '%s\n' "$2" >"$1.new"
 	mv "$1.new" "$1"

@@ -304,7 +304,7 @@ extern u32 ap_runs;
 /* The C handler of each vector. A handler is called only if `fixup` is 0. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* The function for each PMI. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
+/* The C handler of PMIs. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: functions of the standard C library that GCC and the tests call */

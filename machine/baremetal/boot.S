@@ -242,8 +242,8 @@ rdpmc_safe:
 
 	/*
 	 * void walk(u64 count, u64 seed, u64 debugctl): take exactly `count` branches
-	 * between 64 landing pads. The order depends only on `seed`, and walk_next()
-	 * of ds.c predicts it. The last branch leads to walk_end.
+	 * between 64 landing pads. The order of the landing pads depends only on `seed`,
+	 * so walk_next() of ds.c can predict the branches. The last branch leads to walk_end.
 	 */
 	.altmacro
 	.macro	PAD n

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The library of the bare-metal image, and its main().
+ * The library and the main function of the bare-metal image.
  *
  * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a
  * request to the host. The host performs the request instead of printing the line, and sends
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the number called @name from the output of `info bts`. Fail the test if it is missing. */
+/* Return the number @name from the output of `info bts`. Fail the test if the number is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -473,7 +473,7 @@ static u32 test_count(const struct test *test)
 
 /*
  * This structure survives a reset, because QEMU keeps the contents of RAM, and loads the image
- * again below this address. After the test "reset" has reset the machine, it checks the state.
+ * again below this address. The test "reset" resets the machine, and runs again after the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 

@@ -363,7 +363,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	else
 		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Cross the threshold again, when the buffer has no room for the return from the PMI. */
+	/* Cross the threshold again. The buffer has no room for the return from the PMI. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;

@@ -2,7 +2,7 @@
 /* Tests of the performance counters, and of the PMI that the counters share with BTS. */
 #include "bare.h"
 
-#define FIXED_CYCLES	1	/* the number of IA32_FIXED_CTR1, core cycles */
+#define FIXED_CYCLES	1	/* IA32_FIXED_CTR1 counts core cycles */
 #define FIXED_ENABLE	(1UL << (32 + FIXED_CYCLES))
 #define FIXED_CTRL(v)	((v) << (4 * FIXED_CYCLES))
 #define COUNT_OS_USR	3

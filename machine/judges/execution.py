@@ -96,7 +96,8 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # If the last logged instruction is at the interrupted address, it did not complete.
+        # If the interrupted address is that of the last logged instruction, the CPU did not
+        # complete this instruction.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
@@ -119,7 +120,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # If the CPU stays at the same address, it repeats the instruction or restarts it after I/O.
+        # The address stays the same if the CPU repeats an instruction, or restarts it after I/O.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 
@@ -157,8 +158,8 @@ def follow(monitor, fifo, log, enough, begun=None):
     """
     stopper = None
     monitor.human("singlestep on")
-    # The emulator's open() returns only when the fifo has a reader. The emulator closes the fifo
-    # only when it opens another log file, so do that to end the log.
+    # The emulator's open() returns only when the fifo has a reader. To end the log, make the
+    # emulator open another log file, because the emulator keeps the fifo open until then.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -3,8 +3,8 @@
  * Process 1 of the guest: run one command of the host, then report the end of the command.
  *
  * The initramfs contains only this program and the job (see wire.h). This program reads the job,
- * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command, and
- * moves the bytes of the command's streams until the command ends:
+ * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command,
+ * and moves the bytes of the command's streams until the command ends:
  *
  *	port -> pipe -> stdin       stdout -> pipe -> port       stderr -> pipe -> port
  *

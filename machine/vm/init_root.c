@@ -37,7 +37,7 @@ static void mount_or_die(const char *src, const char *dir, const char *type,
 		err(1, "mount %s on %s", type ? type : src, dir);
 }
 
-/* Mount a file system that this kernel may lack. */
+/* Try to mount a file system, which this kernel may not support. */
 static void mount_if(const char *type, const char *dir)
 {
 	mount(type, dir, type, 0, NULL);

@@ -54,7 +54,7 @@ enum wire_type {
 
 struct wire_report {
 	uint64_t	out_end;	/* total bytes of standard output */
-	uint64_t	err_end;	/* total bytes of standard error, UINT64_MAX = not known yet */
+	uint64_t	err_end;	/* total bytes of standard error, UINT64_MAX = unknown */
 	int32_t		ended;		/* true if the command has ended */
 	int32_t		status;		/* the command's wait(2) status if ended is true */
 };

@@ -15,7 +15,7 @@ set -u
 FTRACETEST_ROOT=$1
 shift
 export FTRACETEST_ROOT LC_ALL=C
-# shellcheck disable=SC2034 # for the cases
+# shellcheck disable=SC2034 # test cases use this variable
 TRACING_DIR=/sys/kernel/tracing
 number=0
 failed=0

@@ -56,7 +56,7 @@ balanced() {
 	cat per_cpu/cpu*/stats | awk -v rows="$rows" -v lost="$lost" '
 		$1 == "entries:" || $1 == "overrun:" || $1 == "read" { n += $NF }
 		END {
-			# The ring buffer also counts the entries that report losses.
+			# The counts of the ring buffer include the entries that report losses.
 			if (n < rows || n > rows + lost) {
 				print "# entries", n, "delivered", rows, "losses", lost
 				exit 1
@@ -171,7 +171,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# CPU 1 must record again after it has come online, without a write to tracefs.
+	# After CPU 1 has come online, CPU 1 must record again without a write to tracefs.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -205,7 +205,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS. The user that comes second gets EBUSY.
+# Let perf and the tracer compete for BTS, so that one of them sometimes gets EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -442,7 +442,8 @@ memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# The limit allows 64 KiB, the smallest buffer, in each round, or 16 MiB.
+			# Allow 64 KiB, the size of the smallest buffer, for each round, but at
+			# least 16 MiB.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -453,7 +454,7 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# The limit allows 32 bytes in each round, and the normal variation of caches.
+		# Allow 32 bytes for each round, and 256 KiB for the normal variation of caches.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1
