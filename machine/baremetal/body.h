@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Macros for the branch tests. The source line after a branch names the expected record.
+ * Macros for the branch tests. The expected record is in the source, beside the branch.
  *
  * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the
  * current CPL. BR FROM, TO expects a record of the branch from label FROM to label TO.

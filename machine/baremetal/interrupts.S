@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The stub stores the address of the interrupted instruction, which may differ. */
+	/* The NMI may interrupt any of these instructions, so the stub stores the address. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx

@@ -7,8 +7,8 @@
  * an answer to COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or
  * EXIT_FAILED, to isa-debug-exit. A machine that ends without a verdict counts as lost.
  *
- * CPU 0 runs the tests and prints. CPU 1 runs the functions that run_on_ap() passes to
- * CPU 1: CPU 0 stores a function in ap_fn, and CPU 1 clears ap_fn after the call.
+ * CPU 0 runs the tests and prints. CPU 1 only runs functions for run_on_ap(). For each call,
+ * CPU 0 stores the function in ap_fn, and CPU 1 clears ap_fn after the call.
  */
 #include <stdarg.h>
 

@@ -77,7 +77,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The last record is the delivery of the PMI. Its source must be the RIP in the frame. */
+	/* The last record is the delivery of the PMI, and must begin at the RIP in the frame. */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;

@@ -117,7 +117,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* the number of wrong sources until now */
+static u32 wrongs;		/* the number of wrong sources so far */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {

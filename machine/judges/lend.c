@@ -2,11 +2,11 @@
 /*
  * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
  *
- * lend must run in a guest with pti=off nokaslr and one CPU. It allocates four times the memory
- * that the buffer needs, searches this memory for enough consecutive page frames, and sets
- * IA32_DS_AREA to their address in the kernel's direct mapping. The first page frame is the
- * management area, and the other page frames are a circular buffer of MIB MiB. Then lend switches
- * BTS on for both privilege levels, repeats COMMAND until lend is killed, and before that prints:
+ * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
+ * times the memory that the buffer needs, searches this memory for enough consecutive page frames,
+ * and sets IA32_DS_AREA to the address of these page frames in the kernel's direct mapping. The
+ * first page frame is the management area. The others are a circular buffer of MIB MiB. Then the
+ * program switches BTS on for both privilege levels, prints this line, and repeats COMMAND forever:
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *

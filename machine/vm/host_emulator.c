@@ -91,7 +91,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use a higher number than the emulator, so that dup2() does not close a socket. */
+		/* Use numbers above those in the emulator, so that dup2() closes no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -121,7 +121,7 @@ bool emulator_lost(void)
 	return strstr(said, "\"event\": \"SHUTDOWN\"");
 }
 
-/* Write a JSON string up to its closing quote to a file. Convert \r\n to newlines. */
+/* Write a JSON string, up to its closing quote, to a file. Convert \r\n to newlines. */
 static void write_text(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");

@@ -42,7 +42,7 @@
 
 /*
  * Read at most this many bytes from a pipe after the command has ended, because a child of the
- * command may write to the pipe without an end. A full pipe contains at most as many bytes.
+ * command may write to the pipe forever. A full pipe does not contain more bytes.
  */
 #define REST_MAX	(1024 * 1024)
 

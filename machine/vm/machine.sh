@@ -14,8 +14,8 @@ machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
 # The properties of machine_cpu, which can be added to other models.
 machine_ds=${machine_cpu#*,}
-# On a Skylake, perf acknowledges its interrupt late. SMAP is off, because QEMU 7.2 handles a far
-# return in user mode like a read by the kernel, so that SMAP would make it fail.
+# On a Skylake, perf acknowledges its interrupt late. SMAP is off, because SMAP would forbid a far
+# return in user mode, which QEMU 7.2 handles like a read by the kernel.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # Set nmi_watchdog=0, because the watchdog would use a counter and raise PMIs. Tests of the watchdog

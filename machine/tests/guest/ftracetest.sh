@@ -3,7 +3,7 @@
 #
 # guest/ftracetest.sh all|few LOGS SHELL FTRACETEST CASE...: run ftracetest, and print KTAP. An
 # unsupported or unresolved test case counts as failed. The script keeps the logs in memory, because
-# writing to the host is slow. It copies the logs of failed test cases to LOGS.
+# writing to the host is slow. If a test case fails, the script copies the logs to LOGS.
 
 events=$1
 logs=$2
@@ -11,7 +11,7 @@ shell=$3
 shift 3
 
 # Hide all events that our test cases do not use. Before and after each test case, ftracetest opens
-# the files of all visible events. There are about 3,000 events, so that would take seconds, or
+# the files of all visible events. Opening the files of all 3,000 events would take seconds, or
 # minutes with the debug kernel.
 few_events() {
 	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do

@@ -48,7 +48,7 @@ sums() {
 	return 1
 }
 
-# Check that each delivered row is in the ring buffer, was read, or was overwritten.
+# Check that each delivered row is still in the ring buffer, was read, or was overwritten.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -399,8 +399,8 @@ random_round() {
 	done
 }
 
-# Check the instance "witness". Its target sleeps, so the tracer must have counted each record in
-# this instance as filtered or as an own branch.
+# Check the instance "witness". The target of this instance sleeps, so the tracer must have counted
+# each record as filtered or as an own branch.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
