@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the branches of user_loop(), and the branches that are not an entry to CPL 0 or CPL 3. */
+/* Count the branches of user_loop(), and other branches that do not enter or leave CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
