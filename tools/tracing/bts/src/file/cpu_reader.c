@@ -2,9 +2,6 @@
 /*
  * Decode each CPU's part of the file in its own thread, from ring-buffer pages to batches.
  *
- *	page:	time, bytes used | entry entry entry ...
- *	entry:	5 bits length, 27 bits time since the previous entry | type, pid, fields
- *
  * Consecutive branches of one task form a batch, whether each is an entry (bts_branch) or many
  * share an entry (bts_pack). Any other entry ends the batch and forms its own batch. A page
  * reports that entries before the page were overwritten, and a pack contains the number of
@@ -26,26 +23,12 @@
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "cpu_reader.h"
+#include "ring_page.h"
 #include "trace_dat.h"
 #include "bts/unpack.h"
 
-#define PAGE_HEADER	16
-#define PAGE_USED	((1U << 27) - 1)
-#define PAGE_STORED	(1U << 30)
-#define PAGE_MISSED	(1U << 31)
-
-enum {
-	ENTRY_LONG		= 0,
-	ENTRY_PADDING		= 29,
-	ENTRY_TIME_EXTEND	= 30,
-	ENTRY_TIME_STAMP	= 31,
-};
-
-#define ENTRY_DELTA_BITS	27
 /* The number of consecutive pages after the wanted time at which the reader ends. */
 #define LATE_MAX		16
-/* An absolute time stamp omits its upper five bits. */
-#define TIME_UPPER		(0x1fULL << 59)
 
 _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
 
@@ -75,27 +58,6 @@ struct decode {
 	bool			missing;
 	uint64_t		missing_count;
 };
-
-struct entry {
-	const uint8_t	*data;
-	uint32_t	size;
-};
-
-static uint32_t word(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static uint64_t long_word(const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
 
 static void end_batch(struct decode *d)
 {
@@ -173,7 +135,7 @@ static void cut_off(struct decode *d)
 }
 
 /* Compare the number of branches before the entry with @d->seq. Then add @nr for the entry. */
-static void in_sequence(struct decode *d, const struct entry *e,
+static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
 {
 	uint64_t seq;
@@ -188,7 +150,7 @@ static void in_sequence(struct decode *d, const struct entry *e,
 	tell_missing(d);
 }
 
-static void one_branch(struct decode *d, const struct entry *e, int pid)
+static void one_branch(struct decode *d, const struct ring_entry *e, int pid)
 {
 	const struct layout *l = d->r->layout;
 	struct batch *b;
@@ -201,14 +163,14 @@ static void one_branch(struct decode *d, const struct entry *e, int pid)
 	b = branches(d, pid);
 	if (!b)
 		return;
-	b->branch[b->nr].from = long_word(e->data + l->from_offset);
-	b->branch[b->nr].to = long_word(e->data + l->to_offset);
+	b->branch[b->nr].from = ring_u64(e->data + l->from_offset);
+	b->branch[b->nr].to = ring_u64(e->data + l->to_offset);
 	b->times[b->nr++] = d->ts;
 	d->seq_known = false;
 }
 
 /* If the pack cannot be decoded, report the damage and return false. */
-static bool begin_pack(struct decode *d, const struct entry *e, uint32_t nr)
+static bool begin_pack(struct decode *d, const struct ring_entry *e, uint32_t nr)
 {
 	const struct layout *l = d->r->layout;
 	unsigned int format = BTS_PACK_FORMAT;
@@ -233,7 +195,7 @@ static bool begin_pack(struct decode *d, const struct entry *e, uint32_t nr)
 	return true;
 }
 
-static void pack(struct decode *d, const struct entry *e, int pid)
+static void pack(struct decode *d, const struct ring_entry *e, int pid)
 {
 	const struct layout *l = d->r->layout;
 	struct bts_decoder *decoder = d->decoder;
@@ -271,7 +233,7 @@ static void pack(struct decode *d, const struct entry *e, int pid)
 	}
 }
 
-static void row(struct decode *d, const struct entry *e, uint32_t id, int pid)
+static void row(struct decode *d, const struct ring_entry *e, uint32_t id, int pid)
 {
 	const struct layout *l = d->r->layout;
 	enum batch_type type = BATCH_EVENT;
@@ -304,7 +266,7 @@ static void row(struct decode *d, const struct entry *e, uint32_t id, int pid)
 	end_batch(d);
 }
 
-static void entry(struct decode *d, const struct entry *e)
+static void entry(struct decode *d, const struct ring_entry *e)
 {
 	const struct layout *l = d->r->layout;
 	uint16_t id;
@@ -315,7 +277,7 @@ static void entry(struct decode *d, const struct entry *e)
 		return;
 	}
 	memcpy(&id, e->data, 2);
-	pid = word(e->data + l->pid_offset);
+	pid = ring_u32(e->data + l->pid_offset);
 	if (d->early && id != l->map_id)
 		return;
 	if (id == l->branch_id)
@@ -324,50 +286,6 @@ static void entry(struct decode *d, const struct entry *e)
 		pack(d, e, pid);
 	else
 		row(d, e, id, pid);
-}
-
-/*
- * Parse the entry at @at. Return the address of the next entry, or NULL if the entry does not fit
- * into the page. If the entry is only time or padding, @e->data is NULL.
- */
-static const uint8_t *take(struct decode *d, const uint8_t *at, const uint8_t *end,
-			   struct entry *e)
-{
-	uint32_t head = word(at), type = head & 31, length;
-	uint64_t delta = head >> 5;
-
-	e->data = NULL;
-	at += 4;
-	if (type == ENTRY_PADDING && !delta)
-		return end;
-	if (type && type < ENTRY_PADDING) {
-		length = type * 4;
-		e->data = at;
-		e->size = length;
-	} else {
-		if (end - at < 4)
-			return NULL;
-		length = word(at);
-		if (type == ENTRY_TIME_EXTEND) {
-			delta += (uint64_t)length << ENTRY_DELTA_BITS;
-			length = 4;
-		} else if (type == ENTRY_TIME_STAMP) {
-			d->ts = (delta + ((uint64_t)length << ENTRY_DELTA_BITS)) |
-				(d->ts & TIME_UPPER);
-			delta = 0;
-			length = 4;
-		} else if (type == ENTRY_LONG) {
-			if (length < 4 || length > end - at)
-				return NULL;
-			e->data = at + 4;
-			e->size = length - 4;
-			length = (length + 3) & ~3U;
-		}
-	}
-	if (length > end - at)
-		return NULL;
-	d->ts += delta;
-	return at + length;
 }
 
 /*
@@ -386,14 +304,14 @@ static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const ui
 	for (nr = b->nr; nr < BATCH_BRANCHES_MAX && end - at >= 4 + size; nr++) {
 		uint16_t id;
 
-		head = word(at);
+		head = ring_u32(at);
 		memcpy(&id, at + 4, 2);
 		if ((head & 31) != size / 4 || id != l->branch_id ||
-		    (int)word(at + 4 + l->pid_offset) != b->pid)
+		    (int)ring_u32(at + 4 + l->pid_offset) != b->pid)
 			break;
 		ts += head >> 5;
-		b->branch[nr].from = long_word(at + 4 + l->from_offset);
-		b->branch[nr].to = long_word(at + 4 + l->to_offset);
+		b->branch[nr].from = ring_u64(at + 4 + l->from_offset);
+		b->branch[nr].to = ring_u64(at + 4 + l->to_offset);
 		b->times[nr] = ts;
 		at += 4 + size;
 	}
@@ -404,25 +322,27 @@ static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const ui
 	return at;
 }
 
-static void page(struct decode *d, const uint8_t *page, uint32_t page_size)
+static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 {
-	uint64_t commit = long_word(page + 8), offset = d->r->pages.page_offset;
-	uint32_t used = commit & PAGE_USED;
-	const uint8_t *at = page + PAGE_HEADER, *end = at + used;
-	struct entry e;
+	uint64_t offset = d->r->pages.page_offset;
+	const uint8_t *at, *end;
+	struct ring_entry e;
+	struct ring_page p;
+	bool fits = ring_page_begin(&p, bytes, page_size);
 
-	d->ts = long_word(page);
-	if (used > page_size - PAGE_HEADER) {
+	d->ts = p.ts;
+	if (!fits) {
 		dat_damage(d->r->dat, offset, "CPU %d: a page with invalid size %u",
-			   d->r->cpu->cpu, used);
+			   d->r->cpu->cpu, (uint32_t)(p.end - p.at));
 		missing(d, 0);
 		return;
 	}
-	if (commit & PAGE_MISSED)
-		missing(d, (commit & PAGE_STORED) && used + 8 <= page_size - PAGE_HEADER ?
-			   long_word(end) : 0);
+	if (p.missed)
+		missing(d, p.count);
+	at = p.at;
+	end = p.end;
 	while (end - at >= 4 && !d->stopped) {
-		at = take(d, at, end, &e);
+		at = ring_page_next(at, end, &d->ts, &e);
 		if (!at) {
 			dat_damage(d->r->dat, offset, "CPU %d: an entry larger than its page",
 				   d->r->cpu->cpu);
@@ -469,7 +389,7 @@ static void decode_pages(void *arg)
 		if (!p)
 			break;
 		d.early = dat_pages_early(&r->pages);
-		d.late = long_word(p) > r->dat->time_to ? d.late + 1 : 0;
+		d.late = ring_u64(p) > r->dat->time_to ? d.late + 1 : 0;
 		page(&d, p, r->cpu->page_size);
 		if (d.early)
 			forget_loss(&d);

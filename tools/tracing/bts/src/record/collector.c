@@ -141,7 +141,7 @@ static int read_page(struct collector_cpu *c)
 		return 0;
 	/* After a short read, clear the rest of the page. */
 	memset(page + n, 0, size - n);
-	look_at_page(&c->look, page);
+	look_at_page(&c->look, page, size);
 	c->used += size;
 	if (c->used + size > CHUNK)
 		flush_pages(c);
@@ -204,7 +204,8 @@ static int add_cpu(struct collector *all, const struct instance *inst, struct wr
 	c->out = writer_add_cpu(writer, cpu);
 	c->next = all->list;
 	all->list = c;
-	return look_open(&c->look, &all->events) && c->out ? 0 : -1;
+	look_open(&c->look, &all->events);
+	return c->out ? 0 : -1;
 }
 
 static int add_all(struct collector *all, const struct instance *inst, struct writer *writer)

@@ -8,18 +8,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <kbuffer.h>
-
+#include "file/ring_page.h"
 #include "look.h"
 
 /* Keep the latest name, because an exec() changes the name. */
-static void look_at_name(struct look *look, const char *entry, int size, int comm)
+static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)
 		memcpy(look->last->comm, entry + comm, NAME_LENGTH);
 }
 
-static void look_at_pack(struct look *look, const char *entry, int size)
+static void look_at_pack(struct look *look, const uint8_t *entry, int size)
 {
 	int at = look->events->pack_nr;
 	uint16_t nr;
@@ -30,7 +29,7 @@ static void look_at_pack(struct look *look, const char *entry, int size)
 	look->branches += nr;
 }
 
-static void look_at_entry(struct look *look, const char *entry, int size)
+static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 {
 	const struct look_events *events = look->events;
 	uint16_t type;
@@ -59,34 +58,27 @@ static void look_at_entry(struct look *look, const char *entry, int size)
 	}
 }
 
-void look_at_page(struct look *look, void *page)
+void look_at_page(struct look *look, const void *page, unsigned int page_size)
 {
-	unsigned long long ts;
-	char *entry;
-	int missed;
+	struct ring_entry e;
+	struct ring_page p;
 
-	if (kbuffer_load_subbuffer(look->kbuf, page))
+	if (!ring_page_begin(&p, page, page_size))
 		return;
-	missed = kbuffer_missed_events(look->kbuf);
-	if (missed > 0)
-		look->counts.overwritten += missed;
-	entry = kbuffer_read_event(look->kbuf, &ts);
-	while (entry) {
-		look_at_entry(look, entry, kbuffer_event_size(look->kbuf));
-		entry = kbuffer_next_event(look->kbuf, &ts);
+	look->counts.overwritten += p.count;
+	while (p.at && p.end - p.at >= 4) {
+		p.at = ring_page_next(p.at, p.end, &p.ts, &e);
+		if (p.at && e.data)
+			look_at_entry(look, e.data, e.size);
 	}
 }
 
-bool look_open(struct look *look, const struct look_events *events)
+void look_open(struct look *look, const struct look_events *events)
 {
 	*look = (struct look) { .events = events };
-	look->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
-	return look->kbuf;
 }
 
 void look_close(struct look *look)
 {
-	if (look->kbuf)
-		kbuffer_free(look->kbuf);
 	names_free(&look->counts.names);
 }

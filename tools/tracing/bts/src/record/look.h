@@ -11,8 +11,6 @@
 
 #include "lib/names.h"
 
-struct kbuffer;
-
 /* IDs of events and offsets of fields; -1 if missing. */
 struct look_events {
 	int	branch, pack, departs, arrives, map;	/* IDs */
@@ -34,16 +32,16 @@ struct look_counts {
  */
 struct look {
 	const struct look_events	*events;
-	struct kbuffer			*kbuf;
 	struct look_counts		counts;
 	unsigned long long		branches;
 	bool				maps;
 	struct name			*last;
 };
 
-/* Return false if memory cannot be allocated. */
-bool look_open(struct look *look, const struct look_events *events);
-void look_at_page(struct look *look, void *page);
+void look_open(struct look *look, const struct look_events *events);
+
+/* Look at the entries up to the first one that does not fit into the page. */
+void look_at_page(struct look *look, const void *page, unsigned int page_size);
 void look_close(struct look *look);
 
 #endif

@@ -249,7 +249,7 @@ static void add_chunk(struct writer_cpu *cpu, struct look *look, char *pages, si
 	look->branches = 0;
 	look->maps = false;
 	for (size_t at = 0; at < size; at += cpu->w->page_size)
-		look_at_page(look, pages + at);
+		look_at_page(look, pages + at, cpu->w->page_size);
 	memcpy(&time, pages, sizeof(time));
 	bytes_add64(&cpu->times, time | (look->maps ? DAT_INDEX_MAPS : 0));
 	cpu->branches += look->branches;
@@ -264,8 +264,7 @@ static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 	void *pages;
 	size_t size;
 
-	if (!look_open(&look, &r->events))
-		return msg_error("restore", cpu->name, "out of memory");
+	look_open(&look, &r->events);
 	while ((size = read_chunk(cpu, at, &next, &pages))) {
 		add_chunk(cpu, &look, pages, size);
 		free(pages);
