@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare what the files that implement include/libbts.h share.
+ * Declare the internal functions and structures of the files that implement include/libbts.h.
  *
  * Included by: api/.
  */
@@ -19,7 +19,7 @@
  * @options:	the options of @pipe
  * @ctx:	the first argument of the callbacks
  * @ran:	whether bts_run() was called
- * @stop:	the non-zero number with which a callback ended the run
+ * @stop:	the non-zero value that a callback returned to end the run
  * @frame:	the latest result of bts_frame()
  * @text:	the latest result of bts_bill() or bts_warning()
  */
@@ -42,14 +42,14 @@ struct bts_trace {
 };
 
 /*
- * Call mem_try() with @run (defined in trace.c). Return 0, or -ENOMEM if memory ran out now or
- * earlier.
+ * trace.c: call mem_try() with @run. Return 0, or -ENOMEM if this or an earlier call ran out of
+ * memory.
  */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */
 void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame);
-/* Free the stacks of all tasks. With @tell, call the callbacks for the frames that end. */
+/* Free the stacks of all tasks. If @tell, call the callbacks for the frames that this ends. */
 void api_end_calls(struct bts_trace *trace, bool tell);
 
 static inline const struct bts_sym *api_sym(const struct sym *sym)

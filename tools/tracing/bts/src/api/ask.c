@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbts: answer questions about tasks, places, functions, lines and frames of a trace.
+ * libbts: return the tasks, places, functions, source lines and stack frames of a trace.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libbts: read a trace. Convert the pipeline's steps, rows and frames to the structures of
- * libbts.h, and call the program's callbacks with them.
+ * libbts.h, and pass these structures to the program's callbacks.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@ static struct bts_place place_at(const struct place *place, uint64_t addr)
 	};
 }
 
-/* @t: NULL if the branch is the sum of several processes' branches */
+/* Fill @b. If the branch is the sum of the branches of several processes, @t is NULL. */
 static void fill_branch(const struct bts_trace *trace, const struct task *t,
 			const struct step *step, uint64_t ts, struct bts_branch *b)
 {
@@ -132,7 +132,7 @@ void api_end_calls(struct bts_trace *trace, bool tell)
 	}
 }
 
-/* --- The consumer of the pipeline --------------------------------------------------- */
+/* --- The callbacks of the pipeline -------------------------------------------------- */
 
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {

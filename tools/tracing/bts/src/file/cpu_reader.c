@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decode each CPU's part of the file in its own thread, from ring-buffer pages to batches.
+ * Decode each CPU's ring-buffer pages to batches, in a separate thread for each CPU.
  *
- * Consecutive branches of one task form a batch, whether each is an entry (bts_branch) or many
- * share an entry (bts_pack). Any other entry ends the batch and forms its own batch. A page
- * reports that entries before the page were overwritten, and a pack contains the number of
- * branches before the pack. So the reader knows where branches are missing, and inserts a batch
- * there.
+ * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
+ * bts_pack entry contains many. Any other entry ends the batch and becomes a separate batch. A page
+ * header reports if entries before the page were overwritten, and a pack contains the number of
+ * branches before the pack. With this information, the reader detects where branches are missing,
+ * and inserts a batch that reports the loss.
  *
- * Of pages before the wanted time, only the mappings are read. The reader ends after some pages
- * that begin after the wanted time. (A single such page may be damaged.)
+ * From pages before the wanted time, the reader uses only the mappings. The reader stops after
+ * several consecutive pages that begin after the wanted time, because the time in a single page may
+ * be damaged.
  *
- * If an entry does not fit into its page, the reader reports damage, treats the rest of the page
- * as a loss of unknown size, and continues with the next page. A truncated entry or a malformed
- * pack is replaced by a loss.
+ * If an entry does not fit into its page, the reader reports damage, treats the rest of the page as
+ * a loss of unknown size, and continues with the next page. The reader replaces a truncated entry
+ * or a malformed pack with a loss.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #include "trace_dat.h"
 #include "bts/unpack.h"
 
-/* The number of consecutive pages after the wanted time at which the reader ends. */
+/* The reader stops after this many consecutive pages that begin after the wanted time. */
 #define LATE_MAX		16
 
 _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
@@ -106,7 +107,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Remember a loss, and do not report it yet: the next entry may contain its exact size. */
+/* Remember a loss without reporting it yet, because the next entry may contain the exact size. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;
@@ -125,7 +126,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a loss of unknown size. The sequence number of the next pack is unknown, too. */
+/* Report a truncated entry as a loss of unknown size. The next sequence number is then unknown. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -134,7 +135,7 @@ static void cut_off(struct decode *d)
 	d->seq_known = false;
 }
 
-/* Compare the number of branches before the entry with @d->seq. Then add @nr for the entry. */
+/* Report branches that are missing before the entry, and then count the entry's @nr branches. */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
 {
@@ -289,8 +290,8 @@ static void entry(struct decode *d, const struct ring_entry *e)
 }
 
 /*
- * A fast path for consecutive bts_branch entries of one task without time extends. Add these
- * branches, which begin at @at, to the batch, and return the address after them.
+ * Add consecutive bts_branch entries of one task to the batch. This fast path begins at @at and
+ * stops at a time extend or any other entry. Return the address at which the fast path stopped.
  */
 static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
 {
@@ -356,7 +357,7 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	}
 }
 
-/* Report the branches that the recorder did not write after this CPU's last page. */
+/* After this CPU's last page, report a loss if the recorder could not write or was killed. */
 static void tell_unwritten(struct decode *d)
 {
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
@@ -370,7 +371,7 @@ static void tell_unwritten(struct decode *d)
 		missed(d, 0, LOSS_KILLED);
 }
 
-/* A loss before the wanted time does not matter. */
+/* Do not report a loss before the wanted time. */
 static void forget_loss(struct decode *d)
 {
 	d->missing = false;

@@ -19,8 +19,8 @@ struct dat_text {
 };
 
 /*
- * The pages of one CPU in one instance, whose name is "" for the top-level instance. @times are the
- * times of the @nr_times chunks with flags (DAT_INDEX_*), if the file has an index, or NULL.
+ * The pages of one CPU in one instance. The name of the top-level instance is "". If the file has
+ * an index, @times contains the time of each of the @nr_times chunks with flags (DAT_INDEX_*).
  */
 struct dat_cpu {
 	int		cpu;
@@ -57,7 +57,7 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The wanted time, both ends included. Of other parts, only mappings before it are read. */
+	/* The wanted time, both ends included. Mappings before the wanted time are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
 	/* The first damage that was found, with its offset. Protected by @lock. */
@@ -76,8 +76,8 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * struct dat_pages - an iterator
- * @chunks:	number of chunks in the part
+ * struct dat_pages - an iterator over the pages of one CPU
+ * @chunks:	number of chunks of this CPU
  * @chunk:	number of chunks that were read or skipped
  */
 struct dat_pages {
@@ -99,7 +99,7 @@ struct dat_pages {
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the page that was returned last ends before the wanted time. */
+/* Report whether the last returned page ends before the wanted time. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the index of a trace.dat: the time at which each chunk of each CPU begins. The reader skips
- * chunks with it. A file without an index, or with one that does not fit its data, is read whole.
+ * Read the index of a trace.dat, which contains the time at which each chunk of each CPU begins.
+ * With the index, the reader can skip chunks. If the index is missing or does not fit the data, the
+ * reader reads all chunks.
  */
 #include <string.h>
 

@@ -6,14 +6,14 @@
  *	sections: formats of events | kallsyms | command lines | options
  *	data:     CPU 0: page page page ...  CPU 1: page page ...
  *
- * libtracecmd is not used, because it
+ * The library libtracecmd is not used here, because libtracecmd
  *	- decompresses the whole file into a temporary file before it returns the first page;
- *	- cannot read a truncated file, because it finds sections by the options at the end;
- *	- reads outside its buffers if a file is damaged;
- *	- allows one thread per handle, but here each CPU has its own thread.
+ *	- cannot read a truncated file, in which the options at the end are missing;
+ *	- reads beyond the end of its buffers if a file is damaged;
+ *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
  *
- * This reader follows the sections from the first one, and checks every number before use. It
- * reports the first damage with its offset, and still uses the intact parts of the file. It does
+ * This reader follows the sections in file order, and checks every number before use. It reports
+ * the first damage with its offset, and still uses the intact parts of the file. The reader does
  * not map the file, so a file that shrinks during reading looks like a truncated file.
  */
 #include <errno.h>
@@ -45,7 +45,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 			 "compressed with %s; bts reads only zstd", dat->compression);
 }
 
-/* Read the header of either version. Return the offset of the rest, or 0 on failure. */
+/* Read the header of either version. Return the offset after the header, or 0 on failure. */
 static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);
@@ -83,7 +83,7 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	return b.at - header;
 }
 
-/* Copy all of @from to a file without a name. On failure, return -1 with errno. */
+/* Copy @from to a temporary file, and return a descriptor. On failure, return -1 and set errno. */
 static int copy_all(int from)
 {
 	FILE *file = tmpfile();
@@ -102,7 +102,7 @@ static int copy_all(int from)
 	return -1;
 }
 
-/* Open standard input. If it has no offsets, as a pipe, open a copy. */
+/* Open standard input. If standard input is not a regular file, open a copy. */
 static int open_stdin(void)
 {
 	struct stat st;

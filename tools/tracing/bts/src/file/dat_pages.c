@@ -3,10 +3,10 @@
  * Iterate over the ring-buffer pages of one CPU, and decompress them if necessary.
  *
  *	not compressed:	page page page ...		read PIECE bytes at a time
- *	compressed:	number of chunks, then each: size, size decompressed, bytes
+ *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
- * Chunks before the wanted time are skipped if the file has an index, except for chunks with rows
- * of mappings, because the names of later addresses depend on mappings.
+ * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
+ * rows are still read, because these mappings provide the names of later addresses.
  *
  * Each iterator belongs to one thread. All iterators can share the file descriptor, because
  * pread() does not use the descriptor's offset.
@@ -67,7 +67,7 @@ static bool next_piece(struct dat_pages *p)
 	return p->pages_size;
 }
 
-/* Return the time at which a chunk begins, or UINT64_MAX if there is no such chunk or no index. */
+/* Return the time at which a chunk begins, or UINT64_MAX if the chunk or the index is missing. */
 static uint64_t chunk_time(const struct dat_pages *p, uint32_t chunk)
 {
 	const struct dat_cpu *cpu = p->cpu;
@@ -77,7 +77,7 @@ static uint64_t chunk_time(const struct dat_pages *p, uint32_t chunk)
 	return cpu->times[chunk] & ~DAT_INDEX_MAPS;
 }
 
-/* Report whether the next chunk ends before the wanted time and contains no mappings. */
+/* Report whether the next chunk ends before the wanted time and contains no mapping rows. */
 static bool is_unwanted(const struct dat_pages *p)
 {
 	return chunk_time(p, p->chunk + 1) < p->dat->time_from &&

@@ -15,7 +15,7 @@ struct dat;
 struct dat_cpu;
 struct dat_text;
 
-/* dat_bytes.c: a cursor in a buffer. After an attempt to read past the end, @bad stays true. */
+/* A cursor in a buffer (dat_bytes.c). After an attempt to read past the end, @bad stays true. */
 struct dat_bytes {
 	const uint8_t	*at;
 	const uint8_t	*end;
@@ -34,7 +34,7 @@ size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 /* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */
 bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
 
-/* dat_parts.c: functions with a cursor @b parse the part at the cursor into @dat or @text. */
+/* dat_parts.c: a function with a cursor @b parses the part at the cursor into @dat or @text. */
 void dat_header_info(struct dat *dat, struct dat_bytes *b);
 void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
 void dat_event_formats(struct dat *dat, struct dat_bytes *b);
@@ -42,7 +42,7 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
 void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
-/* dat_index.c: give the times of the index to the CPUs. */
+/* dat_index.c: copy the times from the index to the CPUs. */
 void dat_index(struct dat *dat);
 
 /*

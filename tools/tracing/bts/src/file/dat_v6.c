@@ -5,8 +5,8 @@
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages
  *
- * The first 256 MiB are read at once, because they contain everything before the pages, usually a
- * few MB. Only the branches of the top-level instance are read.
+ * One read of up to 256 MiB covers all parts before the pages, which usually have a few MB. Only
+ * the branches of the top-level instance are read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "dat.h"
 #include "dat_parts.h"
 
-/* The maximum size of everything before the pages: formats, kallsyms, command lines. */
+/* The maximum size of all parts before the pages (formats, kallsyms, command lines). */
 #define V6_HEAD_MAX	(256ULL << 20)
 
 static void v6_options(struct dat *dat, struct dat_bytes *b)

@@ -4,9 +4,9 @@
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
- * The format expects a reader to find each section by the options, whose last part is at the end
- * of the file. This reader follows the sections in file order instead, so that it can also read a
- * truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
+ * In this format, the options contain the offset of each section, and the last options are at the
+ * end of the file. This reader follows the sections in file order instead, so that it can also read
+ * a truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
  * section. If that option is missing, dat_salvage() searches the data section for the pages.
  */
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static struct section *section_at(struct sections *all, uint64_t offset)
 	return NULL;
 }
 
-/* The option begins with the offset of a data section. Add the CPUs of that section. */
+/* Parse an option BUFFER, which describes a data section, and add the CPUs of that section. */
 static void option_buffer(struct dat *dat, struct sections *all, struct dat_bytes *b)
 {
 	struct section *s = section_at(all, dat_u64(b));
@@ -163,7 +163,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/* Return the end of the compressed chunks at @offset, or 0 if the chunks are damaged. */
+/* Return the offset after the compressed chunks at @offset, or 0 if the chunks are damaged. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];
@@ -182,9 +182,10 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * The file was truncated, so no option describes this data section. Each CPU's data begins at a
- * page boundary. Number the CPUs from 0, because the real numbers are unknown. Uncompressed data
- * does not show where a CPU's data ends, so assign all of the section to CPU 0.
+ * Find each CPU's data in a data section that no option describes, because the file was truncated.
+ * Each CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
+ * unknown. In an uncompressed section, the end of a CPU's data is unknown, so assign all data to
+ * CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)
 {
@@ -208,7 +209,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 	}
 }
 
-/* Find the section at *@offset and advance *@offset. Return false at the end of the file. */
+/* Read the section header at *@offset and advance *@offset. Return false at the end of the file. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
 	uint8_t header[DAT_SECTION_HEADER];

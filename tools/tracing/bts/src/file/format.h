@@ -21,7 +21,7 @@ struct format_field {
 	bool		is_signed;
 	bool		is_array;
 	bool		is_string;
-	/* The field is a word with the offset and the length of the actual bytes. */
+	/* The field contains only the offset and the length of the actual bytes. */
 	bool		is_dynamic;
 };
 
@@ -43,18 +43,18 @@ const struct format *format_named(const struct formats *all, const char *name);
 const struct format *format_numbered(const struct formats *all, uint32_t id);
 
 /*
- * Return the field with this name and size, or NULL. @size 0 matches any size. @format may be
- * NULL.
+ * Return the field with this name and size, or NULL. If @size is 0, any size matches. The argument
+ * @format may be NULL.
  */
 const struct format_field *format_field(const struct format *format, const char *name,
 					uint32_t size);
 
-/* Return a field's number, or 0 if @field is NULL or is not a number within the entry. */
+/* Return a field's number, or 0 if @field is NULL, is not a number, or is outside the entry. */
 uint64_t format_number(const struct format_field *field, const void *entry, uint32_t size);
-/* Return the bytes of a field of any kind, or NULL if they are not within the entry. */
+/* Return the bytes of any field, or NULL if the bytes are outside the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,
 			 uint32_t *length);
-/* Add an entry as text: "name: field=value field=value". */
+/* Add an entry as text in the form "name: field=value field=value". */
 void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size);
 
 #endif

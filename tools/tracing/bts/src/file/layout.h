@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL with an early version of the tracer, whose packs have the format BTS_PACK_FORMAT. */
+	/* This is NULL for an early version of the tracer, which used only BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

@@ -7,8 +7,8 @@
  * The queue is a ring that reuses its batches, so memory does not grow with the trace. One lock
  * protects both ends.
  *
- * A sleeping thread is woken when the queue is half full or half empty, and not for each batch,
- * because processing a batch takes only ten microseconds, and a wake-up takes five.
+ * A sleeping thread is woken only when the queue is half full or half empty. A wake-up for each
+ * batch would be slow, because processing a batch takes ten microseconds, and a wake-up takes five.
  */
 #include <stdlib.h>
 

@@ -83,16 +83,16 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 
-/* Thread: reserve a batch to fill, and commit it. NULL means that the pipeline wants no more. */
+/* Thread: reserve a batch, fill it, and commit it. NULL means that the pipeline has stopped. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* Thread: no more batches follow. */
+/* Thread: mark the end of the batches. */
 void queue_end(struct queue *q);
 
-/* Pipeline: look at the oldest batch, and release it. NULL means that no batches follow. */
+/* Pipeline: return the oldest batch, and release it. NULL means that all batches were released. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* Pipeline: request no more batches. */
+/* Pipeline: request that the thread stops. */
 void queue_stop(struct queue *q);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the numbers of the trace.dat format for the reader and the writer: see
- * trace-cmd.dat.v7(5).
+ * Define the constants of the trace.dat format, which trace-cmd.dat.v7(5) describes, for the reader
+ * and the writer.
  *
  * Included by: any file.
  */
@@ -11,10 +11,10 @@
 /* The default name of the trace. */
 #define DAT_NAME	"trace.dat"
 
-/* The version follows as text. */
+/* The version follows this magic as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
-/* Each section begins with a header: ID, flags, ID of the name, and size after the header. */
+/* A section's header contains the ID, flags, the name's ID, and the size after the header. */
 enum {
 	DAT_SECTION_HEADER	= 16,	/* bytes */
 	DAT_SECTION_COMPRESSED	= 1,	/* a flag */
@@ -24,31 +24,32 @@ enum {
 	DAT_SECTION_OPTIONS	= 0,
 	DAT_SECTION_DATA	= 3,
 	DAT_SECTION_STRINGS	= 15,
-	DAT_SECTION_HEADERS	= 16,	/* the headers of pages and of events */
+	DAT_SECTION_HEADERS	= 16,	/* formats of the page and event headers */
 	DAT_SECTION_FTRACE	= 17,	/* formats of ftrace's own events */
 	DAT_SECTION_EVENTS	= 18,	/* formats of other events */
 	DAT_SECTION_KALLSYMS	= 19,
 	DAT_SECTION_PRINTK	= 20,
 	DAT_SECTION_CMDLINES	= 21,
 	/*
-	 * Only in traces of bts: "key: value" lines about user, date, machine and counters. Other
-	 * readers skip the section.
+	 * Lines "key: value" about the user, date, machine and counters. Only bts writes this
+	 * section, and other readers skip it.
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * Only in traces of bts: the index. For each CPU: its number and the number of its chunks,
-	 * 32 bits each; then 64 bits for each chunk: the time of its first page, DAT_INDEX_MAPS.
+	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
+	 * the number of its chunks (32 bits each), and then the time of each chunk's first page
+	 * with DAT_INDEX_MAPS (64 bits each).
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };
 
-/* A flag in the index: the chunk contains rows of mappings. */
+/* This flag in the index means that the chunk contains mapping rows. */
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
-/* The key of a line in section BTS: branches of a CPU that could not be written to the file. */
+/* The key in section BTS for the number of a CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
-/* For sections HEADERS to CMDLINES, the option with the section's ID has the section's offset. */
+/* For sections HEADERS to CMDLINES, the option with the section's ID contains its offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count and print losses by cause. The causes have the names of the kernel's LOST rows.
+ * Count and print losses by cause. The names of the causes are the same as in the kernel's LOST
+ * rows.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 };
 
 /*
- * Counters with @times count losses of unknown size. perf_lost counts losses of perf's buffer, and
- * recorder_killed the CPUs whose data was cut.
+ * Counters with @times count losses of unknown size. The counter perf_lost counts losses in perf's
+ * ring buffer, and recorder_killed counts the CPUs whose data is incomplete.
  */
 static const struct counter {
 	const char	*name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Count losses by cause, and print them in the same way in all summaries.
+ * Count losses by cause, and print the losses in the same form in all summaries.
  *
  * Included by: any file.
  */
@@ -13,8 +13,8 @@
 
 /* The numbers of the kernel's enum bts_lost_cause, and two causes of the recorder. */
 enum {
-	LOSS_MISSED	= 7,	/* found by the reader, like LOSS_DAMAGED */
-	LOSS_DAMAGED	= 8,
+	LOSS_MISSED	= 7,	/* found by the reader */
+	LOSS_DAMAGED	= 8,	/* found by the reader */
 	LOSS_ROWS	= 10,
 	LOSS_UNWRITTEN	= 12,	/* the recorder could not write, for example to a full disk */
 	LOSS_KILLED	= 13,	/* the recorder was killed */
@@ -33,13 +33,13 @@ struct losses {
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
-/* Return the number in the first line "NAME: NUMBER" of @text, or 0. */
+/* Return NUMBER from the first line "NAME: NUMBER" in @text, or 0 if no line has this form. */
 unsigned long long stats_number(const char *text, const char *name);
-/* Add the counters of bts_stats and of perf. @stats consists of lines "NAME: NUMBER". */
+/* Add the counters from @stats, which consists of lines "NAME: NUMBER" as in bts_stats. */
 void losses_count(struct losses *losses, const char *stats);
-/* Add "nothing lost", or "lost 12 (ring buffer full), ? (DS buffer full, 3 times)". */
+/* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
 void losses_text(const struct losses *losses, struct bytes *out);
-/* Add the losses as a JSON object with the causes as keys. */
+/* Add the losses as a JSON object whose keys are the causes. */
 void losses_json(const struct losses *losses, struct bytes *out);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Print text in colour.
  *
- * Cyan and yellow distinguish two runs, because red and green would mean that one of the runs is
- * wrong. People who cannot distinguish red from green can also distinguish cyan from yellow.
+ * Two runs are printed in cyan and yellow, because red and green would suggest that one of the runs
+ * is wrong. People who cannot distinguish red from green can distinguish cyan from yellow.
  */
 #include <stdarg.h>
 #include <stdbool.h>

@@ -13,7 +13,7 @@ enum colour {
 	COLOUR_NONE,
 	COLOUR_BOLD,
 	COLOUR_DIM,
-	COLOUR_A,		/* the first and the second of two runs */
+	COLOUR_A,		/* the first of two runs */
 	COLOUR_B,
 	COLOUR_BAD,
 	COLOUR_GOOD,
@@ -25,16 +25,16 @@ enum colour {
 	"  --color[=WHEN]     colour the text: always, never, or auto, on terminals only (auto)\n"
 
 /*
- * Handle the option --color of a command. @when is always, auto, never, or NULL for always.
- * Return STATUS_OK or, after a message, STATUS_MISUSE.
+ * Handle the option --color of a command. The argument @when is "always", "auto", "never", or NULL
+ * for "always". Return STATUS_OK or, after a message, STATUS_MISUSE.
  */
 int colour_option(const char *command, const char *when);
 /*
- * Print the next characters in this colour, if colours are wanted. In the mode auto, they are
- * wanted if standard output is a terminal, and the environment has neither NO_COLOR nor TERM=dumb.
+ * If colours are wanted, print the next characters in this colour. In the mode auto, colours are
+ * wanted on standard output if it is a terminal, TERM is set but not "dumb", and NO_COLOR is empty.
  */
 void colour(FILE *out, enum colour c);
-/* Print a line in this colour; the newline is added. */
+/* Print a line in this colour, and add a newline. */
 void colour_line(FILE *out, enum colour c, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

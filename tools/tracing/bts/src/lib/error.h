@@ -22,7 +22,7 @@ struct error {
 /* Store a failure, unless @e contains one already. @object may be NULL. Return false. */
 bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
-/* Do the same with errno as the code and its text as the reason. */
+/* Call error_set() with errno as the code and errno's text as the reason. */
 bool error_errno(struct error *e, const char *what, const char *object);
 /* Return the text of a failure, never NULL. */
 const char *error_text(const struct error *e);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocate memory or abandon the work, because no caller could continue without memory.
+ * Allocate memory, or abandon the work, because callers cannot continue without memory.
  *
  *	mem_try(run) -> run() -> ... mem_alloc()
  *	     ^-------------------------'	no memory: mem_try() returns false
  *
- * A program prints a message and exits. A library must not exit, so each of its entry points uses
- * mem_try(). longjmp() skips the functions between mem_try() and the allocation. So these
- * functions hold no lock while they allocate, and they set a pointer that outlives them only after
- * the allocation has succeeded.
+ * Without memory, the tool prints a message and exits. The library must not exit, so each of its
+ * entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
+ * functions in between. Therefore, these functions must not hold a lock while they allocate. They
+ * must change longer-lived pointers only after the allocation has succeeded.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Allocate memory and strings. No function here returns NULL. If memory runs out, the thread's
- * innermost mem_try() returns false. Outside mem_try(), the mem_on_failure() function is called.
+ * innermost mem_try() returns false. Outside mem_try(), a failed allocation calls the function that
+ * mem_on_failure() has set.
  *
  * Included by: any file.
  */
@@ -22,13 +23,13 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. Memory to which only the local
- * variables of @run pointed is then leaked.
+ * Call @run. If memory runs out, abandon @run and return false. This leaks memory to which only
+ * local variables of @run point.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Give up because memory ran out. */
+/* Abandon the work in the same way as a failed allocation. */
 __attribute__((noreturn)) void mem_fail(void);
-/* Set the function that ends the program outside mem_try(). Call this before starting threads. */
+/* Set the function that a failure outside mem_try() calls. Start threads only after this call. */
 void mem_on_failure(void (*end)(void));
 
 #endif

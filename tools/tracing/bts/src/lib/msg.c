@@ -2,9 +2,9 @@
 /*
  * Print the tool's messages.
  *
- * All failures are reported as "bts: what: object: reason", so that scripts can parse the message
- * and readers see the affected file or PID. Standard output is checked once, at the end. A full
- * disk is a failure, but a closed pipe is not.
+ * All failures are reported as "bts: what: object: reason", so that scripts can parse the message,
+ * and users see the affected file or PID. Errors on standard output are checked once, at the end. A
+ * full disk is a failure, but a closed pipe is not.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ int msg_misuse(const char *command, const char *reason, ...)
 {
 	va_list args;
 
-	/* main() sets a command's argv[0] to "bts NAME". */
+	/* Skip "bts ", because main() sets a command's argv[0] to "bts NAME". */
 	if (command && !strncmp(command, "bts ", 4))
 		command += 4;
 	fprintf(stderr, "bts%s%s: ", command ? " " : "", command ? command : "");
@@ -88,7 +88,7 @@ int msg_flush(int status)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* The reader of the pipe needs no more output. */
+	/* A pipe that its reader has closed is not a failure. */
 	if (errno == EPIPE)
 		return status;
 	return msg_errno("write", "standard output");

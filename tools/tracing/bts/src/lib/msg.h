@@ -21,20 +21,20 @@ enum {
  */
 int msg_error(const char *what, const char *object, const char *reason, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Do the same with errno's text as the reason. */
+/* Call msg_error() with errno's text as the reason. */
 int msg_errno(const char *what, const char *object);
 
 /* Print "bts: REMARK" on standard error, for a remark that is not a failure. */
 void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print "bts COMMAND: REASON" and how to get help on standard error. COMMAND may be NULL.
- * Return STATUS_MISUSE.
+ * Print "bts COMMAND: REASON; see bts COMMAND -h" on standard error. COMMAND may be NULL. Return
+ * STATUS_MISUSE.
  */
 int msg_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Parse @text as a whole number of at least @least into @number, or report misuse. */
+/* Set @number to the whole number in @text. If the number is less than @least, report misuse. */
 int msg_number(const char *command, const char *option, const char *text, unsigned long least,
 	       unsigned long *number);
 
@@ -42,8 +42,8 @@ int msg_number(const char *command, const char *option, const char *text, unsign
 int msg_usage(const char *text);
 
 /*
- * Flush standard output. Return @status. If the output could not be written, and not because a
- * pipe was closed, print a message and return STATUS_FAILURE.
+ * Flush standard output and return @status. If a write failed, but not because a pipe was closed,
+ * print a message and return STATUS_FAILURE.
  */
 int msg_flush(int status);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep PIDs and their names in a hash table with open addressing. At most half of it is used.
+ * Keep PIDs and their names in a hash table with open addressing. At most half of the slots are
+ * used.
  */
 #include <string.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keep a set of PIDs, and the names of their tasks as far as known.
+ * Keep a set of PIDs, and the names of their tasks if known.
  *
  * Included by: any file.
  */
@@ -22,7 +22,7 @@ struct names {
 	size_t		nr;
 };
 
-/* Return the entry of @pid. Add the entry if necessary. The entry is valid until the next call. */
+/* Return the entry of @pid, and add it if necessary. The pointer is valid until the next call. */
 struct name *names_get(struct names *names, int pid);
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read and write whole files. A tracefs or /proc file has no known size, so read until its end.
+ * Read and write whole files. The size of a tracefs or /proc file is unknown, so read until the end
+ * of the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +85,7 @@ int path_open(const char *path, int flags, struct stat *st)
 
 int path_create_at(int dir, const char *path)
 {
-	/* unlinkat() needs no check: if the old file still exists, openat() fails. */
+	/* Do not check unlinkat(), because openat() fails if the old file still exists. */
 	unlinkat(dir, path, 0);
 	return openat(dir, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }

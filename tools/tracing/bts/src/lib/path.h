@@ -11,24 +11,24 @@
 #include <sys/stat.h>
 
 /*
- * Read a file into new memory, with a 0 after the last byte. On failure, return NULL with errno.
- * @size may be NULL.
+ * Read a file into allocated memory, and add a 0 after the last byte. On failure, return NULL and
+ * set errno. The argument @size may be NULL.
  */
 char *path_read(const char *path, size_t *size);
-/* Read the number at the beginning of a file. On failure, return -1 with errno. */
+/* Read the number at the beginning of a file. On failure, return -1 and set errno. */
 long long path_read_number(const char *path);
 /*
- * Open a regular file for reading, with @flags added. Do not wait for the writer of a FIFO. On
- * failure, return -1 with errno, which is EINVAL for a file that is not regular.
+ * Open a regular file for reading, with additional @flags. Do not wait for the writer of a FIFO. On
+ * failure, return -1 and set errno. If the file is not regular, errno is EINVAL.
  */
 int path_open(const char *path, int flags, struct stat *st);
-/* Create a file below @dir, replacing any old file. On failure, return -1 with errno. */
+/* Create a file below @dir, or replace an old file. On failure, return -1 and set errno. */
 int path_create_at(int dir, const char *path);
-/* Return 0, or -1 with errno. */
+/* Return 0, or return -1 and set errno. */
 int path_write_all(int fd, const void *data, size_t size);
-/* Replace the contents of an existing file. Return 0, or -1 with errno. */
+/* Replace the contents of an existing file. Return 0, or return -1 and set errno. */
 int path_write(const char *path, const char *text);
-/* Append text. Files such as set_ftrace_pid and trigger add the text as an entry. */
+/* Append text to a file. In tracefs files such as trigger, the text becomes a new entry. */
 int path_append(const char *path, const char *text);
 
 #endif

@@ -13,7 +13,7 @@
 /**
  * struct source - a source file
  * @path:	its path
- * @lines:	its lines, with tabs, but without other control characters
+ * @lines:	its lines, in which control characters except tabs are replaced with spaces
  */
 struct source {
 	char	*path;
@@ -21,7 +21,7 @@ struct source {
 	size_t	nr;
 };
 
-/* Several source files, each of which is read once. */
+/* Source files, each of which is read only once. */
 struct sources {
 	struct source	*list;
 	size_t		nr;
@@ -32,9 +32,9 @@ bool source_read(struct source *s, const char *path);
 void source_free(struct source *s);
 
 /*
- * Return a line, from 1, or NULL. Only the lines of files that are named like source files are
- * returned, because the names come from a program's debug information, which is untrusted, and the
- * output may be shown to other people.
+ * Return a line of a source file, or NULL. The first line has number 1. Only files that have the
+ * extension of a source file are read, because the file name comes from untrusted debug
+ * information, and the output may be shown to other people.
  */
 const char *sources_line(struct sources *all, const char *path, unsigned int line);
 void sources_free(struct sources *all);

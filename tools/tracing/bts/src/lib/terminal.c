@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Escape control characters on a terminal, because names of tasks, files and functions are
- * untrusted. If an output is a terminal, its stream is replaced:
+ * untrusted. If standard output or error is a terminal, its stream is replaced:
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *
- * Newlines, tabs and printable UTF-8 pass. All other control characters, including C1, become
- * \xNN. bts tui draws on the terminal and does not use this stream.
+ * Newlines, tabs and printable UTF-8 stay unchanged. All other control characters, including C1
+ * controls, become \xNN. The command bts tui draws on the terminal without this stream.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool is_control(struct guarded *g, unsigned char c)
 	unsigned char lead = g->lead;
 
 	g->lead = 0;
-	/* In UTF-8, the C1 controls U+0080 to U+009F begin with 0xc2. */
+	/* In UTF-8, the C1 controls U+0080 to U+009F begin with the byte 0xc2. */
 	if (g->rest && c >= 0x80 && c < 0xc0) {
 		g->rest--;
 		return lead == 0xc2 && c < 0xa0;
@@ -116,7 +116,7 @@ void terminal_progress(void *ctx, uint64_t done, uint64_t total)
 		    !isatty(STDERR_FILENO))
 			return;
 		shown = now;
-		/* The cursor returns to the first column, so any line overwrites this text. */
+		/* The text ends with a carriage return, so the next line overwrites the text. */
 		snprintf(text, sizeof(text), "%3u %%\r", (unsigned int)(100. * done / total));
 	} else {
 		begun = 0;
@@ -137,7 +137,7 @@ bool terminal_shares_output(void)
 
 void terminal_control(FILE *out, const char *sequence)
 {
-	/* The file descriptor of a guarded output is not 0, which is standard input. */
+	/* A guarded output has a non-zero descriptor, because 0 is standard input. */
 	if (out != stdout || !guarded[STDOUT_FILENO].fd) {
 		fputs(sequence, out);
 		return;

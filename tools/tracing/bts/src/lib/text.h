@@ -16,7 +16,7 @@
 
 /**
  * struct text - a buffer of text for a file
- * @failed:	whether a write failed; then the error flag of @out is set, too
+ * @failed:	whether a write failed, which also sets the error flag of @out
  */
 struct text {
 	FILE	*out;
@@ -35,7 +35,7 @@ void text_string(struct text *t, const char *string);
 void text_number(struct text *t, uint64_t number);
 /* Add a number, right-aligned in @width columns and padded with @fill. */
 void text_padded(struct text *t, uint64_t number, unsigned int width, char fill);
-/* Add a time in nanoseconds as seconds with six decimals. */
+/* Add the time @ts, which is in nanoseconds, as seconds with six decimals. */
 void text_time(struct text *t, uint64_t ts, unsigned int width);
 /* Add a JSON string with its quotes. */
 void text_json(struct text *t, const char *string);
@@ -44,13 +44,13 @@ void text_format(struct text *t, const char *format, ...) __attribute__((format(
 /* Print a JSON string with its quotes to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* Return the ending of a noun after a number: "", or @ending if the number is not 1. */
+/* Return the plural ending of a noun: "" if the number is 1, otherwise @ending. */
 static inline const char *text_plural(uint64_t number, const char *ending)
 {
 	return number == 1 ? "" : ending;
 }
 
-/* Return 1234567 as "1,234,567". The latest eight results stay valid. */
+/* Return a number with commas, for example "1,234,567". The last eight results stay valid. */
 const char *text_commas(uint64_t number);
 
 #endif
