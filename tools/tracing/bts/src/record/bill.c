@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the summary of a recording: the last line of bts record and of bts info. (Commands that
- * read all branches call pipe_bill() instead, which counts the branches.)
+ * Print the summary of a recording, which is the last line of bts record and bts info. Commands
+ * that read all branches call pipe_bill() instead.
  *
- * The losses come from bts_stats, where the kernel has a counter for each cause: see causes.h.
+ * The losses come from bts_stats, in which the kernel has a counter for each cause (see causes.h).
  */
 #include <inttypes.h>
 #include <string.h>

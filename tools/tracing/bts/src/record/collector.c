@@ -5,15 +5,16 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until buffer_percent of its CPU's buffer is full, and then reads half
- * of that part. So the thread reads whole pages, seldom disturbs its CPU, and soon makes room for
- * entries that the kernel holds back (bts-block). At the end, the thread reads the rest.
+ * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads half
+ * of the filled pages. That way, the thread reads whole pages, seldom disturbs its CPU, and soon
+ * makes room for branches that the kernel holds (bts-block). At the end of the recording, the
+ * thread reads the remaining pages.
  *
- * At least once a second, the thread writes what the buffer contains, so that little is lost if bts
- * is killed.
+ * At least once a second, the thread writes the pages that it has read, so that little is lost if
+ * bts is killed.
  *
- * If a thread cannot write its file, the recording ends. Until then the thread continues to read,
- * so that no task waits forever.
+ * If a thread cannot write its file, bts ends the recording. Until the end, the thread continues to
+ * read pages, so that no task waits forever for room in the ring buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +47,7 @@ struct collector_cpu {
 	struct writer_cpu	*out;
 	char			*pages;
 	size_t			used;
-	struct look		look;		/* branches and mappings: of @pages */
+	struct look		look;		/* its branches and maps describe @pages */
 	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;
@@ -75,7 +76,7 @@ static int number_after(const char *text, const char *field, const char *key)
 	return at ? atoi(at + strlen(key)) : -1;
 }
 
-/* Return an event's ID and the offset of a field. @field is a part of the field's declaration. */
+/* Return an event's ID, and set @offset to that of the field whose declaration contains @field. */
 static int read_event(const char *event, const char *field, int *offset)
 {
 	char *path = mem_format("%s/events/%s/format", instance_tracefs(), event);
@@ -118,7 +119,7 @@ static void flush_pages(struct collector_cpu *c)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
 }
 
-/* Report whether the last flush is at least FLUSH_MS ago. */
+/* Report whether the last flush was at least FLUSH_MS ago. */
 static bool is_late(const struct collector_cpu *c)
 {
 	struct timespec now;
@@ -163,7 +164,7 @@ static void *run_cpu(void *arg)
 			break;
 		if (fds[0].revents)
 			break;
-		/* The CPU has not been online yet, so the ring buffer has no pages for it. */
+		/* The ring buffer has no pages for a CPU that was never online. */
 		if (fds[1].revents & POLLERR) {
 			poll(fds, 1, OFFLINE_MS);
 			continue;

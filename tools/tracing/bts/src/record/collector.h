@@ -17,8 +17,9 @@
 struct collector;
 
 /*
- * Start a thread for each CPU. With @waiting, the threads wait for data until collector_finish().
- * Otherwise they only read the present data. On failure, print a message and return NULL.
+ * Start a thread for each CPU. If @waiting, the threads wait for data until collector_finish() is
+ * called. Otherwise, the threads read only the data that is now in the buffer. On failure, print a
+ * message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
 /* Return a descriptor that becomes readable after a thread failed and printed a message. */

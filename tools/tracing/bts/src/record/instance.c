@@ -3,11 +3,12 @@
  * Create, use and remove the tool's own tracefs instance.
  *
  * The tool changes settings only in its own instance, instances/bts-PID, so recordings do not
- * disturb each other. (The probes of on.c are global.) At the end, undo.c removes the instance and
- * the probes.
+ * disturb each other. (Only the probes of on.c are global.) At the end, undo.c removes the instance
+ * and the probes.
  *
- * A lock (flock) shows that an instance is in use, because a PID may exist in several namespaces.
- * The process that uses the instance holds the lock until it ends:
+ * The PID in the name does not show whether an instance is in use, because several PID namespaces
+ * may contain the same PID. Therefore, the process that uses the instance holds a lock (flock)
+ * until the process ends:
  *
  *	instances		locked while an instance is created or stale ones are removed
  *	instances/bts-PID	locked by the process that records there
@@ -56,7 +57,7 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* Return a descriptor that holds the lock, or -1 with errno. @how may be LOCK_NB. */
+/* Lock a directory with the flags @how. Return a descriptor, or return -1 and set errno. */
 static int lock_directory(const char *path, int how)
 {
 	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

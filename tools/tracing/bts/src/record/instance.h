@@ -10,25 +10,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return the path of tracefs, mounted if necessary, or print a message and return NULL. */
+/* Mount tracefs if necessary and return its path, or print a message and return NULL. */
 const char *instance_tracefs(void);
 
-/* An instance. Files are named relative to its directory. */
+/* A tracefs instance. The functions below take file names relative to the instance's directory. */
 struct instance {
 	char	*name;
 	char	*path;
-	int	lock;		/* a descriptor that holds the lock: see instance.c */
+	int	lock;		/* a descriptor that holds the lock (see instance.c) */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Undo all changes and remove the instance now. Its trace_pipe_raw files must be closed. */
+/* Undo all changes and remove the instance. Close its trace_pipe_raw files before this call. */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Read and write the instance's files, as path.h does. Writing prints a message on failure. */
+/* Read and write the instance's files as in path.h. If a write fails, print a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

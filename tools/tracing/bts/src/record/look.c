@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Look at a CPU's ring-buffer pages.
+ * Scan a CPU's ring-buffer pages.
  *
- * The kernel counts neither the tasks in the trace nor their switches. So each page is looked at
- * before it is written, and again if a recording was killed.
+ * The kernel does not count the tasks and switches in the trace. So bts record scans each page
+ * before writing the page. After a killed recording, bts restore scans the pages again.
  */
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "file/ring_page.h"
 #include "look.h"
 
-/* Keep the latest name, because an exec() changes the name. */
+/* Keep a task's latest name, because an exec() changes the name. */
 static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)
@@ -40,7 +40,7 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
-	/* Skip other trace events and losses, because their task need not be a target. */
+	/* Skip other trace events and losses, because their task may not be a target. */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Look at a CPU's ring-buffer pages: count branches and switches, and collect the tasks' names.
+ * Scan a CPU's ring-buffer pages to count branches and switches, and to collect the tasks' names.
  *
  * Included by: record/, cmd/record.c.
  */
@@ -11,7 +11,7 @@
 
 #include "lib/names.h"
 
-/* IDs of events and offsets of fields; -1 if missing. */
+/* The IDs of events and the offsets of fields, or -1 if the event or field is missing. */
 struct look_events {
 	int	branch, pack, departs, arrives, map;	/* IDs */
 	int	pack_nr;				/* the number of branches */
@@ -20,14 +20,14 @@ struct look_events {
 
 struct look_counts {
 	unsigned long long	switches;	/* bts_departs rows */
-	unsigned long long	overwritten;	/* entries that the ring buffer overwrote */
+	unsigned long long	overwritten;	/* number of overwritten entries */
 	struct names		names;		/* the tasks in the trace */
 };
 
 /**
- * struct look - what the pages of one CPU contain
- * @branches:	number of branches since the caller set it to 0
- * @maps:	rows of mappings since the caller set it to false
+ * struct look - the contents of one CPU's pages
+ * @branches:	number of branches since the caller cleared this counter
+ * @maps:	whether a mapping row was found since the caller cleared this flag
  * @last:	the name of the last entry's task
  */
 struct look {

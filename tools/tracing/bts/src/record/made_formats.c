@@ -2,7 +2,7 @@
 /*
  * Describe the entries that the tool itself writes. The fields have the same names as the tracer's
  * fields, so any program that reads the tracer's files can read these entries. Offsets and event
- * numbers are constants, because they do not depend on a kernel.
+ * numbers are constants, because these entries do not depend on a kernel.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ static int put_events(struct writer *w)
 	return ret;
 }
 
-/* Write a section that contains the size of a text, and the text. Free @text, which may be NULL. */
+/* Write a section with the size and the bytes of @text, which may be NULL. Free @text. */
 static int put_text(struct writer *w, int id, char *text)
 {
 	size_t size = text ? strlen(text) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the entries that the tool itself writes, as the tracer does: event numbers, fields, and
- * the formats that describe the entries in the file.
+ * Define the entries that the tool itself writes in the same form as the tracer. The definition
+ * includes event numbers, fields, and the formats that describe the entries in the file.
  *
  * Included by: record/, cmd/.
  */
@@ -18,7 +18,7 @@ struct writer;
 enum {
 	MADE_PAGE	= 4096,
 	MADE_BUILD_ID	= 20,
-	/* Event numbers. Any distinct numbers will do. */
+	/* The event numbers, which can be any distinct numbers. */
 	MADE_BRANCH	= 1,
 	MADE_PACK,
 	MADE_LOST,
@@ -34,7 +34,7 @@ struct made_entry {
 	int32_t		pid;
 };
 
-/* The coded branches follow. */
+/* The coded branches follow this structure. */
 struct made_pack {
 	struct made_entry entry;
 	uint64_t	seq, from, to;
@@ -64,14 +64,14 @@ struct made_arrives {
 	uint64_t	user_ip;
 } __attribute__((packed));
 
-/* The path and its terminating 0 follow. */
+/* The path and its terminating 0 follow this structure. */
 struct made_map {
 	struct made_entry entry;
 	int32_t		pid, tgid;
 	uint64_t	addr, len, offset, inode;
 	uint32_t	maj, min, build_id_size;
 	uint8_t		build_id[MADE_BUILD_ID];
-	uint32_t	path;		/* lower half: offset, upper half: length */
+	uint32_t	path;		/* offset in the lower half, length in the upper half */
 } __attribute__((packed));
 
 /* Write the formats of these entries and, if @symbols is true, the running kernel's symbols. */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the event of --on, at which tracing stops and bts record writes its flight recorder.
+ * Set up the event of --on. At this event, tracing stops, and bts record writes the flight recorder
+ * to the file.
  *
- * Each event becomes a trace event with a traceoff trigger in the tool's instance:
+ * For each kind of event, bts adds a traceoff trigger to a trace event in the tool's instance:
  *
  *	signal		signal:signal_deliver		kernel function		a kprobe
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
- * A trigger without a condition fires for every task, but a trigger with a condition only for the
- * PIDs of set_event_pid. So each trigger gets a condition. Probes are global, so they do not
- * disappear with the instance: undo.c removes first the instance, and then the probes.
+ * A trigger without a condition fires for every task, but a trigger with a condition fires only for
+ * the PIDs in set_event_pid. So bts adds a condition to each trigger. Probes are global and are not
+ * removed with the instance. So undo.c removes first the instance, and then the probes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -31,7 +32,7 @@
 
 enum on_kind { ON_EVENT, ON_SIGNAL, ON_EXIT, ON_KERNEL, ON_FILE };
 
-/* The parts of "WHAT if FILTER". */
+/* The parsed argument "WHAT if FILTER" of --on. */
 struct on {
 	enum on_kind	kind;
 	char		*what;
@@ -55,8 +56,9 @@ static int signal_number(const char *name)
 }
 
 /*
- * Return the length of FILE in "FILE:FUNCTION", or 0 if the text has another form. FUNCTION may
- * contain colons, too, so FILE ends at the first colon that follows the name of an existing file.
+ * Return the length of FILE in "FILE:FUNCTION", or 0 if the text has another form. FILE and
+ * FUNCTION may contain colons, so FILE ends at the first colon that follows the name of an existing
+ * file.
  */
 static size_t file_length(const char *what)
 {
@@ -196,8 +198,9 @@ static char *make_probe(const struct on *on)
 /* --- The trigger -------------------------------------------------------------------- */
 
 /*
- * The kernel delivers a fatal signal without a core dump as SIGKILL, so signal_deliver does not
- * show the signal's own number. signal_generate shows the number if the sender is a traced task.
+ * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
+ * does not contain the original number. The event signal_generate contains this number if the
+ * sender is a traced task.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {
@@ -208,7 +211,7 @@ static int arm_sender(const struct instance *inst, const struct on *on)
 	return ret;
 }
 
-/* Return "SYSTEM/NAME" of the event, to be freed. On failure, print a message and return NULL. */
+/* Return the event as "SYSTEM/NAME" in allocated memory, or print a message and return NULL. */
 static char *on_event(const struct on *on)
 {
 	char *event;

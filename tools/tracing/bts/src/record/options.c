@@ -103,13 +103,13 @@ static const struct option long_options[] = {
 	{ "vm-mem",	required_argument,	NULL, OPTION_VM_MEM },
 	{ "vm-smp",	required_argument,	NULL, OPTION_VM_SMP },
 	{ "vm-write",	required_argument,	NULL, OPTION_VM_WRITE },
-	/* For the bts that --backend vm starts in the machine, so the help does not name it. */
+	/* The help omits --vm-job, which --backend vm passes to the bts in the machine. */
 	{ "vm-job",	required_argument,	NULL, OPTION_VM_JOB },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
 };
 
-/* Return a size from 4096 bytes to 1 TiB in KiB, or 0 if the text is not such a size. */
+/* Return the size in KiB, or 0 if the text is not a size from 4096 bytes to 1 TiB. */
 static uint64_t parse_size(const char *text)
 {
 	static const char units[] = "kmg";
@@ -216,7 +216,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* The machine has its own /dev, /proc and /sys. */
+/* Report whether the path is /, or is in the machine's own /dev, /proc or /sys. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };

@@ -24,7 +24,7 @@ enum {
 	ENTRY_HEADER	= 8,		/* for a long entry */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/* A pack begins a new page if the current page has less room than this. */
+	/* If the current page has less room than this, a pack begins on a new page. */
 	PACK_LEAST	= 512,
 };
 
@@ -117,7 +117,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time for an entry's header. If it does not fit, write a time extend and return 0. */
+/* Return the time for an entry's header, or write a time extend and return 0 if it does not fit. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -19,9 +19,9 @@ struct pages *pages_open(struct writer *w, int cpu);
 void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t to);
 /* Add a row that begins with a filled struct made_entry. A row larger than a page is dropped. */
 void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size);
-/* Add a loss of unknown size. @cause is a number of the kernel's enum bts_lost_cause. */
+/* Add a loss of unknown size, with a cause from the kernel's enum bts_lost_cause. */
 void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause);
-/* Write the last page. Return 0, or -1 if a write failed; its message was already printed. */
+/* Write the last page. Return 0, or -1 if a write failed and printed a message. */
 int pages_close(struct pages *p);
 
 #endif

@@ -3,9 +3,10 @@
  * Read branches of the PMU intel_bts.
  *
  * The hardware stores 24 bytes for each branch in an AUX area. For each new part of the area, the
- * kernel writes an AUX record into the ring buffer, with the part's offset and size, and whether
- * data is missing after the part. perf record copies the area into AUXTRACE records, which also
- * contain an offset. An AUXTRACE record may precede or follow the AUX record for the same data.
+ * kernel writes an AUX record into the ring buffer. The record contains the part's offset and size,
+ * and a flag that is set if data is missing after the part. The command perf record copies the area
+ * into AUXTRACE records, which also contain an offset. An AUXTRACE record may precede or follow the
+ * AUX record for the same data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct record_auxtrace {
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr)
 {
-	/* The kernel pads the end of a page with zeroes. */
+	/* Skip zeroes, with which the kernel pads the end of a page. */
 	for (size_t i = 0; i < nr; i++)
 		if (branches[i].from || branches[i].to)
 			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
@@ -63,7 +64,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read at most BLOCK whole branches between @offset and @end. Return how many were read. */
+/* Read at most BLOCK whole branches between @offset and @end. Return their number. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

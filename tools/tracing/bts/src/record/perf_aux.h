@@ -30,7 +30,7 @@ void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struc
 /* Report whether branches are missing after the part that the record describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A part of a task's AUX area. The part begins at @offset; its copy in perf.data begins at @at. */
+/* A part of a task's AUX area, from @offset on. The copy in perf.data begins at @at. */
 struct perf_aux_part {
 	uint32_t	tid;
 	uint64_t	offset, size, at;
@@ -41,7 +41,7 @@ struct perf_aux {
 	size_t			nr;
 };
 
-/* Remember an AUXTRACE record, whose data begins at the file offset @at. Return the data's size. */
+/* Store an AUXTRACE record, whose data begins at the file offset @at. Return the data's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
 /* Add rows for the branches that an AUX record describes. */
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,

@@ -4,9 +4,9 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record.
- * After round N, no record is older than the youngest record of round N - 1. So the records of at
- * most two rounds are kept, and then delivered in the order of their times.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
+ * record after round N is not older than the youngest record of round N - 1. So the reader keeps
+ * the records of at most two rounds, and then delivers these records in the order of their times.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel's AUX
  * records contain the time at which each part was stored.
@@ -34,7 +34,7 @@
 #define ATTRS_MAX	1024
 #define TEXT_MAX	65536
 
-/* Types of the records that perf itself writes. Other records come from the kernel. */
+/* The types of the records that perf itself writes. Other records come from the kernel. */
 enum {
 	RECORD_USER	= 64,
 	FINISHED_ROUND	= 68,
@@ -179,7 +179,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* An AUXTRACE_INFO record would have come before any data. */
+		/* The file has no AUXTRACE_INFO record, which would precede any data. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -265,7 +265,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* Read a length and a string, to be freed. Return NULL if the string is damaged. */
+/* Read a length and a string, which the caller frees. Return NULL if the string is damaged. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;
@@ -356,7 +356,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the ID of a record's event, or 0. The ID is at the beginning or the end of the record. */
+/* Return the event ID from the beginning or the end of a record, or 0 if the record has no ID. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
@@ -379,7 +379,7 @@ static const struct perf_format *format_of(const struct perf_data *d,
 	return &d->attrs[0].format;
 }
 
-/* If the records contain no CPU, assign all rows to CPU 0. */
+/* If the records do not contain a CPU, assign all rows to CPU 0. */
 static struct perf_out *out_of(struct perf_data *d, struct writer *w, int cpu)
 {
 	size_t i = cpu >= 0 && cpu < CPUS_MAX ? cpu : 0;
@@ -421,7 +421,7 @@ static int deliver(struct perf_data *d, struct perf_rows *rows, struct writer *w
 	return 0;
 }
 
-/* Deliver the waiting records up to a time. */
+/* Deliver the waiting records that are not younger than @time. */
 static int deliver_until(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 			 uint64_t time)
 {
@@ -461,7 +461,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 		d->oldest = id.time;
 }
 
-/* Handle a record that perf wrote, not the kernel. Move @at past any data after the record. */
+/* Handle a record that perf itself wrote, and advance @at past the data that follows it. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {
@@ -492,7 +492,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* If perf was killed before it wrote the size, or the file is cut, read to its end. */
+	/* Read to the end if perf was killed before it wrote the size, or if the file is cut. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {

@@ -8,11 +8,11 @@
  *				where they stay until they are read. An AUX record in the ring
  *				buffer describes each part of the area
  *
- * Each event is bound to a task, whose children inherit the event. The event is also bound to a
- * CPU, because perf allows no ring buffer for an inherited event without a CPU. All events on a
- * CPU share the ring buffer of the first event there.
+ * Each event is bound to a task, and the task's children inherit the event. Each event is also
+ * bound to a CPU, because otherwise perf does not allow a ring buffer for an inherited event. All
+ * events on a CPU share the ring buffer of the first event on that CPU.
  *
- * The clock is CLOCK_MONOTONIC, because it is the same on all CPUs.
+ * The events use CLOCK_MONOTONIC, because this clock is the same on all CPUs.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -35,7 +35,7 @@
 #include "perf_events.h"
 
 enum {
-	MOST_BYTES	= 8 << 20,	/* default size for branches, per CPU */
+	MOST_BYTES	= 8 << 20,	/* default buffer size on each CPU */
 	LEAST_BYTES	= 128 << 10,
 	AUX_RING_BYTES	= 512 << 10,	/* with intel_bts */
 	RECORD_MAX	= 1 << 16,
@@ -43,14 +43,14 @@ enum {
 
 #define INTEL_BTS	"/sys/bus/event_source/devices/intel_bts/type"
 
-/* A CPU's ring buffer. It belongs to the event @fd. */
+/* A CPU's ring buffer, which belongs to the event @fd. */
 struct perf_ring {
 	int				cpu, fd;
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* @time is that of the record at @at */
-	char				*copy;		/* of a record that wraps, in one piece */
+	uint64_t			at, end, time;	/* @time of the record at @at */
+	char				*copy;		/* contiguous copy of a record that wraps */
 	struct perf_out			out;
 };
 
@@ -155,7 +155,7 @@ static void add_fd(struct perf_events *events, int fd)
 	events->fds[events->nr_fds++] = fd;
 }
 
-/* Halve the size, a power of two, until the user's limit of locked memory allows the mapping. */
+/* Map a ring buffer. Halve its size until the user's limit of locked memory allows the mapping. */
 static int map_ring(struct perf_events *events, struct perf_ring *ring)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -219,12 +219,12 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 {
 	int ring = ring_of(events, cpu), fd = event_open(attr, tid, cpu, ring);
 
-	/* Linux before 5.12 does not know build_id. */
+	/* Linux before 5.12 does not support build_id. */
 	if (fd < 0 && errno == EINVAL && attr->build_id) {
 		attr->build_id = 0;
 		fd = event_open(attr, tid, cpu, ring);
 	}
-	/* Open nothing if the CPU is offline or the task has ended. */
+	/* Skip a CPU that is offline, and a task that has ended. */
 	if (fd < 0 && (errno == ENODEV || (errno == ESRCH && events->nr_rings)))
 		return 0;
 	if (fd < 0)
@@ -244,7 +244,7 @@ static void more_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The user's size applies to the buffer that gets branches: the AUX area or the ring buffer. */
+/* The size option applies to the AUX area or, if there is no AUX area, to the ring buffer. */
 static void choose_sizes(struct perf_events *events, const struct record_options *options)
 {
 	size_t size = LEAST_BYTES;
@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* map_ring() may shrink the ring buffer to LEAST_BYTES, so wake up at half of that. */
+	/* Wake up at half of LEAST_BYTES, to which map_ring() may shrink the ring buffer. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -326,7 +326,7 @@ int perf_events_fd(const struct perf_events *events, size_t ring)
 	return events->rings[ring].fd;
 }
 
-/* Return the ring's next record in one piece. */
+/* Return the ring's next record as contiguous bytes. */
 static const struct perf_event_header *record_at(const struct perf_events *events,
 						 const struct perf_ring *ring)
 {
@@ -341,7 +341,7 @@ static const struct perf_event_header *record_at(const struct perf_events *event
 	return (const void *)ring->copy;
 }
 
-/* The samples of this tool's events contain header, IP, TID and time in this order. */
+/* A sample of this tool's events contains the header, IP, TID and time in this order. */
 static uint64_t time_of(const struct perf_event_header *h, const struct perf_format *format)
 {
 	struct perf_id id;
@@ -420,7 +420,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* A full AUX area stops its event, which perf may still report as enabled. Restart all events. */
+/* Restart all events after a full AUX area, because perf may show a stopped event as enabled. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;
@@ -436,9 +436,9 @@ static void go_on(struct perf_events *events)
 }
 
 /*
- * Read the records of all rings in the order of their times, because a record on any CPU may
- * change a task's state. A task's records on one CPU are complete before its first record on
- * another CPU. So no record up to @until is missing if the caller read the clock before the call.
+ * Read the records of all rings in the order of their times, because a record on any CPU may change
+ * a task's state. The kernel writes a task's records on one CPU before the task's first record on
+ * another CPU. So no record up to @until is missing if @until is in the past.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -22,7 +22,7 @@ struct writer;
  * struct perf_events - the events of all targets
  * @format:	the format of their records
  * @size:	the size of each ring buffer's data, in bytes
- * @aux_size:	the size of each AUX area, in which intel_bts stores branches; 0: no intel_bts
+ * @aux_size:	the size of each AUX area, in which intel_bts stores branches, or 0
  * @fds:	all events
  */
 struct perf_events {
@@ -40,25 +40,25 @@ struct perf_events {
  */
 int perf_events_open(struct perf_events *events, const struct record_options *options, pid_t tid,
 		     bool at_exec);
-/* Open an output for each ring's rows. Return 0, or print a message and return -1. */
+/* Open an output for each ring buffer's rows. Return 0, or print a message and return -1. */
 int perf_events_write_to(struct perf_events *events, struct writer *w);
-/* Return the output for rows that do not come from a ring. */
+/* Return the output for rows that do not come from a ring buffer. */
 struct perf_out *perf_events_first_out(struct perf_events *events);
 
-/* Return a descriptor that is readable when the ring is filled to its watermark. */
+/* Return a descriptor that is readable when the ring buffer is filled to its watermark. */
 int perf_events_fd(const struct perf_events *events, size_t ring);
-/* Read the present contents of the rings. */
+/* Read the records that are now in the ring buffers. */
 void perf_events_read(struct perf_events *events, struct perf_rows *rows);
 /* Stop recording and read the rest. Return 0, or -1 if a row could not be written. */
 int perf_events_end(struct perf_events *events, struct perf_rows *rows);
 void perf_events_free(struct perf_events *events);
 
-/* Open a guard, an event that records nothing: see perf_follow.c. Return -1 on failure. */
+/* Open a guard, an event that records nothing (see perf_follow.c). Return -1 on failure. */
 int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this backend of perf, or an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Return an explanation of the errno value from perf_events_try(), to be freed. */
+/* Explain the errno value from perf_events_try() in a text that the caller frees. */
 char *perf_events_why(int error);
 
 #endif

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follow tasks with ptrace(), because perf alone mixes up their branches.
+ * Follow tasks with ptrace(), because perf alone may attribute branches to the wrong task.
  *
- * perf's events are inherited, so each new task is recorded from its beginning. But if a CPU
+ * New tasks inherit perf's events, so each new task is recorded from its beginning. But if a CPU
  * switches between two tasks that inherited their events from the same task, Linux swaps the two
  * sets of events and leaves the hardware on. Branches of the first task that are still in the
- * hardware's buffer are then attributed to the second task. An exec() causes a similar mistake:
- * the last branches of the old program are recorded after the mappings of the new program.
+ * hardware's buffer are then attributed to the second task. An exec() causes a similar error,
+ * because the last branches of the old program are recorded after the mappings of the new program.
  *
- * Therefore each task gets a guard, an event that is not inherited and counts nothing. The task's
- * children lack the guard, so Linux does not swap their events. An exec() enables the guard. To
- * enable an event, Linux first removes all events of the task from the CPU, which drains the
- * hardware's buffer before the new program is mapped. The next exec() needs a new guard.
+ * Therefore, bts gives each task a guard, which is an event that is not inherited and counts
+ * nothing. Tasks with different guards have different events, so Linux does not swap their events.
+ * An exec() enables the guard. To enable an event, Linux first removes all events of the task from
+ * the CPU. This drains the hardware's buffer before the new program is mapped. The next exec()
+ * needs a new guard.
  *
  *	new task	stops before its first instruction in user space, and gets a guard
  *	exec()		stops before the new program's first instruction, and gets a new guard
@@ -19,8 +20,8 @@
  *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At these stops, bts learns at which user address the task continues, or would have continued.
- * perf does not record this address.
+ * At each stop, bts reads the user address at which the task will continue, or would have continued
+ * if it did not end. The records of perf do not contain this address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -95,12 +96,12 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* ptrace() waits until the task is off its CPU, so all its records are in the rings. */
+	/* Here ptrace() waits until the task has left its CPU, so its records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether the signal of a stop shows a group-stop. A new task stops with SIGTRAP instead. */
+/* Report whether the signal belongs to a group-stop. A new task stops with SIGTRAP instead. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -182,7 +183,7 @@ void follow_events(struct follow *f)
 	}
 }
 
-/* Detach a task that stopped for any reason, and deliver the signal for which it stopped. */
+/* Detach a stopped task. If a signal stopped the task, deliver this signal. */
 static void let_go(struct follow *f, pid_t tid, int status)
 {
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
@@ -213,7 +214,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* A task that waits for a disk may not stop in time. The end of bts detaches the task. */
+	/* A task in a long wait may not stop in time. Linux detaches it when bts ends. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

@@ -8,9 +8,9 @@
  *	EXIT		departs, for good
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
- * branches out of the hardware's buffer. So the row of the departure is delayed until the CPU's
- * next record of another task, or until the task returns. A LOST record contains the number of
- * lost records, but not the number of lost branches.
+ * branches out of the hardware's buffer. So bts delays the row of the departure until the CPU's
+ * next record of another task, or until the task returns. A LOST record contains the number of lost
+ * records, but not the number of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@
 
 /* --- A record's fields ---------------------------------------------------------------- */
 
-/* A cursor that reads a record eight bytes at a time. Beyond the end, it reads zeroes. */
+/* A cursor that reads a record eight bytes at a time. Beyond the end, the cursor returns zeroes. */
 struct fields {
 	const char	*at, *end;
 };
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* A branch does not name its process, so a row before the branch must do this. */
+	/* Add a row that names the process first, because a branch does not name its process. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

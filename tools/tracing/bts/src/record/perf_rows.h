@@ -28,7 +28,7 @@ struct perf_format {
 	bool		branches;	/* a sample is a branch from IP to ADDR */
 };
 
-/* The common part of a record. A missing field is 0, a missing CPU is -1. */
+/* The common fields of a record. A missing field is 0, and a missing CPU is -1. */
 struct perf_id {
 	int		pid, tid, cpu;
 	uint64_t	time;
@@ -37,7 +37,7 @@ struct perf_id {
 /* The output for the rows of a CPU. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* is written after the task's last branches */
+	struct made_departs	departs;	/* written after the task's last branches */
 	uint64_t		departs_ts;
 	bool			departing;
 };
@@ -46,7 +46,7 @@ struct perf_out {
  * struct perf_rows - the state of all tasks
  * @names:	the names of the tasks that have rows
  * @last:	the task of the last branch, or NULL
- * @user_only:	leave out branches from or to the kernel
+ * @user_only:	omit branches from and to the kernel
  */
 struct perf_rows {
 	struct names	names;
@@ -58,10 +58,10 @@ struct perf_rows {
 void perf_rows_init(struct perf_rows *rows);
 void perf_rows_free(struct perf_rows *rows);
 
-/* Read the common part of any record. */
+/* Read the common fields of any record. */
 void perf_id_read(const struct perf_event_header *h, const struct perf_format *format,
 		  struct perf_id *id);
-/* Add the rows for a record. Call this for the records of a CPU in their order. */
+/* Add the rows for a record. Pass the records of each CPU in their order. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
 /* Add a branch of the task, from a sample or an AUX area. */
@@ -72,9 +72,9 @@ void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct p
 /* Write the CPU's delayed row, if any. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* Note where a stopped task will continue or, if the task @ends, would have continued. */
+/* Store the address at which a stopped task continues or, if it @ends, would have continued. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
-/* Add the mappings and the name of a running process, from /proc. */
+/* Read the mappings and the name of a running process from /proc, and add rows for the mappings. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);
 
 #endif

@@ -22,10 +22,10 @@ struct perf_map {
 
 /**
  * struct perf_task - a task
- * @goes_on:	the user address at which the task will continue; 0: unknown
- * @ends_at:	the user address at which an ending task would have continued; 0: unknown
+ * @goes_on:	the user address at which the task will continue, or 0 if unknown
+ * @ends_at:	the user address at which an ending task would have continued, or 0 if unknown
  * @told:	whether a row in the trace names the task's process
- * @maps:	mappings of the process, if the task is its leader; oldest first
+ * @maps:	the process's mappings, oldest first, if the task is the leader
  */
 struct perf_task {
 	struct perf_task	*next;
@@ -45,7 +45,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,
 		     bool exec);
 void perf_task_end(struct perf_rows *rows, int tid);
-/* Add a mapping to its process. */
+/* Add a mapping to the process that @row names. */
 struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *row,
 			       const char *path, size_t length);
 /* Read the mappings and the name of a process from /proc. */

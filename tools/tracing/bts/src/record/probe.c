@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probe records a program whose branches are known, and compares the branches one by one.
+ * The probe records a program whose branches are known, and compares each recorded branch with the
+ * expected branch.
  *
- * The program is probe_code.S, which lists the expected branches beside the code. A child runs
- * the program and its signal handlers on one CPU. Rows are compared if one address is in the
- * program and the other is in the program or in the kernel. These rows must equal the expected
- * rows, in order, except for interrupts. An interrupt is a branch from any instruction of the
- * program into the kernel, followed by a branch back to the same instruction.
+ * The program is probe_code.S, which lists the expected branches beside the code. A child runs the
+ * program and its signal handlers on one CPU. The probe compares rows that have one address in the
+ * program and the other address in the program or in the kernel. These rows must equal the expected
+ * rows in the same order, but interrupts may appear between them. An interrupt is a branch from any
+ * instruction of the program into the kernel, followed by a branch back to the same instruction.
  *
- * The trace is read as text, as the kernel prints it with options/raw. The text is the same for
- * packs and for single entries, so one comparison is enough for both.
+ * The probe reads the trace as the text that the kernel prints with options/raw. The text is the
+ * same for packs and for single entries, so one comparison is enough for both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 #include "probe.h"
 
 enum {
-	SHOWN_ROWS	= 4,		/* rows to print, beginning at a difference */
+	SHOWN_ROWS	= 4,		/* rows to print, from the first difference on */
 	COST_BRANCHES	= 1000000,
 };
 
@@ -57,8 +58,8 @@ struct way {
 };
 
 /*
- * The filter also drops one direction of the crossings: into the kernel, or out of the kernel. The
- * SDM does not say which direction.
+ * The hardware's filter also drops either the branches into the kernel or the branches out of the
+ * kernel. The SDM does not specify which direction.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -112,7 +113,7 @@ static void child_cost(void)
 	asm volatile("1: dec %0; jnz 1b" : "+r" (n));
 }
 
-/* Start a child on a CPU. The child waits for a byte, written to *@go, and then calls @work. */
+/* Start a child on a CPU. The child waits for a byte from the pipe @go, and then calls @work. */
 static pid_t start_child(int cpu, int *go, void (*work)(void))
 {
 	int ends[2];
@@ -155,7 +156,7 @@ static struct probe_rows parse_rows(char *text, pid_t pid)
 			rows.lost++;
 		if (sscanf(line + at, "%" SCNx64 " %" SCNx64, &from, &to) != 2)
 			continue;
-		/* Double the list when its length is a power of two. */
+		/* Double the list's size when the number of rows is a power of two. */
 		if (!(rows.nr & (rows.nr - 1)))
 			rows.list = mem_realloc(rows.list, 2 * rows.nr + 1, sizeof(*rows.list));
 		rows.list[rows.nr++] = (struct probe_row){ from, to };
@@ -325,7 +326,7 @@ struct result {
 	size_t	interrupts, compared;
 };
 
-/* Return true if the rows are the expected rows, except for interrupts. */
+/* Return true if the rows without interrupts equal the expected rows. */
 static bool compare(struct probe_rows *rows, const struct way *way, enum missing missing,
 		    const char *kallsyms, struct result *result)
 {
@@ -354,7 +355,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that the hardware's filter drops. The tracer finds out while it traces. */
+/* Return the direction that the hardware's filter drops, which the tracer detects while tracing. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -405,7 +406,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	return good;
 }
 
-/* Measure how long a million branches take: untraced, traced, and in the flight recorder. */
+/* Measure the time of a million branches untraced, traced, and with the flight recorder. */
 static void probe_cost(const struct instance *inst, int cpu)
 {
 	double plain, traced, circular;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * A branch that probe_run() takes. 0 means an address in the kernel. If @to is 0, @kernel_to is the
- * symbol at which the branch must end, or "" for any kernel address.
+ * A branch that probe_run() takes. An address of 0 means any address in the kernel. If @to is 0,
+ * @kernel_to is the symbol at which the branch must end, or "" for any kernel address.
  */
 struct probe_branch {
 	uint64_t	from, to;
@@ -23,7 +23,7 @@ struct probe_branch {
 /* In probe_code.S. */
 extern const struct probe_branch probe_branches[], probe_branches_end[];
 extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
-/* Execute all branches once. @page is mapped, but has not been accessed yet. */
+/* Execute all branches once. The memory at @page is mapped, but has not been accessed yet. */
 void probe_run(void *page);
 
 /* Run the probe in all configurations and print the results. Return true if all branches match. */

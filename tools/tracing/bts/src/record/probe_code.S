@@ -7,8 +7,8 @@
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * The branches of a function or handler are listed at its call. A branch that is not taken, or an
- * iteration of a string instruction, must not leave a record.
+ * The branches of a function or handler are listed where it is called. A branch that is not taken,
+ * or an iteration of a string instruction, must not leave a record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -212,7 +212,7 @@ page_fault:
 	ENTERS	page_fault, asm_exc_page_fault, "page fault"
 	LEAVES	page_fault, "back from the page fault"
 
-	/* A signal that the program sends to itself. probe.c sets the handlers. */
+	/* A signal that the program sends to itself. The handlers are set in probe.c. */
 	mov	$SYS_getpid, %eax
 get_pid:
 	syscall

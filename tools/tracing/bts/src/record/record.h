@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of bts record. On failure, they print a message and return -1, unless noted.
+ * Functions of bts record. On failure, each function prints a message and returns -1, unless noted.
  *
  * Included by: record/, cmd/.
  */
@@ -15,7 +15,7 @@
 #include "instance.h"
 #include "vm.h"
 
-/* The recorder: the tracer, one of two events of perf, or the tracer in the emulated machine. */
+/* The recorder is the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
@@ -27,16 +27,16 @@ struct record_options {
 	pid_t		*pids;
 	size_t		nr_pids;
 	char		**command;	/* ends with a NULL; or NULL */
-	uint64_t	buffer_kb;	/* for each CPU; 0: the default */
+	uint64_t	buffer_kb;	/* for each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* of @as, or of bts if @as is NULL */
+	uid_t		uid;		/* the user ID of @as or, if @as is NULL, of bts */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;
-	const struct vm_job *job;	/* in the emulated machine, or else NULL */
-	unsigned long	repeat;		/* number of runs of the command; 0: one run */
-	unsigned long	until_fail;	/* stop after this many failed runs; 0: never */
+	const struct vm_job *job;	/* NULL outside the emulated machine */
+	unsigned long	repeat;		/* number of runs of the command, or 0 for one run */
+	unsigned long	until_fail;	/* stop after this many failed runs, or never if 0 */
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
@@ -53,22 +53,22 @@ struct targets {
 	struct target	*list;
 	size_t		nr;
 	pid_t		child;		/* the command, or 0 */
-	int		go;		/* a pipe: a byte makes the command start */
-	int		failed;		/* a pipe: the errno of a failed exec() */
+	int		go;		/* a pipe, through which a byte starts the command */
+	int		failed;		/* a pipe that returns the errno of a failed exec() */
 	int		error;		/* the errno of a failed exec(), or 0 */
 	int		status;		/* from waitpid(), if @ended */
 	bool		ended;
 };
 
-/* Fork the command, which then waits, and open the PIDs. @inst is used only with --fork. */
+/* Fork the command, which then waits, and open the PIDs. Only --fork needs @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
-/* Note and print that the command cannot be executed because of @error. Return -1. */
+/* Store @error, print that the command cannot be executed, and return -1. */
 int targets_cannot_execute(struct targets *targets, const char *name, int error);
-/* Write the PIDs into the instance. */
+/* Write the PIDs into the instance's files. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing: at the command's exec(), with --fork before it, without a command at once. */
+/* Start tracing at the command's exec(), before exec() with --fork, or now without a command. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that is readable after the task ended, or -1 after targets_note_end(). */
@@ -78,19 +78,19 @@ bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
 
-/* setup.c: report whether this user can record with the tracer. Print nothing. */
+/* setup.c: report whether this user can record with the tracer, but do not print messages. */
 bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
-/* List the systems of all enabled events, with a NULL at the end. The caller frees the list. */
+/* Return the systems of all enabled events as a NULL-terminated list, which the caller frees. */
 char **record_systems(const struct instance *inst);
-/* Return "key: value" lines about user, date, machine and options. @inst is NULL with perf. */
+/* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
-/* on.c: check the value of --on. If it is malformed, print a message and return STATUS_MISUSE. */
+/* on.c: check the value of --on. If malformed, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Register the removal of probes. Call this before instance_create(): see on.c. */
+/* Register the removal of probes. Call this before instance_create() (see on.c). */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

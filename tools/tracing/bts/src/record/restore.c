@@ -2,14 +2,15 @@
 /*
  * Complete the trace of a recording that was killed.
  *
- *	FILE.new	begins as the trace: formats, symbols, and a draft of the section of bts
+ *	FILE.new	formats, symbols, and a draft of the BTS section
  *	FILE.new.cpuN	the compressed chunks of each CPU
  *
- * If bts was killed during the recording, the draft is replaced, and the trace is completed like at
- * the end of a recording. The last chunk may be incomplete, and is left out.
+ * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
+ * in the same way as at the end of a recording. An incomplete last chunk is omitted.
  *
- * If bts was killed while it copied the chunks into FILE.new, the copying continues. The size of
- * FILE.new shows how much was copied, because each block is freed after its copy was written.
+ * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
+ * The size of FILE.new shows how much was copied, because each block is freed only after its copy
+ * was written.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ enum {
 
 /* --- The sections ------------------------------------------------------------------- */
 
-/* Find the end of the file's head, which contains two strings. dat_open() has checked the head. */
+/* Find the end of the file's header, which contains two strings and was checked by dat_open(). */
 static void skip_head(struct writer *w)
 {
 	char head[HEAD_SIZE + 1] = {};
@@ -53,7 +54,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note the complete section at w->size. Return false at the data, or at the end. */
+/* Note the section at w->size. Return false at the data section, or after the last full section. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -128,7 +129,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* The descriptor was checked, so read the file through it. */
+/* Read the file through its descriptor, which open_own() has checked. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -155,7 +156,7 @@ static int read_texts(struct restore *r)
 
 /* --- The CPUs ----------------------------------------------------------------------- */
 
-/* Open a file that this user has written. On failure, return -1 with errno. */
+/* Open a regular file that this user owns. On failure, return -1 and set errno. */
 static int open_own(const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -169,7 +170,7 @@ static int open_own(const char *path, struct stat *st)
 	return -1;
 }
 
-/* Add the CPU of the file FILE.new.cpuN, if @name is such a name. */
+/* If @name has the form FILE.new.cpuN, add CPU N. */
 static int add_cpu(struct restore *r, const char *dir, const char *name, const char *prefix)
 {
 	struct writer_cpu *cpu;
@@ -256,7 +257,7 @@ static void add_chunk(struct writer_cpu *cpu, struct look *look, char *pages, si
 	cpu->nr_chunks++;
 }
 
-/* Look at all chunks, and remove an incomplete chunk at the end. */
+/* Scan all chunks, and remove an incomplete chunk at the end. */
 static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 {
 	off_t at = 0, next = 0;
@@ -295,8 +296,8 @@ static void count_chunks(struct writer_cpu *cpu)
 }
 
 /*
- * Assign the parts of the data section to the CPUs. Return the CPU that is not complete, or NULL.
- * w->size becomes the end of the complete parts.
+ * Assign the parts of the data section to the CPUs. Return the first CPU whose part is incomplete,
+ * or NULL. Set w->size to the end of the complete parts.
  */
 static struct writer_cpu *incomplete_cpu(struct restore *r, off_t file_size)
 {

@@ -14,12 +14,12 @@
 
 /**
  * struct restore - an unfinished trace
- * @info:	the lines of the section of bts, or NULL
- * @ended:	the recording had ended, so @info is complete
- * @cmdlines:	if @ended, the "PID NAME" lines
+ * @info:	the lines of the BTS section, or NULL
+ * @ended:	whether the recording had ended, so that @info is complete
+ * @cmdlines:	the "PID NAME" lines, if @ended
  * @nr_cut:	number of CPUs whose data was cut
- * @counts:	if not @ended, what the pages contain
- * @first:	if the data section has begun, the first CPU without data in it
+ * @counts:	the counts from the pages, unless @ended
+ * @first:	the first CPU without data in the data section, if this section exists
  * @data:	the offset of the data section, or 0
  */
 struct restore {
@@ -34,11 +34,11 @@ struct restore {
 	long long		data;
 };
 
-/* Find what is left of the recording of @path. Return 0, or print a message and return -1. */
+/* Find the remains of the killed recording of @path. Return 0, or print a message and return -1. */
 int restore_open(struct restore *r, const char *path);
 /*
- * Complete the trace. Return 0, or print a message and return -1; then the remains of the recording
- * are kept.
+ * Complete the trace. On failure, print a message, keep the remains of the recording, and return
+ * -1. Otherwise, return 0.
  */
 int restore_finish(struct restore *r, const char *cmdlines, const char *info);
 void restore_close(struct restore *r);

@@ -2,10 +2,10 @@
 /*
  * Set up the instance of bts record, and describe the recording.
  *
- * tracing_on is 0 until the targets are in set_ftrace_pid, because the tracer traces every task as
- * long as this file is empty. With bts-block, targets wait until there is room for their branches,
- * so a trace of user space is complete. Without bts-block, branches without room are dropped and
- * counted, and the trace shows the losses. Only a flight recorder overwrites old entries.
+ * The tracer traces every task while set_ftrace_pid is empty, so tracing_on is 0 until the targets
+ * are in this file. With bts-block, targets wait until the ring buffer has room for their branches,
+ * so a trace of user space is complete. Without bts-block, branches are dropped and counted if
+ * there is no room, and the trace shows the losses. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -28,10 +28,10 @@
 #include "record.h"
 
 enum {
-	/* By default, the CPUs' buffers get 1/PART of the free memory, each within these limits. */
+	/* By default, all buffers together get 1/PART of free memory, each within these limits. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
-	/* The default size of a flight recorder, for each CPU. */
+	/* The default size of a flight recorder on each CPU. */
 	FLIGHT_KB	= 4096,
 	PART		= 8,
 };
@@ -98,7 +98,7 @@ static int set_buffer(const struct instance *inst, const struct record_options *
 	return instance_write(inst, "buffer_size_kb", text);
 }
 
-/* Convert a list of CPUs to the kernel's mask: "0-2,5" becomes "00000027". */
+/* Convert a list of CPUs to the kernel's mask, for example "0-2,5" to "00000027". */
 static char *cpumask(const char *list)
 {
 	uint32_t words[CPUS_MAX / 32] = {};
@@ -139,7 +139,7 @@ static bool one_side(const struct record_options *options)
 	return options->user != options->kernel;
 }
 
-/* A kernel with PREEMPT_RT refuses bts-map. */
+/* Enable bts-map, unless the kernel refuses it because of PREEMPT_RT. */
 static int set_maps(const struct instance *inst)
 {
 	char *path = instance_file(inst, "options/bts-map");
@@ -169,7 +169,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Do not let branches of the unwanted side overwrite wanted branches. */
+		/* Prevent unwanted branches from overwriting wanted branches in the DS buffer. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },
@@ -302,7 +302,7 @@ static void add_command(struct bytes *text, char **command)
 	bytes_add8(text, '\n');
 }
 
-/* Add a value of the first CPU in /proc/cpuinfo. */
+/* Add the value @name of the first CPU in /proc/cpuinfo. */
 static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
 {
 	char *pattern = mem_format("\n%s\t", name);

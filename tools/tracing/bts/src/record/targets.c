@@ -2,16 +2,16 @@
 /*
  * Start, watch and end the targets of bts record: a command or PIDs.
  *
- * A command is forked before the recording, so that its PID can be written to set_ftrace_pid, and
- * then waits on a pipe. A second pipe, which a successful exec() closes, returns the errno of a
- * failed exec(). Each process is watched through a pidfd. bts adds the threads that exist, and the
- * option function-fork adds later threads.
+ * bts forks a command before the recording, so that the command's PID can be written to
+ * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
+ * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. For a PID,
+ * bts adds the existing threads, and the option function-fork adds later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
  * program's first branch, and contains no branch of bts. A traceon trigger would work as well, but
- * it patches the kernel and runs at each later exec(). With --fork, the child turns tracing on
- * before it calls exec().
+ * such a trigger patches the kernel and runs at each later exec(). With --fork, the child turns
+ * tracing on before it calls exec().
  */
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* EINVAL: the ID belongs to a thread other than the process's leader. */
+		/* EINVAL means that the ID belongs to a thread other than the process's leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "not a process, but a thread of one" : strerror(errno));
 		free(text);
@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 	return -1;
 }
 
-/* Find a program as execvp() does. Return its path, to be freed, or NULL with errno. */
+/* Find a program like execvp(). Return an allocated path, or return NULL and set errno. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -99,7 +99,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, wait for the parent and execute the command. If the parent is gone, exit. */
+/* In the child, wait for the parent and execute the command. If the parent ends, exit. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -113,7 +113,7 @@ static void run_command(const char *file, const struct record_options *options, 
 	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
-	/* @file contains a slash, so execvp() does not search PATH. */
+	/* Because @file contains a slash, execvp() does not search PATH. */
 	if (!become_user(options) && (tracing_on < 0 || write(tracing_on, "1", 1) == 1))
 		execvp(file, options->command);
 	saved = errno;
@@ -217,7 +217,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Do this twice: a thread whose ID is not written yet may create another thread. */
+	/* Write all IDs twice, because a thread that is not yet traced may create threads. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -228,7 +228,7 @@ static int write_targets(const struct targets *targets, const struct instance *i
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options)
 {
-	/* Exclude bts, which would otherwise fill the trace with branches of the recording. */
+	/* Exclude bts, whose own branches would otherwise fill the trace. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
 	return write_targets(targets, inst, "set_ftrace_pid") ||
@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* This fails if the command was killed meanwhile. The pidfd reports that. */
+	/* If the command was killed meanwhile, this fails, and the pidfd reports the end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -303,7 +303,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 	return true;
 }
 
-/* bts started the command, so bts kills the command when the recording ends. */
+/* Terminate the command when the recording ends, because bts started the command. */
 static void end_command(struct targets *targets)
 {
 	if (!targets->child || targets->ended)

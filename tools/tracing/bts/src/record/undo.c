@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undo the tool's changes however the tool ends: return from main(), exit(), or a fatal signal,
- * even SIGKILL.
+ * Undo the tool's changes when the tool ends, whether main() returns, exit() is called, or a signal
+ * kills the tool, even SIGKILL.
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
  *						      beginning with the last
  *
  * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
- * Ctrl-C does not reach the guard. At the end of file, the kernel may not have closed all files of
- * bts yet. An instance cannot be removed while its trace_pipe_raw is open, so the guard retries
- * for a while.
+ * Ctrl-C does not reach the guard. When the guard reads the end of file, the kernel may not have
+ * closed all files of bts yet. An instance cannot be removed while its trace_pipe_raw is open, so
+ * the guard retries for a while.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,13 +60,13 @@ static void run_guard(int fd)
 		line[n][strcspn(line[n], "\n")] = 0;
 		n++;
 	}
-	/* Ignore an incomplete entry, which bts did not finish before it ended. */
+	/* Ignore an incomplete entry, which bts did not finish writing. */
 	for (n &= ~1; n > 0; n -= 2)
 		put_back(line[n - 2], line[n - 1]);
 	_exit(0);
 }
 
-/* Keep only @fd, as descriptor 3, so that the guard does not keep bts's terminal and pipes open. */
+/* Close all descriptors except @fd, which becomes 3, because the guard must not keep pipes open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Register changes that are undone however the tool ends, in the reverse order of these calls.
+ * Register changes to undo when the tool ends, in the reverse order of the registrations.
  *
  * Included by: record/.
  */
 #ifndef BTS_UNDO_H
 #define BTS_UNDO_H
 
-/* Register one line of text to be written into a file. */
+/* Register a line of text to write into a file. */
 void undo_write(const char *path, const char *text);
-/* Register a directory to be removed. */
+/* Register a directory to remove. */
 void undo_rmdir(const char *path);
-/* Undo all changes now. exit() does the same. */
+/* Undo all changes now, as exit() also does. */
 void undo_all(void);
 
 #endif

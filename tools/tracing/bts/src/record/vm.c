@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the emulated machine, and hand the user of bts record --backend vm over to the machine.
+ * Find the emulated machine of bts record --backend vm, and pass the user's identity and
+ * environment to the machine.
  *
  *	on the host, as the user	bts record --backend vm	-- COMMAND
  *	    writes the job		run ...
@@ -8,8 +9,9 @@
  *	    reads the job
  *	in the machine, as the user	COMMAND
  *
- * The job is a sequence of words. Each begins with its type and ends with a NUL. The environment
- * is in the job, too, because a shell (run is a script) drops variables with unusual names.
+ * The job is a sequence of words. Each word begins with its type and ends with a NUL. The job also
+ * contains the environment, because run is a shell script, and a shell drops variables with unusual
+ * names.
  */
 #include <grp.h>
 #include <limits.h>
@@ -25,15 +27,15 @@
 #include "vm.h"
 
 enum word {
-	WORD_ENV	= 'e',	/* next NAME=VALUE of the environment */
+	WORD_ENV	= 'e',	/* NAME=VALUE of the environment */
 	WORD_GID	= 'g',
-	WORD_GROUP	= 'G',	/* next supplementary group */
-	WORD_NAME	= 'n',	/* of the trace */
+	WORD_GROUP	= 'G',	/* supplementary group */
+	WORD_NAME	= 'n',	/* name of the trace */
 	WORD_UID	= 'u',
 	WORD_UMASK	= 'm',
 };
 
-/* The package's directory. It also serves a tool that is installed elsewhere. */
+/* The program from the package bts-vm, for a tool that is installed in another directory. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
@@ -123,7 +125,7 @@ static void take_word(struct vm_job *job, char *word, char ***env, size_t *nr_en
 	}
 }
 
-/* The job and its words are never freed, because the environment contains them. */
+/* Never free the job's text, because the environment points to words in the text. */
 struct vm_job *vm_job_read(const char *path)
 {
 	size_t size, nr_env = 0;
@@ -135,7 +137,7 @@ struct vm_job *vm_job_read(const char *path)
 		msg_errno("read", path);
 		return NULL;
 	}
-	/* If bts is killed, the user's environment does not stay in the file. */
+	/* Remove the file now, because it must not remain if bts is killed. */
 	unlink(path);
 	job = mem_zalloc(1, sizeof(*job));
 	job->name = text;
@@ -151,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* root's init made the pipes or the terminal. The command may open /dev/stdin. */
+	/* Let the user open /dev/stdin, although init made the pipes or the terminal as root. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The emulated machine of bts record --backend vm: where it is, and what the bts in the machine
- * has to know about the user.
+ * Find the emulated machine of bts record --backend vm, and pass the user's identity and
+ * environment to the machine.
  *
  * Included by: record/, cmd/.
  */
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What to do if vm_find() returns NULL. */
+/* Advice to print if vm_find() returns NULL. */
 #define VM_ADVICE "install the package bts-vm, or set BTS_VM to machine/vm/run of a built source tree"
 
-/* The largest number of CPUs: CONFIG_NR_CPUS of the machine's kernel. */
+/* The maximum number of CPUs, which is CONFIG_NR_CPUS of the machine's kernel. */
 enum { VM_CPUS = 8 };
 
-/* The options of the machine. A number is 0, and a pointer NULL, if the option is not given. */
+/* The options of the machine. If an option is not given, its value is 0 or NULL. */
 struct vm_options {
 	unsigned long	smp;		/* number of CPUs */
 	unsigned long	mem;		/* MiB */
 	const char	*cpu;		/* model */
-	const char	**writable;	/* directories, ends with a NULL */
+	const char	**writable;	/* directories, NULL-terminated */
 	bool		icount;
 };
 
@@ -40,12 +40,12 @@ struct vm_job {
 char *vm_find(void);
 /* Return the text of a job that describes this process. The caller frees the text. */
 char *vm_job_write(const char *name, size_t *size);
-/* Read a job, and set this process's environment and umask. Return NULL after a message. */
+/* Read a job, and apply its environment and umask, or print a message and return NULL. */
 struct vm_job *vm_job_read(const char *path);
-/* In the child, take the job's user and groups. Return -1 with errno. */
+/* In the child, change to the job's user and groups. On failure, return -1 and set errno. */
 int vm_job_become(const struct vm_job *job);
 
-/* In the machine, after a SIGILL: name the CPU, and the option that chooses another one. */
+/* After a SIGILL in the machine, print the CPU model and the option that selects another model. */
 void vm_advise_model(void);
 
 #endif

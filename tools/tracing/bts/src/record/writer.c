@@ -8,12 +8,12 @@
  *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
  *	options, the sections' names				at the end
  *
- * libtracecmd does not write such files, and trace-cmd compresses only after the recording. Here
- * each CPU's thread compresses during the recording, so a trace needs no more disk space than its
- * final file. Each CPU's data must be contiguous in that file, so the data is first stored in a
- * file FILE.new.cpuN, whose blocks are freed after they are copied. Some space is reserved until
- * the end, so that the file can be completed even if the disk is full. writer_end.c completes the
- * file. If bts is killed before, restore.c completes the file.
+ * libtracecmd cannot write such files, and trace-cmd compresses only after the recording. This
+ * writer compresses in each CPU's thread during the recording, so a trace needs no more disk space
+ * than its final file. Each CPU's data must be contiguous in the final file, so the data is first
+ * stored in a file FILE.new.cpuN, whose blocks are freed after the copying. Some space is reserved
+ * until the end, so that the file can be completed even if the disk is full. The file is completed
+ * by writer_end.c or, if bts was killed before, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ enum {
 
 /* --- Files -------------------------------------------------------------------------- */
 
-/* Create an unnamed file beside the trace. If O_TMPFILE fails, create a file and unlink it. */
+/* Create an unnamed file in the trace's directory. If O_TMPFILE fails, unlink a new file. */
 static int nameless(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -59,8 +59,8 @@ static int nameless(const char *path)
 }
 
 /*
- * Reserve space for the end of the file, at most a quarter of what is free. If the file system
- * cannot reserve blocks, a full disk may cost the trace.
+ * Reserve space for the end of the file, but at most a quarter of the free space. If the file
+ * system cannot reserve space, the trace may remain incomplete when the disk is full.
  */
 static int reserve_space(const char *path)
 {
@@ -135,7 +135,7 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 	return ret;
 }
 
-/* @content may be w->strings, because the section's name is added there first. */
+/* Add the section's name to w->strings first, because @content may be w->strings. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
 	uint32_t name_id = writer_name(w, id);
@@ -158,7 +158,7 @@ int writer_put_section(struct writer *w, int id, const struct bytes *content)
 
 /* --- The start of the file ---------------------------------------------------------- */
 
-/* Report whether a killed recording left data of a CPU. */
+/* Report whether a killed recording left a file with a CPU's data. */
 static bool has_parts(const char *temporary)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
@@ -188,8 +188,8 @@ static void remove_parts(const char *temporary)
 }
 
 /*
- * Report whether another recording writes the file, or left data that can be restored. Files of
- * another user are replaced.
+ * Report whether another recording is writing the file, or whether a killed recording left data
+ * that can be restored. Ignore files of other users, because these files are replaced.
  */
 static bool is_taken(const struct writer *w)
 {
@@ -216,16 +216,16 @@ static int create_temporary(const struct writer *w)
 {
 	int fd = path_create_at(AT_FDCWD, w->temporary);
 
-	/* Not every file system has locks. */
+	/* Some file systems do not support locks. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
 		errno = 0;
 	return fd;
 }
 
 /*
- * Write to a device such as /dev/null instead of replacing the device. Refuse a link to a regular
- * file, because another user may have created the link, or a program may rely on it. On failure,
- * print a message and return -1.
+ * Write directly to a device such as /dev/null. Refuse a symbolic link to a regular file, because
+ * another user may have created the link, or a program may rely on it. On failure, print a message
+ * and return -1.
  */
 static int open_output(struct writer *w)
 {
@@ -285,7 +285,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add a tracefs file: its size, as a number of @size_bytes bytes, and then its contents. */
+/* Add the size of a tracefs file, in @size_bytes bytes, and then the file's contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -322,7 +322,7 @@ static int put_headers(struct writer *w, const char *root)
 	return ret ? -1 : 0;
 }
 
-/* Add the number of a system's events, and then their formats. */
+/* Add the number of events in a system, and then the formats of these events. */
 static int add_formats(struct bytes *content, const char *root, const char *system)
 {
 	char *dir = mem_format("%s/events/%s", root, system);
@@ -396,7 +396,7 @@ int writer_write_draft(struct writer *w, const char *info)
 {
 	struct bytes text = { .data = (char *)info, .size = strlen(info) };
 
-	/* The draft of a device could not be removed later. */
+	/* Do not write a draft to a device, which cannot be truncated later. */
 	if (!w->temporary)
 		return 0;
 	w->draft = w->size;
@@ -470,7 +470,7 @@ static int write_chunk(struct writer_cpu *cpu, const void *data, size_t size)
 	return 0;
 }
 
-/* Note the time of the first page, which begins with its time, for the index. */
+/* Add the time of the first page to the index. Each page begins with its time. */
 static void note_time(struct writer_cpu *cpu, const void *data, bool maps)
 {
 	uint64_t time;

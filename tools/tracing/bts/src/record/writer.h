@@ -15,40 +15,41 @@ struct writer;
 struct writer_cpu;
 
 /*
- * Create the file under a temporary name, readable only by its owner. An existing file at @path
- * stays until writer_finish() renames both files. The data of the CPUs is stored in other temporary
- * files beside the trace. If such files of a killed recording exist, print a message.
+ * Create the file with a temporary name, and allow only the owner to read it. An existing file at
+ * @path stays until writer_finish() renames both files. The data of the CPUs is stored in other
+ * temporary files in the same directory. If such files of a killed recording exist, print a message
+ * and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Write event formats and kernel symbols. @root is the path of tracefs. @systems are the names of
- * the event systems to include, up to a NULL.
+ * Write kernel symbols and the formats of the events in @systems, which is NULL-terminated. The
+ * argument @root is the path of tracefs.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
-/* Write a section DAT_SECTION_*, except data. Return 0, or print a message and return -1. */
+/* Write any section DAT_SECTION_* except data. Return 0, or print a message and return -1. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content);
 
 /*
- * Write the lines of the section of bts that are known at the start. They remain in the file only
- * if bts is killed.
+ * Write the lines of the BTS section that are known at the start. This draft remains in the file
+ * only if bts is killed.
  */
 int writer_write_draft(struct writer *w, const char *info);
 
-/* Add a CPU's part. Different threads may write the parts of different CPUs. */
+/* Add a part for a CPU's data. Different threads may write different parts. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
 /*
- * Write about 1 MiB of ring-buffer pages, which contain @branches and, if @maps, rows of mappings.
- * Return 0, or -1 after a failure. The first failure prints a message. From then on, the CPU's
- * pages are only counted.
+ * Write about 1 MiB of ring-buffer pages, which contain @branches branches and, if @maps, mapping
+ * rows. Return 0 on success. At the first failure, print a message. After a failure, count the
+ * CPU's branches without writing pages, and return -1.
  */
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 		       unsigned long long branches, bool maps);
 
 /*
- * Complete the file. @cmdlines are "PID NAME" lines, @clock is the text of trace_clock, @stats are
- * the texts of the CPUs' stats files up to a NULL, and @info are the lines of the section of bts.
- * After writer_write_pages() failed, call this too: the pages before the failure are saved.
+ * Complete the file with the "PID NAME" lines @cmdlines, the text @clock of trace_clock, the lines
+ * @info of the BTS section, and @stats, a NULL-terminated list of the texts of the CPUs' stats
+ * files. Call this even if writer_write_pages() failed, to save the pages before the failure.
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
@@ -59,12 +60,12 @@ unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);
 /* Report whether writer_write_pages() failed. */
 bool writer_failed(const struct writer *w);
-/* Return the number of branches in the file, and of branches that could not be written. */
+/* Return the number of written branches, and the number of branches that could not be written. */
 unsigned long long writer_branches(const struct writer *w);
 unsigned long long writer_unwritten(const struct writer *w);
 /*
- * Free the writer. Remove the files if the trace is incomplete, unless writer_finish() failed: then
- * bts restore can complete the trace later.
+ * Free the writer, and remove the files of an incomplete trace. If writer_finish() failed, keep the
+ * files, so that bts restore can complete the trace later.
  */
 void writer_free(struct writer *w);
 

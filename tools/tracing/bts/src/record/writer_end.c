@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Complete a trace.dat: copy the data of the CPUs into the file, and add the sections at its end.
- * The head of writer.c describes the file.
+ * To complete a trace.dat, copy the data of the CPUs into the file, and add the last sections. The
+ * comment at the top of writer.c describes the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +48,8 @@ static int pad(struct writer *w)
 }
 
 /*
- * Write a copy of each block, and then free the block. So after a SIGKILL, the size of the file
- * shows how much was copied, and each block is in one of the files.
+ * Free each block only after writing its copy. So after a SIGKILL, the size of the file shows how
+ * much was copied, and each block is still in one of the two files.
  */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 {
@@ -67,7 +67,7 @@ int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 		if (n > cpu->size - at)
 			n = cpu->size - at;
 		ret = writer_put(w, buffer, n);
-		/* Not every file system can punch holes. */
+		/* Some file systems cannot punch holes. */
 		if (!ret && fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
 			errno = 0;
 		at += n;
@@ -90,7 +90,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* If nothing was written, the CPU must be in the file so that the reader shows the loss. */
+/* Include a CPU without written branches, so that the reader reports the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;
@@ -155,7 +155,7 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 	bytes_add32(options, nr_cpus);
 }
 
-/* Return the chosen clock, "local" in "[local] global". */
+/* Return the selected clock, for example "local" in "[local] global". */
 static char *chosen_clock(const char *clock)
 {
 	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
@@ -203,7 +203,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 	return ret;
 }
 
-/* Add a line for each CPU whose branches were not all written. The reader shows the loss. */
+/* For each CPU with unwritten branches, add a line from which the reader reports the loss. */
 static int put_info(struct writer *w, const char *info)
 {
 	struct bytes text = {};
@@ -220,7 +220,7 @@ static int put_info(struct writer *w, const char *info)
 	return ret;
 }
 
-/* Write when each chunk begins. The reader uses this index; trace-cmd skips unknown sections. */
+/* Write the index, which contains the time at which each chunk begins. Only bts reads the index. */
 static int put_index(struct writer *w)
 {
 	struct bytes index = {};
@@ -236,7 +236,7 @@ static int put_index(struct writer *w)
 	return ret;
 }
 
-/* Rename the file to its final name. Rename an existing file to PATH.old. */
+/* Rename an existing file to PATH.old, and rename the new file to its final name. */
 static int rename_file(struct writer *w)
 {
 	char *old = mem_format("%s.old", w->path);
@@ -299,7 +299,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	ret = ret || writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
 				       writer_name(w, DAT_SECTION_DATA), 0) ||
 	      writer_end(w, w->cpus, data, clock, stats, nr_cpus);
-	/* If the file could not be renamed, it is complete. */
+	/* If only the renaming failed, bts restore is not needed, because the trace is complete. */
 	w->keep = ret && w->temporary;
 	if (w->keep)
 		msg_warn("the data is in %s*; if there is room, bts restore %s completes the "

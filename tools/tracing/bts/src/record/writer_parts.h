@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations shared by the files that write trace.dat.
+ * Declare the internal functions and structures of the files that write trace.dat.
  *
  * Included by: record/writer*.c, record/restore.c.
  */
@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "writer.h"
 
-/* The last section that has an option. */
+/* The last section whose offset is stored in an option. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
 /* The names of the temporary files. */
@@ -26,15 +26,15 @@
 
 struct writer {
 	char			*path;
-	char			*temporary;	/* the file's name until it is complete */
+	char			*temporary;	/* the name of the incomplete file */
 	bool			kept_old;
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* where to write the offset of the options */
+	off_t			first_options;	/* position at which to write the options' offset */
 	off_t			size;
-	off_t			draft;		/* where the draft of the end begins, or 0 */
-	size_t			draft_strings;	/* the size of @strings there */
+	off_t			draft;		/* offset of the draft sections, or 0 */
+	size_t			draft_strings;	/* size of @strings before the draft */
 	bool			keep;		/* keep the unfinished files for bts restore */
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
@@ -48,36 +48,36 @@ struct writer_cpu {
 	void			*room;
 	size_t			room_size;
 	uint32_t		nr_chunks;
-	struct bytes		times;		/* of the chunks, for the index */
+	struct bytes		times;		/* times of the chunks, for the index */
 	bool			failed;
 	unsigned long long	branches;	/* in the chunks */
-	unsigned long long	unwritten;	/* branches after a write failed */
+	unsigned long long	unwritten;	/* number of branches after a failure */
 	off_t			size;		/* of the CPU's file */
-	off_t			offset;		/* of the data in the final file */
+	off_t			offset;		/* offset of the data in the final file */
 	int			cpu;
 	int			fd;
-	char			*name;		/* of the CPU's file, or NULL */
+	char			*name;		/* name of the CPU's file, or NULL */
 };
 
 /* writer.c: append to the file. Return 0, or print a message and return -1. */
 int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
-/* Return the name of a section DAT_SECTION_*, or NULL if the writer writes no such section. */
+/* Return the name of a section DAT_SECTION_*, or NULL if the writer never writes it. */
 const char *writer_section_name(int id);
 /* Add the name of a section, and return the ID of the name. */
 uint32_t writer_name(struct writer *w, int id);
-/* Insert a CPU. The CPUs are in the order of their numbers. */
+/* Insert a CPU into the list, which is sorted by CPU number. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: end the file: the data from the copy of @first on, if @first is not NULL, the
- * options, the names of the sections. @data is the offset of the data section.
+ * writer_end.c: write the data of the CPUs from @first on, the options, and the names of the
+ * sections. If @first is NULL, all data was already written. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);
-/* Copy the data of a CPU from offset @at of its file on. */
+/* Copy the data of a CPU, from offset @at of the CPU's file on. */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at);
-/* Report whether the CPU has a part of the data section. */
+/* Report whether the data section contains a part for the CPU. */
 bool writer_was_used(const struct writer_cpu *cpu);
 
 #endif
