@@ -125,7 +125,7 @@ static void take_word(struct vm_job *job, char *word, char ***env, size_t *nr_en
 	}
 }
 
-/* Never free the job's text, because the environment points to words in the text. */
+/* Do not free the job's text, because the environment points to words in the text. */
 struct vm_job *vm_job_read(const char *path)
 {
 	size_t size, nr_env = 0;
@@ -168,7 +168,7 @@ void vm_advise_model(void)
 	const char *name = text ? strstr(text, "\nmodel name\t: ") : NULL;
 
 	name = name ? strchr(name, ':') + 2 : "";
-	msg_warn("the emulated CPU (%.*s) may lack an instruction; choose a later one, such as "
+	msg_warn("the emulated CPU (%.*s) may lack an instruction; choose a later model, such as "
 		 "--vm-cpu Skylake-Client", (int)strcspn(name, "\n"), name);
 	free(text);
 }
