@@ -49,7 +49,7 @@ int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */
 void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame);
-/* Free the stacks of all tasks. If @tell, call the callbacks for the frames that this ends. */
+/* End the frames and free the stacks of all tasks. If @tell, call the callbacks for the frames. */
 void api_end_calls(struct bts_trace *trace, bool tell);
 
 static inline const struct bts_sym *api_sym(const struct sym *sym)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decode each CPU's ring-buffer pages to batches, in a separate thread for each CPU.
+ * Decode each CPU's ring-buffer pages into batches, in a separate thread for each CPU.
  *
  * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
  * bts_pack entry contains many. Any other entry ends the batch and becomes a separate batch. A page

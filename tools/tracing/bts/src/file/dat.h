@@ -20,7 +20,7 @@ struct dat_text {
 
 /*
  * The pages of one CPU in one instance. The name of the top-level instance is "". If the file has
- * an index, @times contains the time of each of the @nr_times chunks with flags (DAT_INDEX_*).
+ * an index, @times contains the time and flags (DAT_INDEX_*) of each of the @nr_times chunks.
  */
 struct dat_cpu {
 	int		cpu;
@@ -57,7 +57,7 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The wanted time, both ends included. Mappings before the wanted time are read, too. */
+	/* The wanted time, including both ends. Mappings before the wanted time are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
 	/* The first damage that was found, with its offset. Protected by @lock. */

@@ -12,9 +12,9 @@
  *	- reads beyond the end of its buffers if a file is damaged;
  *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
  *
- * This reader follows the sections in file order, and checks every number before use. It reports
- * the first damage with its offset, and still uses the intact parts of the file. The reader does
- * not map the file, so a file that shrinks during reading looks like a truncated file.
+ * This reader follows the sections in file order, and checks every number before use. The reader
+ * reports the first damage with its offset, and still uses the intact parts of the file. The reader
+ * does not map the file, so a file that shrinks during reading looks like a truncated file.
  */
 #include <errno.h>
 #include <fcntl.h>

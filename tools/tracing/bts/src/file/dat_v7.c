@@ -18,7 +18,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* zstd never compresses real data this much, so a larger ratio shows damage. */
+/* A larger compression ratio shows damage, because zstd never reaches it with real data. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {

@@ -4,7 +4,7 @@
  *
  *	thread: decompress, decode -> [batch][batch][batch] -> pipeline: merge, count
  *
- * The queue is a ring that reuses its batches, so memory does not grow with the trace. One lock
+ * The queue is a ring that reuses its batches, so memory use does not grow with the trace. One lock
  * protects both ends.
  *
  * A sleeping thread is woken only when the queue is half full or half empty. A wake-up for each

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the constants of the trace.dat format, which trace-cmd.dat.v7(5) describes, for the reader
- * and the writer.
+ * Define the constants of the trace.dat format for the reader and the writer. The man page
+ * trace-cmd.dat.v7(5) describes the format.
  *
  * Included by: any file.
  */
@@ -37,8 +37,8 @@ enum {
 	DAT_SECTION_BTS		= 0x4254,
 	/*
 	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
-	 * the number of its chunks (32 bits each), and then the time of each chunk's first page
-	 * with DAT_INDEX_MAPS (64 bits each).
+	 * the number of chunks (32 bits each). For each chunk, 64 bits follow with the time of its
+	 * first page and the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };

@@ -23,7 +23,7 @@ enum {
 
 /**
  * struct losses - losses by cause
- * @known:	number of lost branches; for LOSS_ROWS, number of lost rows
+ * @known:	number of lost branches or, for LOSS_ROWS, of lost rows
  * @times:	number of losses of unknown size
  */
 struct losses {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the first failure: see error.h.
+ * Store the first failure (see error.h).
  */
 #include <errno.h>
 #include <stdarg.h>

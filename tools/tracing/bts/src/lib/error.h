@@ -11,20 +11,20 @@
 
 /**
  * struct error - the first failure
- * @code:	an errno value; 0 if nothing has failed
- * @text:	"what: object: reason"; NULL if memory ran out
+ * @code:	an errno value, or 0 if nothing has failed
+ * @text:	"what: object: reason", or NULL if memory ran out
  */
 struct error {
 	int	code;
 	char	*text;
 };
 
-/* Store a failure, unless @e contains one already. @object may be NULL. Return false. */
+/* Store a failure of @object, which may be NULL, unless @e already contains one. Return false. */
 bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* Call error_set() with errno as the code and errno's text as the reason. */
 bool error_errno(struct error *e, const char *what, const char *object);
-/* Return the text of a failure, never NULL. */
+/* Return the text of a failure, which is never NULL. */
 const char *error_text(const struct error *e);
 void error_free(struct error *e);
 

@@ -32,7 +32,7 @@ void html_text(FILE *out, const char *text)
 	char c[JSON_CHARACTER];
 	size_t size;
 
-	/* Print tabs and newlines unchanged, and other control characters as escapes in JSON. */
+	/* Print tabs and newlines unchanged, and other control characters as JSON escapes. */
 	while ((size = json_next(&text, c))) {
 		if (!strncmp(c, "\\u0009", size) || !strncmp(c, "\\u000a", size))
 			fputc(c[5] == '9' ? '\t' : '\n', out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Allocate memory and strings. No function here returns NULL. If memory runs out, the thread's
+ * Allocate memory and strings. These functions never return NULL. If memory runs out, the thread's
  * innermost mem_try() returns false. Outside mem_try(), a failed allocation calls the function that
  * mem_on_failure() has set.
  *

@@ -20,7 +20,7 @@ void terminal_clear(void);
  * first call. If @done equals @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
-/* Report whether standard output may share the percentage's terminal, even through a pager. */
+/* Report whether standard output may share a terminal with the percentage, even through a pager. */
 bool terminal_shares_output(void);
 /* Print a control sequence unchanged. */
 void terminal_control(FILE *out, const char *sequence);

@@ -44,7 +44,7 @@ void text_format(struct text *t, const char *format, ...) __attribute__((format(
 /* Print a JSON string with its quotes to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* Return the plural ending of a noun: "" if the number is 1, otherwise @ending. */
+/* Return the plural ending of a noun, which is @ending unless the number is 1. */
 static inline const char *text_plural(uint64_t number, const char *ending)
 {
 	return number == 1 ? "" : ending;

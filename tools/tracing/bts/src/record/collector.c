@@ -76,7 +76,7 @@ static int number_after(const char *text, const char *field, const char *key)
 	return at ? atoi(at + strlen(key)) : -1;
 }
 
-/* Return an event's ID, and set @offset to that of the field whose declaration contains @field. */
+/* Return an event's ID. Set @offset to the offset of the field whose declaration has @field. */
 static int read_event(const char *event, const char *field, int *offset)
 {
 	char *path = mem_format("%s/events/%s/format", instance_tracefs(), event);

@@ -117,7 +117,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time for an entry's header, or write a time extend and return 0 if it does not fit. */
+/* Return the time for an entry's header, or 0 after a time extend if the time is too large. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

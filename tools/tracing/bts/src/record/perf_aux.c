@@ -64,7 +64,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read at most BLOCK whole branches between @offset and @end. Return their number. */
+/* Read at most BLOCK whole branches between @offset and @end, and return their number. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

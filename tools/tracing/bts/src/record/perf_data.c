@@ -85,7 +85,7 @@ struct waiting {
  * @flush:	the time of the youngest record up to the previous round
  * @youngest:	the time of the youngest record so far
  * @oldest:	the time of the oldest record so far
- * @outs:	the output of each CPU; its pages are opened at the first row
+ * @outs:	the output of each CPU, opened at the first row
  */
 struct perf_data {
 	const char	*path;
@@ -492,7 +492,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* Read to the end if perf was killed before it wrote the size, or if the file is cut. */
+	/* Read to the end of the file if the size is missing (perf was killed) or too large. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {

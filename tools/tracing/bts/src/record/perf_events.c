@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record branches with perf's events, and read their ring buffers.
+ * Record branches with perf's events, and read the events' ring buffers.
  *
  *	branches:u -c 1		BTS stores all branches; the kernel copies the branches that
  *				have both ends in user space into the ring buffer
@@ -49,7 +49,7 @@ struct perf_ring {
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* @time of the record at @at */
+	uint64_t			at, end, time;	/* @time is that of the next record */
 	char				*copy;		/* contiguous copy of a record that wraps */
 	struct perf_out			out;
 };
@@ -155,7 +155,7 @@ static void add_fd(struct perf_events *events, int fd)
 	events->fds[events->nr_fds++] = fd;
 }
 
-/* Map a ring buffer. Halve its size until the user's limit of locked memory allows the mapping. */
+/* Map a ring buffer. Halve the size until the user's limit of locked memory allows the mapping. */
 static int map_ring(struct perf_events *events, struct perf_ring *ring)
 {
 	long page = sysconf(_SC_PAGESIZE);

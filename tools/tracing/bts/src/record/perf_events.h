@@ -49,14 +49,14 @@ struct perf_out *perf_events_first_out(struct perf_events *events);
 int perf_events_fd(const struct perf_events *events, size_t ring);
 /* Read the records that are now in the ring buffers. */
 void perf_events_read(struct perf_events *events, struct perf_rows *rows);
-/* Stop recording and read the rest. Return 0, or -1 if a row could not be written. */
+/* Stop recording and read the remaining records. Return 0, or -1 if a row could not be written. */
 int perf_events_end(struct perf_events *events, struct perf_rows *rows);
 void perf_events_free(struct perf_events *events);
 
 /* Open a guard, an event that records nothing (see perf_follow.c). Return -1 on failure. */
 int perf_events_guard(pid_t tid);
 
-/* Return 0 if this user can record branches with this backend of perf, or an errno value. */
+/* Return 0 if this user can record branches with this perf backend, otherwise an errno value. */
 int perf_events_try(enum record_backend backend);
 /* Explain the errno value from perf_events_try() in a text that the caller frees. */
 char *perf_events_why(int error);

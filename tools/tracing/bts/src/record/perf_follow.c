@@ -96,7 +96,7 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* Here ptrace() waits until the task has left its CPU, so its records are complete. */
+	/* Here ptrace() waits until the task has left its CPU and its records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
@@ -214,7 +214,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* A task in a long wait may not stop in time. Linux detaches it when bts ends. */
+	/* When bts ends, Linux detaches tasks that did not stop in time, such as in a disk wait. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

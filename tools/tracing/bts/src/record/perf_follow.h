@@ -32,7 +32,7 @@ struct follow {
 };
 
 void follow_init(struct follow *f);
-/* Start to follow a running task. Return 0, or -1 with errno. */
+/* Start to follow a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
 /* Handle all stops and ends of tasks. Call this after SIGCHLD. */
 void follow_events(struct follow *f);

@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* Add a row that names the process first, because a branch does not name its process. */
+	/* First add a row that names the process, because a branch does not name the process. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

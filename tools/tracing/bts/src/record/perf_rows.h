@@ -61,7 +61,7 @@ void perf_rows_free(struct perf_rows *rows);
 /* Read the common fields of any record. */
 void perf_id_read(const struct perf_event_header *h, const struct perf_format *format,
 		  struct perf_id *id);
-/* Add the rows for a record. Pass the records of each CPU in their order. */
+/* Add the rows for a record. Pass each CPU's records in the order of their times. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
 /* Add a branch of the task, from a sample or an AUX area. */
@@ -72,7 +72,7 @@ void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct p
 /* Write the CPU's delayed row, if any. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* Store the address at which a stopped task continues or, if it @ends, would have continued. */
+/* Store the address at which a stopped task continues or (if @ends) would have continued. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
 /* Read the mappings and the name of a running process from /proc, and add rows for the mappings. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Remember the name, process and mappings of each task, from perf's records.
+ * Store the name, process and mappings of each task from perf's records.
  *
  * Included by: record/.
  */

@@ -254,7 +254,7 @@ static size_t is_interrupt(const struct probe_row *row, size_t left, enum missin
 	       in_kernel(row[1].from) && row[1].to == row[0].from ? 2 : 0;
 }
 
-/* Keep only the rows that are compared. */
+/* Keep only the rows that compare() needs. */
 static void select_rows(struct probe_rows *rows)
 {
 	size_t used = 0;
@@ -406,7 +406,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	return good;
 }
 
-/* Measure the time of a million branches untraced, traced, and with the flight recorder. */
+/* Measure a million branches without tracing, with tracing, and with the flight recorder. */
 static void probe_cost(const struct instance *inst, int cpu)
 {
 	double plain, traced, circular;

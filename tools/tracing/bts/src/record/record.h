@@ -23,10 +23,10 @@ struct record_options {
 	const char	*output;
 	const char	*cpus;		/* "0-2,5", or NULL */
 	const char	*on;		/* the event that stops the flight recorder, or NULL */
-	const char	**events;	/* ends with a NULL; or NULL */
+	const char	**events;	/* NULL-terminated, or NULL */
 	pid_t		*pids;
 	size_t		nr_pids;
-	char		**command;	/* ends with a NULL; or NULL */
+	char		**command;	/* NULL-terminated, or NULL */
 	uint64_t	buffer_kb;	/* for each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
@@ -60,7 +60,7 @@ struct targets {
 	bool		ended;
 };
 
-/* Fork the command, which then waits, and open the PIDs. Only --fork needs @inst. */
+/* Fork the command, which then waits, and open all pidfds. Only --fork needs @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print that the command cannot be executed, and return -1. */

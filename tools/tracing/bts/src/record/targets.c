@@ -204,7 +204,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* The process has ended, and its pidfd reports that. */
+	/* If the process has ended, its pidfd reports the end. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))
@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* If the command was killed meanwhile, this fails, and the pidfd reports the end. */
+	/* If the command was killed meanwhile, this call fails, and the pidfd reports the end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Undo the tool's changes when the tool ends, whether main() returns, exit() is called, or a signal
- * kills the tool, even SIGKILL.
+ * such as SIGKILL ends the tool.
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Register changes to undo when the tool ends, in the reverse order of the registrations.
+ * Register changes that the tool undoes in reverse order when the tool ends.
  *
  * Included by: record/.
  */

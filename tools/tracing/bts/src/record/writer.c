@@ -39,7 +39,7 @@ enum {
 
 /* --- Files -------------------------------------------------------------------------- */
 
-/* Create an unnamed file in the trace's directory. If O_TMPFILE fails, unlink a new file. */
+/* Create an unnamed file beside the trace. If O_TMPFILE fails, create a file and unlink it. */
 static int nameless(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -27,7 +27,7 @@ struct writer *writer_create(const char *path, unsigned int page_size);
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
-/* Write any section DAT_SECTION_* except data. Return 0, or print a message and return -1. */
+/* Write a section DAT_SECTION_* other than data. Return 0, or print a message and return -1. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content);
 
 /*

@@ -51,7 +51,7 @@ struct writer_cpu {
 	struct bytes		times;		/* times of the chunks, for the index */
 	bool			failed;
 	unsigned long long	branches;	/* in the chunks */
-	unsigned long long	unwritten;	/* number of branches after a failure */
+	unsigned long long	unwritten;	/* branches that were not written after a failure */
 	off_t			size;		/* of the CPU's file */
 	off_t			offset;		/* offset of the data in the final file */
 	int			cpu;
@@ -62,7 +62,7 @@ struct writer_cpu {
 /* writer.c: append to the file. Return 0, or print a message and return -1. */
 int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
-/* Return the name of a section DAT_SECTION_*, or NULL if the writer never writes it. */
+/* Return the name of a section DAT_SECTION_*, or NULL if the writer does not use the section. */
 const char *writer_section_name(int id);
 /* Add the name of a section, and return the ID of the name. */
 uint32_t writer_name(struct writer *w, int id);
