@@ -15,7 +15,7 @@
 
 /**
  * struct bts_trace - an open trace
- * @pipe:	the pipeline; its error is also the trace's error
+ * @pipe:	the pipeline, whose error is also the trace's error
  * @options:	the options of @pipe
  * @ctx:	the first argument of the callbacks
  * @ran:	whether bts_run() was called

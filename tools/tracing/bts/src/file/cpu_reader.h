@@ -14,7 +14,7 @@
 /**
  * struct cpu_reader - a thread that reads the part of one CPU
  * @queue:	batches for the pipeline
- * @failed:	whether memory ran out; valid after the thread has ended
+ * @failed:	whether memory ran out, valid after the thread has ended
  */
 struct cpu_reader {
 	struct dat		*dat;

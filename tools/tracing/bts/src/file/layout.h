@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* This is NULL for an early version of the tracer, which used only BTS_PACK_FORMAT. */
+	/* NULL if an early tracer version, which used only BTS_PACK_FORMAT, wrote the packs. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

@@ -49,7 +49,7 @@ enum {
 /* The key in section BTS for the number of a CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
-/* For sections HEADERS to CMDLINES, the option with the section's ID contains its offset. */
+/* For sections HEADERS to CMDLINES, an option with the section's ID stores the section's offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,

@@ -7,8 +7,8 @@
  *
  * Without memory, the tool prints a message and exits. The library must not exit, so each of its
  * entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
- * functions in between. Therefore, these functions must not hold a lock while they allocate. They
- * must change longer-lived pointers only after the allocation has succeeded.
+ * functions in between. Therefore, these functions must not hold a lock while they allocate. A
+ * pointer that outlives such a function must change only after the allocation has succeeded.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -72,7 +72,7 @@ struct attr {
 	bool			kernel;
 };
 
-/* A record that waits for older records. Its bytes are at @at in struct perf_data.bytes. */
+/* A record that waits for older records. The bytes are at @at in struct perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
 	size_t		at;

@@ -220,7 +220,7 @@ static int add_cpus(struct restore *r)
 
 /* --- Killed during the recording ---------------------------------------------------- */
 
-/* Read the chunk at @at. Return its decompressed size, or 0 if the chunk is incomplete. */
+/* Read the chunk at @at. Return the decompressed size, or 0 if the chunk is incomplete. */
 static size_t read_chunk(struct writer_cpu *cpu, off_t at, off_t *next, void **pages)
 {
 	uint32_t sizes[2];

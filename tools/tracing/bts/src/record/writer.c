@@ -4,7 +4,7 @@
  *
  *	"\027\010Dtracing7" .. offset of the first options
  *	header_page, event formats, kallsyms, printk formats	before anything is recorded
- *	names of tasks, the section of bts			at the end
+ *	names of tasks, the BTS section				at the end
  *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
  *	options, the sections' names				at the end
  *
