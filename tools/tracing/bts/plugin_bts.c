@@ -2,24 +2,24 @@
 /*
  * libtraceevent plugin: print the branches of a pack as rows.
  *
- * With the option bts-pack, the bts tracer puts many branches into one entry, bts_pack. trace-cmd
- * report alone prints an entry as one line, with the number of branches, the first and the last
- * address. With this plugin, trace-cmd report prints a row for each branch:
+ * With the option bts-pack, the bts tracer stores many branches in one entry, a bts_pack. Without
+ * this plugin, trace-cmd report prints such an entry as one row, with the number of branches, and
+ * the first and the last address. With this plugin, trace-cmd report prints a row for each branch:
  *
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
- * Before the first row, trace-cmd has printed the columns for task, CPU and time. The plugin
- * copies these columns to the other rows. All branches of a pack have the time of the pack.
+ * trace-cmd prints the columns for task, CPU and time before it calls the plugin. The plugin copies
+ * these columns to the other rows of the pack. All rows of a pack have the same time.
  *
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
  * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
  * many branches are missing. This option is off by default, because it works only if the program
- * requests every entry of one buffer in order. trace-cmd report does so for one instance and
- * without a filter; KernelShark does not.
+ * requests every entry of one ring buffer in order. trace-cmd report does this only for a single
+ * instance and without a filter. KernelShark never does this.
  *
- * An entry that ends before its last field is damaged. The plugin checks this for bts_branch, too,
- * because libtraceevent itself would read past the end of the entry.
+ * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
+ * entries for this damage, because libtraceevent would read past the end of such an entry.
  */
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* For each CPU, the sequence number of its next branch, plus 1; 0: unknown. */
+/* For each CPU, 1 + the expected sequence number of its next branch; 0 if unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)
@@ -52,7 +52,7 @@ static bool plugin_shows_lost(void)
 	return TEP_PLUGIN_OPTIONS[0].set;
 }
 
-/* Return false, after a message in the row, if the entry ends before its last field. */
+/* If the entry ends before its last field, print a message in its row and return false. */
 static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 			    const struct tep_record *record)
 {
@@ -67,7 +67,7 @@ static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 	return true;
 }
 
-/* Return a copy of the current row as printed so far. The caller frees the copy. */
+/* Return a copy of the printed part of the current row. The caller frees the copy. */
 static char *plugin_columns(struct trace_seq *s)
 {
 	unsigned int begin = s->len;
@@ -77,7 +77,7 @@ static char *plugin_columns(struct trace_seq *s)
 	return strndup(s->buffer + begin, s->len - begin);
 }
 
-/* Print user addresses (the lower half) as numbers: libtraceevent knows only kernel symbols. */
+/* Print user addresses (the lower half) as numbers, because only the kernel has symbols. */
 static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;
@@ -91,7 +91,7 @@ static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 add
 		trace_seq_printf(s, "0x%llx", (unsigned long long)addr);
 }
 
-/* Print how many branches are missing before this entry, if any. The entry covers @nr branches. */
+/* If branches are missing before this entry, print how many. The entry contains @nr branches. */
 static void plugin_put_lost(struct trace_seq *s, const char *columns, int cpu,
 			    unsigned long long seq, unsigned long long nr)
 {
@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* In traces of the first versions of the tracer, packs have no format field. */
+/* Traces of the first versions of the tracer contain packs without a format field. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;
@@ -135,7 +135,7 @@ static unsigned int plugin_format(struct tep_event *event, struct tep_record *re
 	return format;
 }
 
-/* Return 0 if the entry was printed, or 1 if libtraceevent must print it. */
+/* Return 0 if the entry was printed, or 1 if libtraceevent must print the entry. */
 static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {
@@ -167,7 +167,7 @@ static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 	return 0;
 }
 
-/* Skip the branches that the kernel reports as lost, so that they do not count as missing, too. */
+/* Do not count the branches of a bts_lost entry as missing: the kernel reports them as lost. */
 static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {

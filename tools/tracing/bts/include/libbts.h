@@ -14,22 +14,25 @@
  *	bts_close(trace);
  *
  * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each row
- * between branches, and for each beginning and end of a call. The branches of a task come in the
- * order of execution, across CPUs. Branches of different tasks come in the order of time.
+ * between branches, and for the beginning and the end of each call. The branches of a task are
+ * reported in the order of execution, even if the task ran on several CPUs. The branches of
+ * different tasks are reported in the order of time.
  *
- * Errors: a function that can fail returns 0 or a negative errno value, and bts_error() returns
- * the first failure as text. The library never prints a message or ends the program. If memory
- * runs out, the call returns -ENOMEM and may leak memory. Then the trace can only be closed.
+ * Errors: A function that can fail returns 0 or a negative errno value. bts_error() returns a text
+ * that describes the first failure. The library never prints a message or ends the program. If
+ * memory runs out, the call returns -ENOMEM and may leak memory. After this failure, the program
+ * can only close the trace.
  *
- * Threads: several threads may use different traces at the same time, but not the same trace.
- * bts_run() calls the callbacks in the thread that called bts_run(). Callbacks may call the
- * functions below that return names, lines, tasks and frames of the trace.
+ * Threads: Several threads may use different traces at the same time, but not the same trace. The
+ * callbacks run in the thread that called bts_run(). Callbacks may call the functions below that
+ * return names, lines, tasks and frames of the trace.
  *
- * Versions: later versions may add constants to the enums, and members at the end of the
- * structures. So a program must not create such structures itself, except struct bts_place, which
- * will not change.
+ * Versions: Later versions may add constants to the enums, and members at the ends of the
+ * structures. Therefore, a program must not create these structures itself. The only exception is
+ * struct bts_place, which will not change.
  *
- * Debug information is also fetched from the servers in the environment variable DEBUGINFOD_URLS.
+ * The library also downloads debug information from the servers that the environment variable
+ * DEBUGINFOD_URLS contains.
  */
 #ifndef LIBBTS_H
 #define LIBBTS_H
@@ -44,7 +47,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* An open trace; a task of the trace; a function, or code for which no function is known. */
+/* Handles of an open trace, of a task, and of a function or of code without a symbol. */
 struct bts_trace;
 struct bts_task;
 struct bts_sym;
@@ -59,11 +62,11 @@ struct bts_sym;
  * @BTS_CALL_IND:	call of an address in a register or in memory
  * @BTS_RET:		return
  * @BTS_SYSCALL:	system call
- * @BTS_SYSRET:		out of the kernel by sysret or sysexit
- * @BTS_IRET:		out of an interrupt or exception
- * @BTS_INTERRUPT:	interrupt or exception: the instruction at @from was not executed
+ * @BTS_SYSRET:		exit from the kernel by sysret or sysexit
+ * @BTS_IRET:		return from an interrupt or exception
+ * @BTS_INTERRUPT:	interrupt or exception; the instruction at @from was not executed
  * @BTS_FAR:		far jump, call or return
- * @BTS_EXIT:		out of the kernel by an unknown instruction
+ * @BTS_EXIT:		exit from the kernel by an unknown instruction
  */
 enum bts_kind {
 	BTS_UNKNOWN,
@@ -83,8 +86,8 @@ enum bts_kind {
 
 /**
  * struct bts_place - an address and its function
- * @addr:	address in memory; in a bts_total_fn, the address in one of the processes
- * @object_addr: address in the file, as in the file's program headers; @addr for the kernel
+ * @addr:	address in memory; for a bts_total_fn, the address in one of the processes
+ * @object_addr: address in the file, as in the file's program headers; for the kernel, @addr
  * @sym:	function; never NULL
  */
 struct bts_place {
@@ -94,9 +97,9 @@ struct bts_place {
 };
 
 /*
- * Flags of a branch. GAP: no path leads from @start to @from. NO_CODE: the code is unknown. HEAD:
- * nothing before @from is known. END: no branch ends the run, because the kernel does not return
- * to the run (only in a bts_total_fn).
+ * Flags of a branch. GAP: No path leads from @start to @from. NO_CODE: The code is unknown. HEAD:
+ * The trace does not show the run before @from. END: The run ends without a branch, because the
+ * kernel does not return to the run. Only a bts_total_fn gets branches with END.
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -106,16 +109,16 @@ struct bts_place {
 /**
  * struct bts_branch - a branch, and the straight run that led to it
  * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
- * @start:	target of the previous branch, where the run begins; @from if unknown
- * @from:	the branch instruction, or the instruction before which an interrupt came
+ * @start:	beginning of the run: the target of the previous branch, or @from if unknown
+ * @from:	the branch instruction; for an interrupt, the instruction that was not executed
  * @to:		target of the branch
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
- * @count:	how often this run and branch were executed so far
- * @user:	for the program's use: NULL at first, then the value that the program stored for
- *		the same run and branch, which processes with the same file share. Becomes invalid
- *		after a bts_total_fn
+ * @count:	number of executions of this run and branch so far
+ * @user:	value that the program stored for this run and branch; initially NULL. Processes
+ *		that execute the same file share the value. After a bts_total_fn was called, the
+ *		value is dropped
  */
 struct bts_branch {
 	uint64_t		time;
@@ -133,13 +136,13 @@ struct bts_branch {
  * enum bts_row_type - the type of a row between branches
  * @BTS_ROW_LOST:	branches were lost
  * @BTS_ROW_GAP:	no path leads from the previous branch to the next branch, or branches
- *			that were lost on the CPU may be of this task
+ *			that were lost on the CPU may belong to this task
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task gets a CPU
  * @BTS_ROW_MAP:	the process maps code
  * @BTS_ROW_EVENT:	any other event
  * @BTS_ROW_SIGNAL:	a signal handler begins, in a trace without branches into the kernel
- * @BTS_ROW_SIGRETURN:	a signal handler ends, in such a trace
+ * @BTS_ROW_SIGRETURN:	a signal handler ends, in a trace without branches into the kernel
  */
 enum bts_row_type {
 	BTS_ROW_LOST,
@@ -158,7 +161,7 @@ enum bts_row_type {
  * @cpu:	CPU
  * @time:	time in nanoseconds of the trace's clock
  * @count:	number of lost branches; 0 if unknown
- * @ended:	the task leaves its CPU because it ends
+ * @ended:	the task leaves its CPU because the task ends
  * @text:	the row as bts report(1) prints it
  */
 struct bts_row {
@@ -174,10 +177,10 @@ struct bts_row {
  * enum bts_frame_kind - how a function was entered
  * @BTS_FRAME_ROOT:	before the trace began, or unknown
  * @BTS_FRAME_CALL:	by a call
- * @BTS_FRAME_TAIL:	by a jump: the function returns to the caller of the next outer frame
+ * @BTS_FRAME_TAIL:	by a jump, so the function returns to the caller of the next outer frame
  * @BTS_FRAME_SYSCALL:	by a system call
  * @BTS_FRAME_INTERRUPT: by an interrupt or exception
- * @BTS_FRAME_SIGNAL:	by the kernel: the function is a signal handler
+ * @BTS_FRAME_SIGNAL:	by the kernel, because the function is a signal handler
  * @BTS_FRAME_GUESS:	unknown, because the function was found after a gap
  * @BTS_FRAME_INLINED:	inlined in the function of the next outer frame; only with bts_set("inline")
  */
@@ -202,9 +205,9 @@ enum bts_frame_kind {
  * @ret:	address to which the function returns; 0 if unknown
  * @insns:	number of instructions since the function was entered, on this stack, including
  *		callees
- * @branches:	number of branches, counted in the same way
+ * @branches:	number of branches since the function was entered, counted like @insns
  * @unfinished:	the frame ends because the task or the trace ends
- * @user:	for the program's use: NULL at first, then the value that the program stored
+ * @user:	value that the program stored for this call; initially NULL
  */
 struct bts_frame {
 	const struct bts_sym	*sym;
@@ -220,15 +223,15 @@ struct bts_frame {
 };
 
 /**
- * struct bts_totals - what the trace contained, and what was missing from it
+ * struct bts_totals - counts of the contents and the losses of a trace
  * @branches:	number of branches that passed the filters for task, CPU and time
  * @tasks:	number of tasks that executed these branches
  * @switches:	number of switches from one task to another
- * @lost:	number of lost branches, as far as known
- * @losses:	number of losses whose size is unknown
+ * @lost:	number of lost branches, without the losses of unknown size
+ * @losses:	number of losses of unknown size
  * @gaps:	number of places where no path leads from a branch to the next branch
  * @no_code:	number of branches whose code is unknown
- * @guessed:	number of guesses at call stacks; 0 if calls were not followed
+ * @guessed:	number of guessed call stacks; 0 if the library did not follow calls
  */
 struct bts_totals {
 	uint64_t	branches;
@@ -241,29 +244,29 @@ struct bts_totals {
 	uint64_t	guessed;
 };
 
-/* Callbacks of bts_run(). If a callback returns a value other than 0, bts_run() returns it. */
+/* Callbacks of bts_run(). If a callback returns a nonzero value, bts_run() returns this value. */
 typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_branch *branch);
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
 typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_frame *frame);
-/* The task continues on stack number @stack. If @guessed, the stack is a guess from here on. */
+/* The task continues on stack number @stack. @guessed: this stack is a guess. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
-/* Of @total bytes of the trace, @done were read. This callback cannot end bts_run(). */
+/* bts_run() has read @done of @total bytes of the trace. This callback cannot end bts_run(). */
 typedef void (*bts_progress_fn)(void *ctx, uint64_t done, uint64_t total);
-/* A run and its branch, with the number of executions. This callback cannot end bts_run(). */
+/* @branch->count is the number of executions. This callback cannot end bts_run(). */
 typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
 /* --- Traces ------------------------------------------------------------------------- */
 
 /**
  * bts_open - open a trace
- * @trace:	where to put the trace; NULL is put there if memory runs out
- * @path:	path of a trace.dat file, or "-" for standard input; the archive PATH.archive is
- *		used, too, if it exists
+ * @trace:	where to store the trace, or NULL if memory runs out
+ * @path:	path of a trace.dat file, or "-" for standard input; the directory PATH.archive is
+ *		also read if it exists
  *
- * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and
- * bts_close() must be called as well.
+ * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and the
+ * program must still call bts_close().
  */
 int bts_open(struct bts_trace **trace, const char *path);
 
@@ -276,10 +279,10 @@ int bts_open(struct bts_trace **trace, const char *path);
 void bts_close(struct bts_trace *trace);
 
 /**
- * bts_error - return the first failure as text
+ * bts_error - return a text that describes the first failure
  * @trace:	the trace, or NULL after bts_open() ran out of memory
  *
- * Return: "what: file: reason", or NULL if nothing has failed.
+ * Return: "what: file: reason", or NULL if no function has failed.
  */
 const char *bts_error(const struct bts_trace *trace);
 
@@ -297,56 +300,56 @@ int bts_set(struct bts_trace *trace, const char *name, const char *value);
 /**
  * bts_on_branch - set the callback for each branch
  * @trace:	the trace
- * @fn:		function, or NULL. It is called before the branch changes the frames of the task
+ * @fn:		callback, or NULL; called before the branch changes the frames of the task
  */
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
  * bts_on_total - set the callback for the total of each different run and branch
  * @trace:	the trace
- * @fn:		function, or NULL. It is called at the end, and earlier if there are very many
- *		different branches, so it may be called several times for the same addresses. After
- *		the call, @user of the branch is forgotten
+ * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
+ *		different branches, the callback is also called earlier, and may be called several
+ *		times for the same addresses. After each call, @user of the branch is dropped
  *
- * Without other callbacks, bts_run() only counts the branches, which is fast.
+ * If no other callback is set, bts_run() is faster, because it only counts the branches.
  */
 void bts_on_total(struct bts_trace *trace, bts_total_fn fn);
 
 /**
  * bts_on_row - set the callback for each row that is not a branch
  * @trace:	the trace
- * @fn:		function, or NULL
+ * @fn:		callback, or NULL
  */
 void bts_on_row(struct bts_trace *trace, bts_row_fn fn);
 
 /**
  * bts_on_call - set the callback for each entry into a traced function
  * @trace:	the trace
- * @fn:		function, or NULL
+ * @fn:		callback, or NULL
  *
- * Calls are followed only if a callback for calls, returns or stacks is set.
+ * The library follows calls only if a callback for calls, returns or stacks is set.
  */
 void bts_on_call(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
  * bts_on_return - set the callback for each end of a traced function
  * @trace:	the trace
- * @fn:		function, or NULL. During the call, the frame is still the innermost frame
+ * @fn:		callback, or NULL; called while the frame is still the innermost frame
  */
 void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_stack - set the callback for when a task changes its stack, or its stack is guessed
+ * bts_on_stack - set the callback for each change and each guess of a task's stack
  * @trace:	the trace
- * @fn:		function, or NULL
+ * @fn:		callback, or NULL
  */
 void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn);
 
 /**
  * bts_on_progress - set the callback for the progress of bts_run()
  * @trace:	the trace
- * @fn:		function, or NULL. It is called some hundred times a second while bts_run() reads
- *		the trace, and at the end with @done equal to @total
+ * @fn:		callback, or NULL; called some hundred times a second while bts_run() reads the
+ *		trace, and at the end with @done equal to @total
  */
 void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
 
@@ -355,36 +358,37 @@ void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
  * @trace:	the trace, which can be read only once
  * @ctx:	first argument of the callbacks
  *
- * At the end, the callback of bts_on_return() is called for the remaining frames, unless a
- * callback has ended bts_run().
+ * At the end of the trace, the callback of bts_on_return() is called for the remaining frames. If a
+ * callback has ended bts_run(), this is not done.
  *
  * Return: 0 at the end of the trace, the value with which a callback ended bts_run(), or a
- * negative errno value. After -EBADMSG (a damaged or truncated file), all intact data was read.
+ * negative errno value. If the file is damaged or truncated, bts_run() reads all intact data, and
+ * returns -EBADMSG.
  */
 int bts_run(struct bts_trace *trace, void *ctx);
 
 /**
- * bts_totals - return what the trace contained, and what was missing from it
+ * bts_totals - return the counts of the contents and the losses of a trace
  * @trace:	the trace, after bts_run()
  *
- * Return: the totals.
+ * Return: the counts.
  */
 const struct bts_totals *bts_totals(struct bts_trace *trace);
 
 /**
- * bts_bill - return the totals as text, like the last lines of bts report(1)
+ * bts_bill - return the summary of a trace, like the last lines of bts report(1)
  * @trace:	the trace, after bts_run()
- * @json:	return a JSON object
+ * @json:	return the summary as a JSON object
  *
- * Return: text with a newline at its end, valid until the next call; NULL after a failure.
+ * Return: a text that ends with a newline and is valid until the next call; NULL after a failure.
  */
 const char *bts_bill(struct bts_trace *trace, bool json);
 
 /**
- * bts_warning - return a remark about filters that match nothing
+ * bts_warning - return a warning if filters match nothing
  * @trace:	the trace, after bts_run()
  *
- * Return: text, valid until the next call, or NULL.
+ * Return: a text that is valid until the next call, or NULL.
  */
 const char *bts_warning(struct bts_trace *trace);
 
@@ -404,7 +408,7 @@ const struct bts_task *bts_next_task(const struct bts_trace *trace, const struct
  * bts_task_pid - return the thread ID of a task
  * @task:	the task
  *
- * Return: the thread ID, which for the first thread of a process is also the process ID.
+ * Return: the thread ID. In the first thread of a process, the thread ID equals the process ID.
  */
 int bts_task_pid(const struct bts_task *task);
 
@@ -447,7 +451,7 @@ uint64_t bts_task_branches(const struct bts_task *task);
  * @trace:	the trace
  * @task:	the task, with its mappings at the current position in the trace
  * @addr:	the address
- * @place:	where to put the result
+ * @place:	where to store the result
  */
 void bts_find(struct bts_trace *trace, const struct bts_task *task, uint64_t addr,
 	      struct bts_place *place);
@@ -455,10 +459,10 @@ void bts_find(struct bts_trace *trace, const struct bts_task *task, uint64_t add
 /**
  * bts_place_text - convert a place to "function+0x12", "libfoo.so+0x1234" or its address
  * @place:	the place
- * @buffer:	where to put the text, with a 0 at its end
+ * @buffer:	where to store the text, with a terminating 0 byte
  * @size:	size of the buffer
  *
- * Return: the length of the full text. If it is not less than @size, the text was truncated.
+ * Return: the length of the full text. If this length is @size or more, the text was truncated.
  */
 size_t bts_place_text(const struct bts_place *place, char *buffer, size_t size);
 
@@ -466,8 +470,8 @@ size_t bts_place_text(const struct bts_place *place, char *buffer, size_t size);
  * bts_line - find the source file and the line of a place
  * @trace:	the trace
  * @place:	the place
- * @file:	where to put the path of the source file
- * @line:	where to put the line
+ * @file:	where to store the path of the source file
+ * @line:	where to store the line
  *
  * Return: 0; -ENOENT if the file and line are unknown; or another negative errno value.
  */
@@ -475,7 +479,7 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
 	     unsigned int *line);
 
 /**
- * bts_inlined - find the functions whose code the compiler copied to a place
+ * bts_inlined - find a function that is inlined at a place
  * @trace:	the trace
  * @place:	the place
  * @depth:	0 for the function that is inlined in the function of the place, 1 for the function
@@ -499,8 +503,8 @@ const char *bts_kind_name(enum bts_kind kind);
  * bts_sym_name - return the name of a function
  * @sym:	the function
  *
- * Return: the name in the source, made longer if the file has other functions of the same name;
- * "[libfoo.so]" for code without a symbol.
+ * Return: the name in the source, with an addition if the file contains other functions of the same
+ * name; "[libfoo.so]" for code without a symbol.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 
@@ -524,7 +528,7 @@ const char *bts_sym_object(const struct bts_sym *sym);
  * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path of the file in the process that mapped the file.
+ * Return: the path that the file had in the process that mapped the file.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 
@@ -532,7 +536,7 @@ const char *bts_sym_path(const struct bts_sym *sym);
  * bts_sym_addr - return the address of a function
  * @sym:	the function
  *
- * Return: the address of its beginning, as in bts_place.object_addr; 0 for code without a symbol.
+ * Return: the address in the file at which the function begins; 0 for code without a symbol.
  */
 uint64_t bts_sym_addr(const struct bts_sym *sym);
 
@@ -546,10 +550,10 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the place of a pointer for the program's use
- * @sym:	the function to which the pointer belongs
+ * bts_sym_user - return the address of a pointer that the program can use
+ * @sym:	the function, which has its own pointer
  *
- * Return: the address of the pointer, which is NULL at first.
+ * Return: the address of the pointer, which is initially NULL.
  */
 void **bts_sym_user(const struct bts_sym *sym);
 
@@ -569,7 +573,7 @@ unsigned int bts_depth(const struct bts_task *task);
  * @task:	the task
  * @depth:	0 for the outermost frame, bts_depth() - 1 for the innermost frame
  *
- * Return: the frame, valid until the next bts_frame(); NULL if the task has no frame at @depth.
+ * Return: the frame, valid until the next bts_frame(); NULL if @depth is not less than bts_depth().
  */
 const struct bts_frame *bts_frame(struct bts_trace *trace, const struct bts_task *task,
 				  unsigned int depth);

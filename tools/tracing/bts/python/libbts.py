@@ -7,11 +7,12 @@
         trace.run(call=lambda task, frame: print(task.pid, frame.depth * " ", frame.sym.name))
 
 A trace is read only once, by run() or counts(). run() calls the program's functions for each
-branch, each row between branches, and each beginning and end of a call. Their arguments are
-valid until they return, but a Task or Sym is valid until the trace is closed. libbts(3) and
-libbts.h explain each field.
+branch, each row between branches, and each beginning and end of a call. The arguments of such a
+function are valid until the function returns, but a Task or Sym is valid until the trace is
+closed. libbts(3) and libbts.h explain each field.
 
-The environment variable LIBBTS names another library file than the system's libbts.so.0.
+If the environment variable LIBBTS is set, it names the library file to use instead of the
+system's libbts.so.0.
 """
 
 import ctypes
@@ -93,7 +94,7 @@ class Sym(_Handle):
         return _lib.bts_sym_addr(self)
 
     def matches(self, name):
-        """Report whether name is a name of the function, or a pattern that matches one."""
+        """Report whether name is a name of the function, or a pattern that matches a name."""
         return _lib.bts_sym_is(self, os.fsencode(name))
 
 
@@ -160,7 +161,7 @@ class Frame(ctypes.Structure):
 
 
 class Totals(ctypes.Structure):
-    """What the trace contained, and what was missing from it."""
+    """Counts of the contents and the losses of a trace."""
 
     _fields_ = [(name, c_uint64) for name in (
         "branches", "tasks", "switches", "lost", "losses", "gaps", "no_code", "guessed")]
@@ -253,7 +254,7 @@ class Trace:
                                  None if value is None else os.fsencode(str(value))))
 
     def _call(self, function, *args):
-        """Call function. An exception must not reach C: store the exception and end the run."""
+        """Call function. Store an exception and end the run, because C cannot handle it."""
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
@@ -328,7 +329,8 @@ def open(path, **filters):
     trace = Trace(path)
     try:
         for name, value in filters.items():
-            name = name.rstrip("_")     # from_: "from" is a keyword
+            # Callers use from_, because "from" is a keyword.
+            name = name.rstrip("_")
             if name in ("user", "kernel", "inline"):
                 if value:
                     trace.set(name)
