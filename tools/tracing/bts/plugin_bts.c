@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libtraceevent plugin: print the branches of a pack as rows.
+ * A plugin for libtraceevent that prints each branch of a pack as a row.
  *
  * With the option bts-pack, the bts tracer stores many branches in one entry, a bts_pack. Without
  * this plugin, trace-cmd report prints such an entry as one row, with the number of branches, and
@@ -77,7 +77,7 @@ static char *plugin_columns(struct trace_seq *s)
 	return strndup(s->buffer + begin, s->len - begin);
 }
 
-/* Print user addresses (the lower half) as numbers, because only the kernel has symbols. */
+/* Print user addresses (the lower half) as numbers: libtraceevent has only kernel symbols. */
 static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;
@@ -167,7 +167,7 @@ static int plugin_pack_handler(struct trace_seq *s, struct tep_record *record,
 	return 0;
 }
 
-/* Do not count the branches of a bts_lost entry as missing: the kernel reports them as lost. */
+/* Do not count branches as missing if the kernel already reports them as lost. */
 static int plugin_lost_handler(struct trace_seq *s, struct tep_record *record,
 			       struct tep_event *event, void *context)
 {

@@ -358,8 +358,8 @@ void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
  * @trace:	the trace, which can be read only once
  * @ctx:	first argument of the callbacks
  *
- * At the end of the trace, the callback of bts_on_return() is called for the remaining frames. If a
- * callback has ended bts_run(), this is not done.
+ * At the end of the trace, bts_run() calls the callback of bts_on_return() for the remaining
+ * frames, unless a callback has already ended bts_run().
  *
  * Return: 0 at the end of the trace, the value with which a callback ended bts_run(), or a
  * negative errno value. If the file is damaged or truncated, bts_run() reads all intact data, and
