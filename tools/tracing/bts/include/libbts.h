@@ -87,7 +87,7 @@ enum bts_kind {
 /**
  * struct bts_place - an address and its function
  * @addr:	address in memory; for a bts_total_fn, the address in one of the processes
- * @object_addr: address in the file, as in the file's program headers; for the kernel, @addr
+ * @object_addr: address in the file's program headers; equal to @addr for the kernel
  * @sym:	function; never NULL
  */
 struct bts_place {
