@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If several functions of a file have the same name, make their names different: add the
- * arguments of C++ overloads, the source file of static functions, or else the address:
+ * If several functions in a file have the same name, make their names different. Add the arguments
+ * (C++ overloads), the source file (static functions) or the address:
  *
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
- * A global function keeps its name if only the version of the symbol differs, as for memcpy()
- * in the C library. PLT stubs also keep their names.
+ * Global functions with the same name differ only in the version of the symbol, such as memcpy() in
+ * the C library. They keep their names, and PLT stubs keep theirs, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Remove the functions with a unique name from the list. Return the new number. */
+/* Remove the functions with a unique name from the list. Return the new length of the list. */
 static size_t keep_equal(struct sym **list, size_t nr)
 {
 	size_t kept = 0;

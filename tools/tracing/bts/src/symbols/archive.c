@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create, copy and remove the files of the archive beside a trace, and save what disappears with
- * the tasks (the vDSO and the maps of JIT compilers). kernel_code.c saves the kernel's code.
+ * Create, copy and remove the files of the archive beside a trace. Save the vDSO and the maps of
+ * JIT compilers, which disappear with the tasks. The kernel's code is saved by kernel_code.c.
  *
- * Root may record into a directory of another user, who can put links there. So each directory is
- * opened by its name in its parent directory, and must not be a link. Each file is a new file,
- * which only the owner can read, because the file may be a copy of a file that only root can read.
+ * If root records into the directory of another user, this user can put links there. So open each
+ * directory relative to its parent directory, and reject links. Create each file as a new file that
+ * only the owner can read, because it may be a copy of a file that only root can read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static int open_below(int dir, const char *name, bool make)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Like open_below(), but close @dir, and reject "..", because @part may come from the trace. */
+/* Like open_below(), but close @dir. Reject "..", because @part may come from the trace. */
 static int open_part(int dir, const char *part, bool make)
 {
 	int saved, fd = -1;
@@ -56,7 +56,7 @@ static int open_part(int dir, const char *part, bool make)
 	return fd;
 }
 
-/* Open the directory of *@name below FILE.archive, and cut *@name to its last part. */
+/* Open the directory in FILE.archive that contains *@name, and cut *@name to its last part. */
 static int open_directory(const char *trace, const char **name, bool make)
 {
 	char *path = archive_path(trace);
@@ -119,7 +119,7 @@ int archive_create(const char *trace, const char *name)
 	return fd;
 }
 
-/* Close @fd, the file @name. If @ret is not 0 or close() fails, print a message and return -1. */
+/* Close the file @name. If @ret is not 0 or close() fails, print a message and return -1. */
 static int finish(const char *trace, const char *name, int fd, int ret)
 {
 	char *path;
@@ -226,7 +226,7 @@ static void archive_vdso(const char *trace, bool bits32)
 	free(vdso);
 }
 
-/* Return the user of the task, or @user if the task has ended. */
+/* Return the owner of the task, or @user if the task has ended. */
 static uid_t task_user(int pid, uid_t user)
 {
 	char *path = mem_format("/proc/%d", pid);
@@ -239,8 +239,8 @@ static uid_t task_user(int pid, uid_t user)
 }
 
 /*
- * Save a map from /tmp, where anybody can create such a file. Check the descriptor, because the
- * name may refer to another file a moment later. Return false if the file cannot be opened.
+ * Save a map from /tmp. Any user can create a file with this name, so check the owner of the open
+ * file. Return false if the file cannot be opened.
  */
 static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
 {
@@ -259,7 +259,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	return true;
 }
 
-/* Look in the task's own /tmp first. */
+/* The task may have its own /tmp, so try that directory first. */
 static void archive_map(const char *trace, int pid, uid_t user)
 {
 	char *name = mem_format("perf-%d.map", pid);

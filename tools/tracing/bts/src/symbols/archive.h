@@ -14,8 +14,8 @@
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code
  *
- * bts record saves what may change or disappear; bts archive saves the binaries. The trace
- * itself contains the kernel's symbols.
+ * The files that may change or disappear are saved by bts record, and the binaries are saved by bts
+ * archive. The trace itself contains the kernel's symbols.
  *
  * Included by: symbols/, cmd/.
  */
@@ -28,32 +28,32 @@
 
 #include "lib/names.h"
 
-/* Return FILE.archive. The caller frees the path. */
+/* Return the path FILE.archive. The caller frees the path. */
 char *archive_path(const char *trace);
-/* Create the directory. Return false after a message if the directory is not writable. */
+/* Create the directory. If the directory is not writable, print a message and return false. */
 bool archive_make(const char *trace);
-/* Report whether the archive contains a regular file of this name. */
+/* Report whether the archive contains a regular file with this name. */
 bool archive_has(const char *trace, const char *name);
 /*
  * Create or replace a file that only its owner can read, and create its directories. Return a
- * descriptor, or -1 after a message.
+ * descriptor. On failure, print a message and return -1.
  */
 int archive_create(const char *trace, const char *name);
-/* Write a file. Return 0, or -1 after a message. */
+/* Write a file. On failure, print a message and return -1. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
-/* Copy the regular file @from. @flags: O_NOFOLLOW, or 0. */
+/* Copy the regular file @from. The value of @flags is O_NOFOLLOW or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Save what disappears with the tasks: the vDSO and the maps of JIT compilers. Assume that tasks
- * that have ended belonged to @user.
+ * Save the vDSO and the maps of JIT compilers, which disappear with the tasks. Assume that @user
+ * was the owner of the tasks that have ended.
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
-/* Remove the directory and its contents. */
+/* Remove FILE.archive and its contents. */
 void archive_remove(const char *trace);
-/* The same for any directory. Another user may own parts of the tree, so follow no link there. */
+/* Remove a directory and its contents. Another user may own parts of it, so do not follow links. */
 void archive_remove_tree(int dir, const char *name);
-/* Rename the archive after the trace was renamed to @old. */
+/* Rename the archive of @trace, because @trace was renamed to @old. */
 void archive_keep(const char *trace, const char *old);
 
 #endif

@@ -5,13 +5,12 @@
  *	start ..... jcc ........ jcc ... call	a run of three blocks to the call;
  *	[ block 1 ][  block 2  ][  block 3   ]	neither jcc was taken
  *
- * A block contains the code from an address to the next branch instruction. Each block is
- * decoded once, and kept in the object's table. A long stretch without branches is cut into
- * several blocks. A run from the target of one branch to the next branch is a chain of blocks
- * that end in conditional jumps, which were not taken. If a run would have to continue after an
- * unconditional branch, or to end inside an instruction, the run is impossible, so a record is
- * missing or wrong. If the trace has only branches within user space, a run continues across
- * system calls.
+ * A block contains the code from an address to the next branch instruction. Each block is decoded
+ * once, and kept in the object's table. A long stretch of code without branches is cut into several
+ * blocks. A run leads from the target of one branch to the next branch. The conditional jumps
+ * between the blocks of a run were not taken. A run is impossible if it continues after an
+ * unconditional branch or ends inside an instruction. Then a record is missing or wrong. If the
+ * trace contains only branches within user space, a run continues after a system call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ struct block {
 	bool		used;
 };
 
-/* Cut blocks at multiples of this number, so that runs through the same code share blocks. */
+/* Cut blocks at multiples of this address, so that runs through the same code share blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -77,7 +76,7 @@ static enum insn_kind kind_ff(const struct insn *insn)
 
 static enum insn_kind kind_of(struct insn *insn)
 {
-	/* No branch has a VEX, EVEX or XOP prefix. */
+	/* A branch instruction never has a VEX, EVEX or XOP prefix. */
 	if (insn->vex_prefix.nbytes)
 		return INSN_OTHER;
 	switch (insn->opcode.bytes[0]) {
@@ -156,8 +155,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with mov, load -1 also with "or", and make a constant from a mask of 0
- * or -1 with "and" or "add". Ignore operands like -16 (aligns an address) and -17 (clears a bit).
+ * Compilers load a constant with "mov", and the constant -1 also with "or". If a register contains
+ * 0 or -1, they also use "and" or "add". Ignore operands such as -16, which aligns an address, and
+ * -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -263,7 +263,7 @@ static const struct block *block_at(struct object *o, uint64_t addr)
 	return &o->blocks[i];
 }
 
-/* The run ends inside a block, because of an interrupt or a wrong record. */
+/* Check a run that ends inside a block because of an interrupt or a wrong record. */
 static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
 {
 	enum insn_kind kind;
@@ -291,7 +291,10 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 	return false;
 }
 
-/* After a call of the tracer, a run seems to continue, because own branches are not recorded. */
+/*
+ * Report whether the branch calls the tracer. The tracer's own branches are not recorded, so the
+ * run seems to continue after the call.
+ */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {
 	static const char *const callers[] = {
@@ -308,7 +311,7 @@ static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 			       ARRAY_SIZE(callees));
 }
 
-/* Report whether a run may continue after this branch instruction. */
+/* Report whether a run may continue after the branch at the end of the block. */
 static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 {
 	if (b->kind == INSN_COND)
@@ -385,7 +388,7 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 
 /*
  * Check that the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). Signal
- * handlers return to such code in the C library or the vDSO.
+ * handlers return to such an instruction in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {
@@ -409,7 +412,7 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 	return false;
 }
 
-/* The load takes 7 or 5 bytes. In 32-bit code, a pop may precede it. */
+/* The instruction that loads the number has 7 or 5 bytes. In 32-bit code, a pop may precede it. */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {
 	return code_is_sigreturn(o, addr + 7) || code_is_sigreturn(o, addr + 5) ||

@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* Whether the code leads from the start of the run to its end: yes, no, unknown. */
+/* The results of code_run(): the code leads to the end of the run, does not, or is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -34,7 +34,7 @@ enum run_verdict {
 
 /**
  * struct run - a straight run
- * @insns:	instructions before the last instruction
+ * @insns:	number of instructions before the last instruction
  * @kind:	kind of the last instruction
  * @length:	length of the last instruction
  * @target:	target of the last instruction, if the instruction contains it, or 0
@@ -53,23 +53,26 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx);
 
 /*
- * Report whether the address contains a nop that the kernel may replace with a jump (static
- * keys) or a call (ftrace, static calls).
+ * Report whether the instruction at the address is a nop that the kernel may replace with a jump
+ * (static keys) or a call (ftrace, static calls).
  */
 bool code_patchable(struct object *o, uint64_t addr);
 
-/* Return the address of the first system call that @addr reaches without a taken jump, or 0. */
+/*
+ * Find the first system call that code at @addr reaches without a taken jump. Return its address,
+ * or 0 if there is no such call.
+ */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether the code at the address ends a signal handler by such a system call. */
+/* Report whether code at the address ends a signal handler with rt_sigreturn() or sigreturn(). */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */
 bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
-/* Find the kind and target of an instruction. Return its length, 0 if unknown. */
+/* Find the kind and target of an instruction. Return its length, or 0 if unknown. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * Read the symbols of a file with elfutils' libdwfl, and find its debug information, which may be
  *
- *	in the file itself; .gnu_debugdata contains only symbols
- *	found by build ID, in the archive or in /usr/lib/debug
- *	found by .gnu_debuglink, with its CRC, beside the file, in .debug or in /usr/lib/debug
+ *	in the file itself (but .gnu_debugdata contains only symbols)
+ *	in the archive or in /usr/lib/debug, found by its build ID
+ *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
  *	on a debuginfod server, if DEBUGINFOD_URLS is set
  *
- * The module is loaded at 0, so its addresses are the addresses in the file.
+ * The module of libdwfl is loaded at 0, so its addresses are the addresses in the file.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -20,7 +20,10 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* Report whether the debug files beside @file are regular. Another user may put a FIFO there. */
+/*
+ * Report whether the debug files beside @file are regular files, because another user may have put
+ * a FIFO there.
+ */
 static bool only_files(const char *file, const char *link)
 {
 	static const char * const dirs[] = { "", ".debug/" };
@@ -37,7 +40,10 @@ static bool only_files(const char *file, const char *link)
 	return fine;
 }
 
-/* Without a link, pass no file: libdwfl would use FILE.debug, which may be of another build. */
+/*
+ * If the file has no usable link, do not pass @file, because libdwfl would use FILE.debug, which
+ * may belong to another build.
+ */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -48,14 +54,17 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 	return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
 }
 
-/* Even if @path is in the archive, .gnu_debuglink is relative to the mapped path, o->path. */
+/*
+ * Pass o->path, because .gnu_debuglink is relative to the mapped path even if @path is in the
+ * archive.
+ */
 static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	Dwfl_Module *module = fd < 0 ? NULL :
 			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
 
-	/* If libdwfl made a module, the module closes the descriptor. */
+	/* If dwfl_report_elf() returned a module, libdwfl closes the descriptor. */
 	if (!module && fd >= 0)
 		close(fd);
 	dwfl_report_end(dwfl, NULL, NULL);
@@ -74,8 +83,8 @@ static bool has_lines(Elf *elf)
 }
 
 /*
- * Find the path of the debug information, but do not read it, because it may be gigabytes large.
- * Call this after read_module(), which finds the build ID of the module.
+ * Find the file with the debug information, but do not read the file, because it may be gigabytes
+ * large. Call this after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {
@@ -84,7 +93,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	GElf_Word crc;
 	int fd = -1;
 
-	/* Use the file that the search for symbols has opened; a new search would lose it. */
+	/* If the search for symbols found a debug file, use this file instead of a new search. */
 	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &known);
 	if (!has_lines(elf) && known) {
 		found = mem_strdup(known);
@@ -99,7 +108,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	free(found);
 }
 
-/* The names are valid until dwfl_end(). */
+/* Add the symbols of the module. Their names are valid until dwfl_end(). */
 static void read_module(Dwfl_Module *module, struct sym_list *list)
 {
 	int nr = dwfl_module_getsymtab(module);

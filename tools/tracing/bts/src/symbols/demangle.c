@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make function names as in C++ and Rust sources from linked names, with GNU libiberty.
+ * Convert linked names to the function names in C++ and Rust sources, with GNU libiberty.
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libiberty and our own headers define this macro. */
+/* Both libiberty and lib/mem.h define this macro. */
 #undef ARRAY_SIZE
 #include "lib/mem.h"
 #include "object.h"
 
-/* Keep the suffix of the compiler or the PLT (.cold, @plt). */
+/* Keep a suffix of the compiler (.cold) or of the PLT (@plt). */
 static char *plain_cplus(const char *linked)
 {
 	size_t length = strcspn(linked, ".@");

@@ -23,10 +23,13 @@ struct units {
 };
 
 void units_begin(struct units *u, const struct object *o);
-/* Return false after the last unit. */
+/* Set u->die to the next unit. Return false after the last unit. */
 bool units_next(struct units *u);
 void units_end(struct units *u);
-/* lines.c: return the path of a file that a unit, compiled in @dir, calls @name. NULL if NULL. */
+/*
+ * lines.c: return the path of the file @name in a unit that was compiled in @dir. Return NULL if
+ * @name is NULL.
+ */
 const char *unit_path(struct object *o, const char *dir, const char *name);
 /* lines.c: return the directory in which the unit was compiled, or NULL. */
 const char *unit_dir(Dwarf_Die *unit);

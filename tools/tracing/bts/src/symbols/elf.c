@@ -2,9 +2,9 @@
 /*
  * Read the build ID, the segments and the symbols of an ELF file.
  *
- * The whole file is read into memory, because the file may change on disk while the tool runs,
- * and code and symbols must belong to one build. Use only executable segments, and only the bytes
- * that the file contains.
+ * Read the whole file into memory, because it may change on disk while the tool runs. Code and
+ * symbols must belong to one build. Use only executable segments, and only the bytes that the file
+ * contains.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define FILE_MAX	(4ULL << 30)
 
-/* Of two names for an address, the name with the higher rank is used. */
+/* If an address has two names, the name with the higher rank is used. */
 enum {
 	RANK_PLT,
 	RANK_NOTYPE,
@@ -32,7 +32,7 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	/* The path comes from the trace. It may be a FIFO now, so open() must not wait. */
+	/* The file at the recorded path may be a FIFO now, so open() must not wait. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;
@@ -220,7 +220,10 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	int type = GELF_ST_TYPE(s->st_info), bind = GELF_ST_BIND(s->st_info);
 	unsigned int rank = RANK_NOTYPE;
 
-	/* Local symbols follow the name of their file. The linker's own symbols have no file. */
+	/*
+	 * An STT_FILE symbol precedes the local symbols of its file. The linker's own symbols
+	 * follow an STT_FILE symbol with an empty name.
+	 */
 	if (type == STT_FILE)
 		*file = *name ? name : NULL;
 	if (s->st_shndx == SHN_UNDEF || !s->st_value || !*name ||

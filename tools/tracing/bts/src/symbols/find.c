@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find functions in a file, without a trace, by any of their names. For a stripped file, the
+ * Find functions in a file by any of their names, without a trace. If the file is stripped, its
  * symbols come from its debug information.
  */
 #include <stdlib.h>
@@ -9,7 +9,9 @@
 #include "find.h"
 #include "object.h"
 
-/* Find the file offset of an address. Return false if the file has no code there. */
+/*
+ * Find the file offset of an address. Return false if the address is outside the code of the file.
+ */
 static bool file_offset(const struct object *o, uint64_t addr, uint64_t *offset)
 {
 	for (size_t i = 0; i < o->nr_segments; i++) {

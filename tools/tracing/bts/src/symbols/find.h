@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Find the functions in the file at @path that match @wanted by sym_is(). Set *@offsets to their
- * file offsets, an array that the caller frees. Return the number of functions.
+ * Find the functions in the file at @path for which sym_is() accepts @wanted. Set *@offsets to an
+ * array of their file offsets, which the caller frees. Return the number of functions.
  */
 size_t file_functions(const char *path, const char *wanted, uint64_t **offsets);
 

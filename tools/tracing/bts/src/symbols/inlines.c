@@ -2,16 +2,16 @@
 /*
  * Read the inlined calls from DWARF.
  *
- * The first look-up in an object reads all inlined calls. Their ranges nest, and are flattened
- * into spans, which are sorted by address and do not overlap:
+ * The first look-up in an object reads all inlined calls. The address ranges of the calls nest.
+ * They are converted to spans, which are sorted by address and do not overlap:
  *
  *	main()		[------------------------------]
  *	outer()		      [------------------]
  *	inner()		            [-----]
  *	spans		      outer inner outer
  *
- * All inlined calls of a function share one struct sym. A function is identified by its name (the
- * linked name, if it has one) and by the place of its declaration.
+ * All inlined calls of a function share one struct sym. A function is identified by its linked name
+ * or, if it has none, by its name in the source, and by the file and line of its declaration.
  */
 #include <dwarf.h>
 #include <search.h>
@@ -22,7 +22,7 @@
 #include "dwarf.h"
 #include "inlines.h"
 
-/* Compilers nest less deeply. A damaged file may nest without end. */
+/* The DIEs of a unit never nest this deeply, unless the file is damaged. */
 #define NESTING_MAX	256
 
 struct span {
@@ -107,7 +107,7 @@ static struct sym *function_get(struct inline_table *t, const struct function *w
 	return &f->sym;
 }
 
-/* Find or create the function of a DIE, by the linked name or the name, and the declaration. */
+/* Find or create the function of a DIE. */
 static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t addr)
 {
 	struct function f = { .sym = { .object = t->object, .addr = addr, .local = true } };
@@ -128,7 +128,7 @@ static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t 
 	return function_get(t, &f);
 }
 
-/* Add a call and return it. Return @outer if the call has no code or no name. */
+/* Add and return a call. Return @outer if the call has no code or no name. */
 static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct inlined *outer)
 {
 	struct inlined *call = NULL;
@@ -194,7 +194,7 @@ struct flat {
 	uint64_t	done;
 };
 
-/* Add a span from f->done to @addr for the innermost open call, if there is one. */
+/* If a call is open, add a span from f->done to @addr for the innermost open call. */
 static void flat_to(struct flat *f, uint64_t addr)
 {
 	if (f->nr_open && f->done < addr)
@@ -300,7 +300,7 @@ const struct inlined *inlined_at(const struct inlined *in, unsigned int depth)
 
 const char *inlined_declaration(const struct sym *inlined, int *line)
 {
-	/* @sym is the first member. */
+	/* @sym is the first member of struct function. */
 	const struct function *f = (const void *)inlined;
 
 	*line = f->line;

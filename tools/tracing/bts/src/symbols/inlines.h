@@ -16,7 +16,7 @@
  * @sym:	the function; its name ends in INLINED_SUFFIX
  * @outer:	the inlined call that contains this call, or NULL
  * @depth:	1 if @outer is NULL, otherwise 1 + outer->depth
- * @number:	number among the inlined calls of the object, from 1; the same in each trace
+ * @number:	number of the call in the object, from 1; the same number in each trace
  */
 struct inlined {
 	struct sym		*sym;
@@ -27,12 +27,15 @@ struct inlined {
 
 /*
  * Return the innermost inlined call that contains the code at @addr, or NULL. The result is the
- * same up to address *@end. @end may be NULL.
+ * same for all addresses up to *@end. The pointer @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
-/* Return the call that has this depth and contains @in, or @in itself. */
+/* Return the call at @depth that contains @in. Return @in if it is not deeper than @depth. */
 const struct inlined *inlined_at(const struct inlined *in, unsigned int depth);
-/* Return the path and the line at which an inlined function is declared. Both may be unknown: 0. */
+/*
+ * Return the path and set *@line to the line at which an inlined function is declared. An unknown
+ * path is NULL, and an unknown line is 0.
+ */
 const char *inlined_declaration(const struct sym *inlined, int *line);
 /* Set *@list to the inlined functions of the object, in the order of their numbers. */
 size_t object_inlined_list(struct object *o, struct sym *const **list);

@@ -3,12 +3,12 @@
  * Read the names and the code of functions from the files of JIT compilers:
  *
  *	/tmp/perf-PID.map	a line for each function: address, size, name
- *	jit-PID.dump		perf's jitdump, in any directory: names and code. The program
- *				maps the file as executable, so the trace contains its path
+ *	jit-PID.dump		perf's jitdump, in any directory, with names and code. The
+ *				program maps this file as executable, so the trace contains its path
  *
- * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd.
- * The files are read at the first look-up of such an address. If a compiler reused an address, the
- * last function in the dump is used. The files are not trusted.
+ * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
+ * files are read when such an address is looked up for the first time. If a compiler reused an
+ * address, the last function in the dump is used. The files are not trusted.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* Read a record of @size bytes at offset @at, after its common header. */
+/* Read the @size bytes of a record that follow its common header, at offset @at. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);
@@ -141,7 +141,7 @@ static void read_load(struct loads *all, const struct object *o, size_t at, size
 	};
 }
 
-/* If an address has several functions, sort the last function first. */
+/* If an address has several functions, sort the last function in the dump first. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;

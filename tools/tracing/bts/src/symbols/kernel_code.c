@@ -2,19 +2,20 @@
 /*
  * Read the kernel's code from /proc/kcore, and save it.
  *
- * The running code is not the code in vmlinux: static keys, alternatives and ftrace have
- * patched it, and may patch it again while branches are recorded. So the code is read twice:
+ * The running code differs from the code in vmlinux, because static keys, alternatives and ftrace
+ * have patched it. They may patch the code again during the recording, so it is read twice:
  *
  *	tracing on	kernel_code_take()
- *	tracing off	kernel_code_save() reads the code again, writes it to kcore, and writes
- *			the first copies of pages that have changed or gone to kcore.before
+ *	tracing off	kernel_code_save() reads the code again and writes it to kcore. It writes
+ *			the first copies of changed and removed pages to kcore.before
  *
- * If both copies of an instruction are equal, this instruction ran, so a run that contradicts
- * it is a gap. bts archive can read the code only later, so its file is called kcore.later. The
- * kernel's notes, which contain the build ID of its vmlinux, are saved too.
+ * If both copies of an instruction are equal, the CPU executed this instruction, so a run that
+ * contradicts the instruction proves a gap. The command bts archive can read the code only later,
+ * so its file is called kcore.later. The kernel's notes, which contain the build ID of its vmlinux,
+ * are saved, too.
  *
- * The saved code is [_stext, _etext) and, for modules, BPF programs and trampolines, the pages
- * of text symbols in /proc/kallsyms.
+ * The saved code of the kernel itself is [_stext, _etext). The code of modules, BPF programs and
+ * trampolines consists of the pages that contain text symbols in /proc/kallsyms.
  */
 #include <elf.h>
 #include <errno.h>
@@ -62,7 +63,7 @@ static int by_start(const void *a, const void *b)
 
 static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
 {
-	/* Double the room when the number is a power of two. */
+	/* Double the size of the list when the number of pieces is a power of two. */
 	if (!(code->nr & (code->nr - 1)))
 		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };
@@ -89,7 +90,7 @@ static void join_pieces(struct kernel_code *code)
 	code->nr = used;
 }
 
-/* The lines are "ffffffff81000000 T _stext" or "ffffffffc0000000 t init\t[module]". */
+/* Parse lines such as "ffffffff81000000 T _stext" and "ffffffffc0000000 t init\t[module]". */
 static void find_pieces(struct kernel_code *code, char *kallsyms)
 {
 	uint64_t stext = 0, etext = 0;
@@ -116,7 +117,7 @@ static void find_pieces(struct kernel_code *code, char *kallsyms)
 
 /* --- Reading ------------------------------------------------------------------------ */
 
-/* Return the offset of an address in kcore, or 0. Limit @length to the segment. */
+/* Return the offset of an address in kcore, or 0. Limit *@length to the rest of the segment. */
 static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 {
 	Elf64_Ehdr head;
@@ -139,7 +140,7 @@ static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 	return 0;
 }
 
-/* Unreadable bytes stay 0, as in kcore itself. */
+/* Bytes that cannot be read stay 0, as in kcore itself. */
 static void read_piece(int kcore, struct piece *piece)
 {
 	piece->bytes = mem_zalloc(piece->to - piece->from, 1);
@@ -244,7 +245,7 @@ static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
 	return NULL;
 }
 
-/* Return the pages of @before that differ in @now or are missing there. */
+/* Return the pages of @before that differ from @now or are missing in @now. */
 static struct kernel_code *changed(const struct kernel_code *before,
 				   const struct kernel_code *now)
 {

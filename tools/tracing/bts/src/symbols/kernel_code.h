@@ -9,13 +9,13 @@
 
 struct kernel_code;
 
-/* Read the current code. Return NULL after a warning. The caller frees the code. */
+/* Read the current code, which the caller frees. On failure, print a warning and return NULL. */
 struct kernel_code *kernel_code_take(void);
 void kernel_code_free(struct kernel_code *code);
 
 /*
- * Save the current code, and the differing pages of @before, which is the code at the start of
- * the recording. If @before is NULL, call the file kcore.later. If something fails, only warn.
+ * Save the current code, and those pages of @before that differ. @before is the code at the start
+ * of the recording. If @before is NULL, call the file kcore.later. On failure, only warn.
  */
 void kernel_code_save(const char *trace, const struct kernel_code *before);
 

@@ -2,9 +2,9 @@
 /*
  * Find the file and line of an address in DWARF's line tables.
  *
- * The first look-up in an object reads all its tables into one array, sorted by address, because
- * libdw's own look-up walks the units each time. An entry without a line ends a stretch of code,
- * so that the code after the stretch has no line.
+ * The first look-up in an object reads all its line tables into one array, which is sorted by
+ * address. libdw's own look-up would search all units each time. An entry without a line marks the
+ * end of a stretch of code, so that the code after the stretch has no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 /**
  * struct unit - a compilation unit
  * @dir:	the directory to which relative file names refer
- * @names:	the names of its files, or NULL until first used
+ * @names:	the names of its files; each name is NULL until it is used
  */
 struct unit {
 	struct object	*object;
@@ -101,7 +101,7 @@ static void read_unit(struct object *o, Dwarf_Die *die)
 	free(u.names);
 }
 
-/* If one stretch ends where another stretch begins, sort the end first. */
+/* If one stretch of code ends where another stretch begins, sort the end first. */
 static int compare(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -114,8 +114,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * If an address has several lines, keep the last. The other lines contain no instruction, so
- * their number of executions is unknown.
+ * If an address has several lines, keep only the last line. The other lines contain no instruction,
+ * so their number of executions is unknown.
  */
 static void sort_lines(struct object *o)
 {
@@ -136,7 +136,7 @@ void units_begin(struct units *u, const struct object *o)
 		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
 	if (u->fd >= 0)
 		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
-	/* If memory runs out, libdw's default handler would end the program. */
+	/* Replace libdw's default handler, which ends the program if memory runs out. */
 	if (u->dwarf)
 		dwarf_new_oom_handler(u->dwarf, mem_fail);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find landing pads in the tables that the unwinder reads.
+ * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
  *	.eh_frame	a CIE for many FDEs; an FDE for each function, with the addresses of
  *			the function and of its LSDA
  *	LSDA		in .gcc_except_table: a table of call sites, with the landing pad of
  *			each call site, or 0
  *
- * .eh_frame is read once for each object. An LSDA is read at each look-up, because exceptions
- * are rare. The file is not trusted: a cursor never reads outside of its bytes, and is spoilt
- * after the first such attempt. See "Exception Frames" in the Linux Standard Base, and "Exception
- * Handling Tables" in the Itanium C++ ABI.
+ * The section .eh_frame is read once for each object. An LSDA is read at each look-up, because
+ * exceptions are rare. The file is not trusted, so a cursor cannot read beyond its bytes. After an
+ * attempt to do so, the cursor is marked as spoilt. See "Exception Frames" in the Linux Standard
+ * Base, and "Exception Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -38,10 +38,10 @@ enum {
 	PE_OMIT		= 0xff,
 };
 
-/* The maximum length of a CIE's augmentation string; compilers use less. */
+/* The maximum length of a CIE's augmentation string. Compilers use shorter strings. */
 #define LETTERS_MAX	16
 
-/* Bytes of the file, with the address of the first byte. */
+/* Unread bytes of the file, with the address of the first byte. */
 struct cursor {
 	const uint8_t	*at;
 	size_t		left;
@@ -146,7 +146,7 @@ static uint64_t pointer_value(struct cursor *c, uint8_t encoding)
 	return 0;
 }
 
-/* Read a pointer; 0 stays 0. Only absolute and PC-relative pointers are supported. */
+/* Read an absolute or PC-relative pointer. If the stored value is 0, the pointer is 0. */
 static uint64_t pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t at = c->addr, value = pointer_value(c, encoding);
@@ -221,7 +221,10 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 	return read_augmentation(c, letters, cie);
 }
 
-/* Return a cursor for the next CIE or FDE, after its length. At the end, the cursor is spoilt. */
+/*
+ * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, the
+ * returned cursor is spoilt.
+ */
 static struct cursor next_entry(struct cursor *c)
 {
 	uint64_t size = number(c, 4, false);

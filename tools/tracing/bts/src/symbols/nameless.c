@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Name functions without symbols, as in a stripped file. The unwinder's tables contain their
- * first and last addresses. The name is made from the address: [FILE+0x1180]. A part that the
- * compiler split from a function is treated as a function here.
+ * Give names such as [FILE+0x1180] to functions without symbols, for example in a stripped file.
+ * The unwinder's tables contain the addresses of these functions. If the compiler split a part from
+ * a function, the part is treated as another function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/* The functions, in the order of the file. */
+/* The functions without symbols, in the order of the unwinder's tables. */
 struct nameless {
 	struct object	*object;
 	struct sym	*list;
@@ -61,7 +61,7 @@ void nameless_syms(struct object *o)
 	free(n.list);
 	n.nr += o->nr_syms;
 	qsort(o->syms, n.nr, sizeof(*o->syms), compare);
-	/* End each function before the next. A damaged file may contain a function twice. */
+	/* A function ends before the next function. A damaged file may contain a function twice. */
 	for (size_t i = 0; i < n.nr; i++) {
 		if (nr && o->syms[nr - 1].addr == o->syms[i].addr)
 			continue;

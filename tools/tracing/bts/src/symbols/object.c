@@ -2,16 +2,15 @@
 /*
  * Find the code and symbols of an object by the key of its mapping: path, build ID, inode.
  *
- * The archive beside the trace contains files by build ID or, without a build ID, by path. If
- * a file is not in the archive, it is read from the path at which it was mapped. The build ID
- * must be the build ID that the kernel saw, because a rebuilt file has different code at these
- * addresses. A file without a build ID must have the same device and inode, and a ctime before
- * the recording. Otherwise the file is still used, because it is often the right file, but a
- * question mark is added to its names. Symbols and debug information may be in a second file,
- * see debug.c.
+ * A file is read from the archive beside the trace. If the archive does not contain the file, it is
+ * read from the path at which it was mapped. Its build ID must be the build ID that the kernel
+ * recorded, because a rebuilt file has different code at the same addresses. A file without a build
+ * ID should have the same device and inode, and a ctime before the recording. If these differ, the
+ * file is still used, because it is often the right file, but a question mark is added to the names
+ * of its functions. Symbols and debug information may be in a second file (see debug.c).
  *
- * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the
- * trace, from this process. archive.h lists the other contents of the archive.
+ * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
+ * from this process. The other contents of the archive are listed in archive.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +116,7 @@ void objects_free(struct objects *all)
 	free(all->archive);
 }
 
-/* Report whether a mapping is memory without a file, or of a file without a name. */
+/* Report whether the mapping has no file, or has a file without a name. */
 static bool is_memory(const char *path)
 {
 	static const char * const names[] = {
@@ -196,7 +195,7 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	if (fd >= 0)
 		close(fd);
 	free(vdso);
-	/* The path is valid only until close(), so nobody may open it later. */
+	/* Forget the path, because it is valid only until close(). */
 	free(o->debug_path);
 	o->debug_path = NULL;
 	free(o->read_path);
@@ -210,7 +209,7 @@ static void read_vdso(struct objects *all, struct object *o, bool bits32)
 
 	if (all->archive)
 		path = mem_format("%s/%s", all->archive, bits32 ? "vdso32.so" : "vdso.so");
-	/* Only 32-bit processes contain the vDSO of 32-bit tasks, and this process is 64-bit. */
+	/* The vDSO of 32-bit tasks is not in this process, because this is a 64-bit process. */
 	if ((!path || !elf_read(o, path, NULL, NULL)) && !bits32)
 		read_own_vdso(all, o);
 	free(path);
@@ -220,7 +219,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The start is known in seconds, so reject a ctime in the same second: it may be later. */
+	/* The recording's start is known in seconds. A ctime in the same second may be later. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -247,7 +246,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return the object for the memory of a process that is not mapped from a file. */
+/* Return the object of a process for memory that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };
@@ -255,7 +254,7 @@ static struct object *object_memory(struct objects *all, int tgid)
 	return object_get(all, &key);
 }
 
-/* Return the path of a jitdump file, in the archive if it is there. The caller frees the path. */
+/* Return the path of a jitdump file. Prefer a copy in the archive. The caller frees the path. */
 static char *find_dump(const struct objects *all, const struct object_key *key)
 {
 	char *path;
@@ -354,7 +353,7 @@ const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
 	const uint8_t *bytes = own_bytes(o->code, addr, size);
 
-	/* The module may have been removed during the recording. */
+	/* If a module was removed during the recording, only kcore.before contains its code. */
 	if (!bytes && o->code->before)
 		bytes = own_bytes(o->code->before, addr, size);
 	return bytes;
@@ -378,8 +377,8 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 }
 
 /*
- * The kernel maps whole pages, and lld does not align segments, so a mapping may begin before
- * its segment. If two segments share the page, take the segment that begins in the page.
+ * The kernel maps whole pages, and lld does not align segments, so a mapping may begin before its
+ * segment. If two segments share a page, use the segment that begins in this page.
  */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An object contains code and symbols: a file, the kernel, a kernel module, or the memory of a
- * JIT compiler.
+ * An object contains code and symbols. It is a file, the kernel, a kernel module, or the memory of
+ * a JIT compiler.
  *
  * Included by: symbols/, flow/, why/.
  */
@@ -19,17 +19,17 @@ struct object;
 /**
  * struct sym - a function
  * @addr:	its first address in the object
- * @end:	one past its last byte
+ * @end:	the address after its last byte
  * @name:	its name in the source, with a suffix if another function has the same name
  * @plain:	its name in the source, without arguments
  * @linked:	its name for the linker
  * @file:	the source file of a local function, or NULL
  * @object:	the object that contains the function
- * @local:	other files cannot see the name
- * @stub:	the function only jumps to another function: a stub of the PLT
+ * @local:	the name is local to one source file
+ * @stub:	the function is a PLT stub, which only jumps to another function
  * @nameless:	the function has no symbol, and may be a part of another function
  * @role:	roles.c: how the function is entered and left
- * @inlined:	inlines.c: number among the inlined functions of the object, from 1; otherwise 0
+ * @inlined:	inlines.c: number of an inlined function in the object, from 1; otherwise 0
  * @priv:	data of the command
  */
 struct sym {
@@ -60,7 +60,7 @@ struct alias {
 	const char	*linked;
 };
 
-/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches one. */
+/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches a name. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -76,11 +76,11 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* Whether the file at the path is still the file that was recorded. */
+/* The result of comparing the file at the path with the recorded file. */
 enum object_proof {
-	OBJECT_PROVEN,		/* yes, by the archive, the build ID, or device, inode and ctime */
-	OBJECT_UNPROVEN,	/* unknown, so its names are marked */
-	OBJECT_CHANGED,		/* no, so its code and names are not used */
+	OBJECT_PROVEN,		/* equal, by archive, build ID, or device, inode and ctime */
+	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to its names */
+	OBJECT_CHANGED,		/* different, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
@@ -95,23 +95,23 @@ enum object_proof {
  * @whole:	the function that object_sym() returns for an address without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
- * @segments:	the segments of @file with code
+ * @segments:	the segments of @file that contain code
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
- * @proof:	whether the file is the file that was recorded
- * @user_only:	the trace has no branch between user space and the kernel
+ * @proof:	whether the file equals the recorded file
+ * @user_only:	the trace contains only branches within user space
  * @as_run:	kernel: @file was saved when the recording ended, not later
- * @before:	kernel: pages as the recording began, if changed or removed since; or NULL
+ * @before:	kernel: old pages that changed or were removed during the recording, or NULL
  * @blocks:	code.c: decoded blocks
  * @lines:	lines.c: sorted by address
  * @read_path:	the path from which @file was read; NULL if that path is no longer valid
  * @debug_path:	the file with the debug information
  * @debug_apart:	@debug_path is not the file with the code
- * @debug_bias:	to add to an address in the debug information
+ * @debug_bias:	the number to add to addresses in the debug information
  * @lsda:	lsda.c: landing pads of exceptions
  * @inlines:	inlines.c: inlined calls
- * @jit_map:	jit.c: memory without a file: the map to read at the first look-up, or NULL
- * @jit_dump:	jit.c: memory without a file: the dump to read at the first look-up, or NULL
+ * @jit_map:	jit.c: the path of a perf-PID.map that is still unread, or NULL
+ * @jit_dump:	jit.c: the path of a jit-PID.dump that is still unread, or NULL
  */
 struct object {
 	char		*name;
@@ -173,8 +173,8 @@ struct object_key {
 };
 
 /*
- * All objects of a trace. @archive: the directory beside the trace, or NULL; @began: the start
- * of the recording in seconds, 0 if unknown.
+ * All objects of a trace. If the trace has no archive, @archive is NULL. @began is the start of the
+ * recording in seconds, or 0 if unknown.
  */
 struct objects {
 	struct object	*list;
@@ -188,34 +188,34 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * Find source lines of the kernel in @path or, if @path is NULL, in the usual places of vmlinux.
- * Return false, with @e set, if @path cannot be used.
+ * Find the vmlinux that contains the source lines of the kernel: @path or, if @path is NULL, an
+ * installed vmlinux. If @path cannot be used, set @e and return false.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
 		     struct error *e);
 void objects_free(struct objects *all);
 struct object *object_get(struct objects *all, const struct object_key *key);
-/* Create an object without file and symbols. */
+/* Create an object without a file or symbols. */
 struct object *object_new(struct objects *all, const char *name, const char *path);
 
-/* Report whether @name is the name or the path. The brackets of [kernel] are optional. */
+/* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
 
-/* Return the function at the address; never NULL. */
+/* Return the function at the address, or &o->whole if the address has no symbol. */
 struct sym *object_sym(struct object *o, uint64_t addr);
-/* Return the bytes at the address. Set *@size to their number up to the end of the segment. */
+/* Return the bytes at the address. Set *@size to the number of bytes that the segment contains. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether other bytes may have been executed at the address, because the kernel patched
- * its code during the recording, or because the kernel's code was read at another time.
+ * Report whether the CPU may have executed other bytes at the address, because the kernel patched
+ * its code during the recording, or because its code was read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
 uint64_t object_addr(const struct object *o, uint64_t offset);
 
 /*
- * elf.c: read the contents, segments and symbols of a file. Return false if the file is not an
- * ELF file with the build ID of @key. @archive may contain debug information, or is NULL.
+ * elf.c: read the contents, segments and symbols of a file. Return false if the file is not an ELF
+ * file with the build ID of @key. If @archive is not NULL, search it for debug information, too.
  */
 bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	      const char *archive);
@@ -228,7 +228,7 @@ uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 /* Find the build ID of a file. Return its size, or 0. */
 uint32_t elf_build_id(const char *path, uint8_t *id);
 
-/* symbols.c: the unsorted symbols of a table, which may overlap. */
+/* symbols.c: a symbol of an unsorted list, in which symbols may overlap. */
 struct sym_add {
 	uint64_t	addr;
 	uint64_t	size;
@@ -245,14 +245,14 @@ struct sym_list {
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
 		  unsigned int rank);
-/* elf.c: return the name, never NULL. */
+/* elf.c: return the name of a section, which is empty if unknown. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
 /* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
-/* elf.c: add a symbol if it is a function. *@file is the source file, set by STT_FILE symbols. */
+/* elf.c: add a symbol if it is a function. If it is an STT_FILE symbol, set *@file to its name. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
-/* debug.c: read the symbols of a file, and find its debug_path. */
+/* debug.c: read the symbols of a file, and set o->debug_path. */
 void debug_syms(struct object *o, Elf *elf, const char *path, const char *archive);
 /* Make the symbols of the object from a list. Copy the names and free the list. */
 void object_set_syms(struct object *o, struct sym_list *list);
@@ -264,7 +264,7 @@ void nameless_syms(struct object *o);
 /* apart.c: make equal names longer until they differ, in the object or in a list. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
-/* plt.c: add the stubs of the PLT, with rank 0, which is lower than the rank of any symbol. */
+/* plt.c: add the stubs of the PLT. Their rank is 0, the lowest rank. */
 void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 /* jit.c */

@@ -3,15 +3,16 @@
  * Name the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The
- * relocation of the slot contains the name of the function, so the stub is called printf@plt:
+ * relocation of the slot contains the name of the function, so the stub is called, for example,
+ * printf@plt:
  *
  *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
  *				the function is also taken
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
  *				relocation in .rela.plt
  *
- * In 32-bit code, SLOT is the address of the slot, or its offset in the global offset table (jmp
- * *SLOT(%ebx)), and N is a byte offset in .rel.plt. Everything else in these sections is [plt].
+ * In 32-bit code, SLOT is the address of the slot or, in jmp *SLOT(%ebx), its offset in the global
+ * offset table, and N is a byte offset in .rel.plt. Other code in these sections is called [plt].
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -58,7 +59,7 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r
 	return name && *name ? name : NULL;
 }
 
-/* Read a relocation, from REL or RELA, without the addend. */
+/* Read a REL or RELA relocation, without the addend. */
 static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rel *r)
 {
 	GElf_Rela rela;
@@ -88,7 +89,7 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
-		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers. */
+		/* The types R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers. */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);
@@ -120,7 +121,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
 				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
-		/* The global offset table starts at .got.plt if there is one, otherwise at .got. */
+		/* The global offset table starts at .got.plt or, if this is missing, at .got. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
 	}
@@ -128,7 +129,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
 
-/* Return the slot of the jmp at code[at], or 0. @addr is the address of code[0]. */
+/* Return the address of the slot of the jmp at code[at], or 0. @addr is the address of code[0]. */
 static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
 {
 	uint32_t operand;
@@ -152,7 +153,7 @@ static const char *stub_of(const struct slots *slots, const uint8_t *code, uint6
 	uint32_t operand;
 	size_t at = 0;
 
-	/* endbr64 ends in fa, endbr32 in fb. */
+	/* Skip endbr64 or endbr32, which differ only in the fourth byte. */
 	if (!memcmp(code, endbr, sizeof(endbr)))
 		at = sizeof(endbr) + 1;
 	/* Skip a bnd prefix. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find, by name, the functions that do not follow the usual order of calls and returns.
+ * Recognize the functions that break the usual order of calls and returns, by their names.
  */
 #include <string.h>
 

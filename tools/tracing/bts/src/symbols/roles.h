@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find the role of a function by its name: how the function is entered and left.
+ * Find the role of a function by its name. The role describes how the function is entered and left.
  *
  * Included by: symbols/, flow/, diff/.
  */
@@ -17,7 +17,7 @@ enum sym_role {
 	ROLE_THUNK,		/* ends in a ret that replaces a branch of its caller */
 };
 
-/* Find the role and store it in sym->role. */
+/* Find the role of a function, and store the role in sym->role. */
 enum sym_role sym_find_role(struct sym *sym);
 
 static inline enum sym_role sym_role(struct sym *sym)
@@ -26,9 +26,9 @@ static inline enum sym_role sym_role(struct sym *sym)
 }
 
 /*
- * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f
- * to f.cold. If callers inline the start of f, the rest of f is f.part.0. If @whole jumps to
- * @part, both are one frame.
+ * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f to
+ * f.cold. If callers inline the start of f, the rest of f is called f.part.0. If @whole jumps to
+ * @part, both functions share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
 

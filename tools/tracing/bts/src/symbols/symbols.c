@@ -3,9 +3,10 @@
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
  * A table is sorted once. If an address has several names, the function gets the name with the
- * highest rank: global before weak before local, then a name with a size, then the shortest
- * name. The other names of functions are aliases, which the user may type, too. A symbol ends where
- * its size says, or at the next symbol if the size is larger or unknown.
+ * highest rank (global, then weak, then local). If ranks are equal, a name with a size is used,
+ * then the shortest name. The other names of functions are aliases, which the user may type, too.
+ * If the size of a symbol is unknown, or the next symbol begins before its end, the symbol ends at
+ * the next symbol.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* The size of the last symbol, if its size is unknown. */
+/* The assumed size of the last symbol, if its true size is unknown. */
 #define SYM_OPEN	4096
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
@@ -47,7 +48,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Return a copy that lives as long as the object. */
+/* Return a copy of the string that lives as long as the object. */
 char *object_string(struct object *o, const char *string)
 {
 	char *copy = mem_strdup(string);
@@ -59,7 +60,7 @@ char *object_string(struct object *o, const char *string)
 	return copy;
 }
 
-/* Shorten printf@@GLIBC_2.2.5 to printf, but not printf@plt. */
+/* Shorten printf@@GLIBC_2.2.5 to printf, but keep printf@plt. */
 static char *sym_name(struct object *o, const char *name)
 {
 	char *copy = object_string(o, name), *at = strchr(copy, '@');
@@ -80,7 +81,7 @@ static void add_alias(struct object *o, const struct sym_add *a)
 	char *linked = sym_name(o, a->name);
 	size_t nr = o->nr_aliases;
 
-	/* Remove the name of a kernel module. */
+	/* Remove the name of the kernel module, which follows a tab. */
 	linked[strcspn(linked, "\t")] = 0;
 	if (!(nr & (nr - 1)))
 		o->aliases = mem_realloc(o->aliases, nr ? 2 * nr : 1, sizeof(*o->aliases));
@@ -106,7 +107,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 				add_alias(o, a);
 			continue;
 		}
-		/* Skip labels inside a function, which have no size. */
+		/* Skip labels inside a function. A label is a symbol without a size. */
 		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size)
 			continue;
 		s->addr = a->addr;
@@ -167,7 +168,7 @@ bool sym_is(const struct sym *s, const char *wanted)
 	return false;
 }
 
-/* Return the object of a module, after creating it if necessary. */
+/* Find or create the object of a kernel module. */
 static struct object *module_get(struct objects *all, const char *module)
 {
 	struct object *o;
@@ -181,7 +182,7 @@ static struct object *module_get(struct objects *all, const char *module)
 	return o;
 }
 
-/* Parse "address type name"; a tab and "[module]" follow the name of a module's symbol. */
+/* Parse "address type name". If the symbol is in a module, a tab and "[module]" follow the name. */
 static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 {
 	char *rest;
@@ -194,8 +195,8 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 }
 
 /*
- * The kernel and its modules share the kernel's table, because both have absolute addresses,
- * and one file contains the code of both.
+ * The kernel and its modules share one table, because they have absolute addresses, and their code
+ * is in one file.
  */
 void kernel_syms(struct objects *all, const char *kallsyms)
 {

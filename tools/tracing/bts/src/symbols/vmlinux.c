@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the kernel's vmlinux, for source lines.
+ * Find the kernel's vmlinux, which contains the source lines of the kernel's code.
  *
- * The kernel's code comes from the archive, and its symbols come from the trace. Only source
- * lines come from vmlinux, which must have the build ID of the recorded kernel. bts record saves
- * that ID from /sys/kernel/notes. The kernel may not run at the address for which it was linked:
- * the symbol _stext shows the difference.
+ * The kernel's code comes from the archive, and its symbols come from the trace. Only source lines
+ * come from vmlinux, which must have the build ID of the recorded kernel. The command bts record
+ * saves this ID from /sys/kernel/notes. The kernel may run at another address than the address in
+ * vmlinux. The symbol _stext shows the difference.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static uint64_t running_stext(const char *kallsyms)
 	return at ? strtoull(at, NULL, 16) : 0;
 }
 
-/* Find the build ID of the recorded kernel. Return its size, or 0. */
+/* Find the build ID of the recorded kernel. Return the size of the ID, or 0. */
 static uint32_t recorded_id(const struct objects *all, uint8_t *id)
 {
 	char *path, *notes;
@@ -62,7 +62,7 @@ static char *release_of(const char *uname)
 	return mem_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
 }
 
-/* Return the path of a vmlinux installed as in Debian, or NULL. The caller frees the path. */
+/* Return the path at which Debian installed vmlinux, or NULL. The caller frees the path. */
 static char *installed(const struct objects *all, const uint8_t *id, uint32_t size)
 {
 	char *release = release_of(all->uname), hex[2 * BUILD_ID_MAX + 1];
