@@ -3,9 +3,9 @@
  * Count the calls from function to function, and their cost.
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
- * instructions and branches only when its outermost frame ends. To find that frame, keep the
- * number of live frames of each function on each stack of a task. A trace may have thousands of
- * tasks, so the table of a task has no more room than its live functions need.
+ * instructions and branches only when its outermost frame ends. To find the outermost frame, count
+ * the live frames of each function on each stack of a task. A trace may have thousands of tasks, so
+ * the table of each task is kept small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 /**
  * struct live - a function on a stack
  * @sym:	the function; NULL if the slot is free
- * @nr:		number of its frames; if 0, the slot becomes free when the table is next enlarged
+ * @nr:		number of its live frames; a slot with 0 frames is freed when the table is resized
  */
 struct live {
 	const struct sym	*sym;
@@ -47,7 +47,7 @@ static struct live *slot_of(const struct lives *l, const struct sym *sym, uint32
 	return &l->slots[i];
 }
 
-/* Make room for another function. Keep only functions that are live. */
+/* Make room for another function, and remove the functions without live frames. */
 static void resize(struct lives *l)
 {
 	struct lives old = *l;
@@ -85,7 +85,7 @@ static struct live *live_of(struct calls *c, const struct sym *sym)
 	return live;
 }
 
-/* Cache the result in sym->priv: 1 if the function has the wanted name, 2 if not. */
+/* Report whether the function has the wanted name. Cache this in sym->priv: 1 is yes, 2 is no. */
 static bool wanted(const struct arcs *a, struct sym *sym)
 {
 	if (!a->wanted)

@@ -12,11 +12,11 @@
 
 /**
  * struct arcs - the number and cost of calls from function to function
- * @tally:	key: a is the callee, b the caller, b_addr the address of the call (0 if
- *		!@sites). insns and branches include the callees; if a function calls itself,
- *		only its outermost call counts them
- * @sites:	count calls from different places separately
- * @wanted:	count only calls from or to functions of this name; NULL: all calls
+ * @tally:	the key contains the callee (a), the caller (b) and the address of the call
+ *		(b_addr, 0 without @sites). The sums of instructions and branches include the
+ *		callees. If a function calls itself, they are counted for its outermost call
+ * @sites:	count calls from different addresses separately
+ * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */
 struct arcs {
 	struct pipe	*pipe;
@@ -25,7 +25,7 @@ struct arcs {
 	const char	*wanted;
 };
 
-/* Call these from the consumer's branch() and row(). */
+/* Call arcs_step() from the consumer's branch(), and arcs_row() from its row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
 /* Call this at the end of the trace. */

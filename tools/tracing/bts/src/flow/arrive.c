@@ -4,20 +4,20 @@
  * call, or after a switch of stacks:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
- *			setjmp(). If several live frames called setjmp() at this place, guess
- *			the innermost frame to which no longjmp() has led yet, because error
- *			handlers are nested. The frame may be on another stack. If the current
- *			and another stack match, and the frame on the current stack calls
- *			longjmp() itself, guess the other, because coroutines switch that way
+ *			setjmp(). If several live frames called setjmp() at this address, guess
+ *			the innermost frame to which longjmp() has not led yet, because error
+ *			handlers are nested. The frame may be on another stack. If frames on
+ *			several stacks match, and the frame on the current stack calls longjmp()
+ *			itself, guess another stack, because coroutines switch that way
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
- *			leads to this pad by the table of call sites (lsda.c)
+ *			leads to this pad according to the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
  *			stacks contain this address, guess the stack with the fewest frames
- *			inside the frame that returns there; among equals, guess the stack that
- *			the task left longest ago, because schedulers take turns. If a later ret
- *			disproves the guess, correct() moves the frames. A new stack begins if a
- *			function that switches stacks (roles.c) leads to no known frame, or if a
- *			ret leads to the start of a function
+ *			inside the frame that returns there. If several stacks are equal, guess
+ *			the stack that the task left longest ago, because schedulers are often
+ *			fair. If a later ret disproves the guess, correct() moves the frames. A
+ *			new stack begins if a function that switches stacks (roles.c) leads to
+ *			an unknown frame, or if a ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search only this many frames of a stack, because a switch returns to one of the innermost. */
+/* Search only this many frames of a stack, because a switch returns to an inner frame. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -61,7 +61,7 @@ void note_point(struct calls *c)
 	now->points[now->nr_points++] = p;
 }
 
-/* Find the setjmp() call that returns to @addr, or NULL. Add the number of matches to @nr. */
+/* Return the setjmp() call that returns to @addr, or NULL. Add the number of matches to *@nr. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -132,7 +132,9 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* Count the frames inside the innermost frame that returns to @to. Return -1 if none is found. */
+/*
+ * Count the frames inside the innermost frame that returns to @to. Without such a frame, return -1.
+ */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
 	for (uint32_t i = 0; i < other->depth && i < SEARCH_MAX; i++) {
@@ -145,9 +147,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The task left several stacks at the same place, and the guess was wrong: the task is on stack
- * @index. So since the guess, frames ended on stack @index and not on the current stack. Correct
- * this: move the same frames from stack @index to the current stack.
+ * The task left several stacks at the same address, and the guess was wrong, because the task is on
+ * stack @index. The frames that ended since the guess were removed from the current stack, but they
+ * ended on stack @index. So move these frames from stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -188,7 +190,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* Begin a stack, unless the target is in a live frame, as after a Go panic. */
+/* Begin a new stack, unless the target is in a live frame, as after a Go panic. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;
@@ -213,7 +215,7 @@ bool arrive(struct calls *c, const struct step *s)
 		return true;
 	if (within && !is_switch && land_on_stack(c, s, false))
 		return true;
-	/* A switch to an unknown place, or a ret to the start of a function, begins a stack. */
+	/* A switch to an unknown frame or a ret to the start of a function begins a new stack. */
 	if (is_switch)
 		return land_anew(c, s);
 	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&

@@ -7,26 +7,26 @@
  *	jump		A tail call to another function adds a frame with the same return
  *			address. A jump back to a function of the same chain of tail calls ends
  *			the frames inside that function. A jump to a part of the same function
- *			(f.cold) changes nothing. An indirect jump, or a ret that fits no frame,
- *			may be longjmp(), an exception, or a change of stacks: see arrive.c
- *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the return
- *			leads to the start of a function instead of the interrupted place, that
- *			function is a signal handler and gets a frame. If a program was mapped
- *			during the system call, the call is exec(), and all stacks end
- *	rt_sigreturn	ends the innermost handler, wherever rt_sigreturn leads, because the
- *			handler may have changed where the program continues
+ *			(f.cold) changes nothing. An indirect jump, or a ret that matches no
+ *			frame, may be longjmp(), an exception, or a stack switch (see arrive.c)
+ *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
+ *			returns to the start of a function instead of the interrupted code, this
+ *			function is a signal handler, and a frame is added. If a program was
+ *			mapped during the system call, the call is exec(), and all stacks end
+ *	rt_sigreturn	ends the innermost handler. The target is not checked, because the
+ *			handler may have changed the address at which the program continues
  *
- * A ret from the outermost function leads to a function that is older than the trace. That
- * function is then the outermost. Any other unexplained ret or indirect jump is assumed to lead
- * to the innermost frame of the target function. That is a guess.
+ * A ret from the outermost function leads to a function that is older than the trace. This function
+ * becomes the outermost function. Any other unexplained ret or indirect jump is assumed to lead to
+ * the innermost frame of the target function, which is a guess.
  *
- * A gap or a loss does not change the stack. If the next function is on the stack, its frame
- * becomes the innermost. Otherwise a frame is added, and the next ret that fits corrects the
- * stack. Both are guesses. If the branch into the kernel is lost, the branch out of the kernel
- * ends only the kernel's frames.
+ * A gap or a loss does not change the stack. If the function after the gap is on the stack, its
+ * frame becomes the innermost frame. Otherwise a frame is added, and the next matching ret corrects
+ * the stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch
+ * out of the kernel ends only the kernel's frames.
  *
- * If inlined functions are shown, their frames lie on top of the frame that contains their code.
- * Inlined frames are set for each run, and the rules above ignore them.
+ * If inlined functions are shown, their frames are on top of the frame that contains their code.
+ * These inlined frames are set for each run, and the rules above ignore them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
-	/* In "call 1f; 1: pop", nothing is called: the function reads its own address. */
+	/* Ignore "call 1f; 1: pop", with which a function reads its own address. */
 	if (s->length && s->to == s->from + s->length)
 		return;
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
@@ -63,14 +63,14 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* The outermost function on this side (user space or kernel) is older than the trace. */
+/* The target is older than the trace. Make it the outermost function in user space or kernel. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* The function to which a PLT stub jumps was called by the caller of the stub. */
+/* Replace the frame of a PLT stub by a frame of the function to which the stub jumps. */
 static void replace_stub(struct calls *c, struct sym *sym)
 {
 	struct frame stub = *calls_top(c);
@@ -82,7 +82,7 @@ static void replace_stub(struct calls *c, struct sym *sym)
 		note_point(c);
 }
 
-/* @leaves: the jump may lead to an outer function. */
+/* Handle a jump. If @leaves is true, the jump may lead to an outer function. */
 static void jump_to(struct calls *c, const struct step *s, bool leaves)
 {
 	struct frame *top = calls_real(c);
@@ -106,7 +106,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A switch statement may jump to a nameless part of the function, which is not a guess. */
+	/* A switch statement may jump to a nameless function, so such a jump is not a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -129,8 +129,9 @@ static void do_jump(struct calls *c, const struct step *s)
 }
 
 /*
- * Handle a ret from a frame whose return address is unknown: the outermost function, a function
- * found after a gap, or a signal handler, which returns to the code that calls rt_sigreturn().
+ * Handle a ret from a frame whose return address is unknown. The frame belongs to the outermost
+ * function, to a function found after a gap, or to a signal handler, which returns to the code that
+ * calls rt_sigreturn().
  */
 static bool ret_unknown(struct calls *c, const struct step *s)
 {
@@ -161,7 +162,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns, and the branch into the handler may be lost. */
+	/* A signal handler returns. The branch into the handler may be lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -191,7 +192,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* Several stacks may have called this function at the same place: try the others first. */
+	/* Other stacks may have called this function at the same address, so try them first. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -226,14 +227,14 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* An interrupted system call may restart, two bytes before its return address. */
+/* An interrupted system call may restart, two bytes before the return address of its frame. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
 	       (f->approx && to == f->ret);
 }
 
-/* Find the innermost signal handler that resumes at @to (0: anywhere). Return its index or -1. */
+/* Return the index of the innermost signal handler that resumes at @to (0 means any), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -246,8 +247,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * The kernel does not return to the interrupted place, but into a handler, back from a handler
- * without rt_sigreturn(), or to a place chosen by the kernel or a debugger (uprobes, rseq).
+ * The kernel does not return to the interrupted instruction. It starts a handler, ends a handler
+ * without rt_sigreturn(), or continues at an address chosen by the kernel or a debugger (uprobes,
+ * rseq).
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -263,7 +265,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* The handler is older than the trace, or, if the stacks are guesses, its start may be lost. */
+/* End a handler without a frame. It is older than the trace or, if stacks are guesses, unknown. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -306,7 +308,7 @@ static uint32_t user_depth(const struct calls *c)
 
 static void resync(struct calls *c, struct sym *sym);
 
-/* The kernel returns to the interrupted place, to a signal handler, or to a new program. */
+/* The kernel returns to the interrupted instruction, to a signal handler, or to a new program. */
 static void do_exit(struct calls *c, const struct step *s)
 {
 	struct frame entry = {};
@@ -335,7 +337,7 @@ static void do_exit(struct calls *c, const struct step *s)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* An interrupt of the kernel returns, or an exception returns to its fixup code. */
+/* An interrupt of kernel code returns, or an exception in kernel code leads to its fixup code. */
 static void do_iret(struct calls *c, const struct step *s)
 {
 	int64_t i = side_begin(c), exact;
@@ -354,7 +356,7 @@ static void do_iret(struct calls *c, const struct step *s)
 		do_jump(c, s);
 }
 
-/* The run is in @sym, which is not the innermost function. */
+/* Change the stack, because the run is in @sym, which is not the innermost function. */
 static void resync(struct calls *c, struct sym *sym)
 {
 	struct frame *top = calls_real(c);
@@ -396,7 +398,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Report whether the run leaves its function or inlined call, or enters one. If not, set frames. */
+/* Report whether the run is in several functions or inlined calls. If not, set inlined frames. */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -447,7 +449,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Assume a ret if a frame returns to the target, which is in another function. */
+		/* If the target is in another function, and a frame returns to it, assume a ret. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -459,7 +461,7 @@ static void transition(struct calls *c, const struct step *s)
 	}
 }
 
-/* Make the frame of the run's function the innermost frame, and return it. */
+/* Make the frame of the run's function the innermost frame, and return this frame. */
 static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
 	struct frame *top = calls_real(c);
@@ -530,7 +532,7 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
-/* If the trace has no branches into the kernel, only the row SIGNAL shows the handler. */
+/* If the trace has no branches into the kernel, only a SIGNAL row shows that a handler begins. */
 static void enter_handler(struct calls *c, const struct row *row)
 {
 	struct place site = place_find(c->pipe, c->task, row->from);

@@ -24,17 +24,17 @@ enum frame_kind {
 
 /**
  * struct frame - a function that is being executed
- * @part:	a part split from @sym by the compiler, to which @sym has jumped; or NULL
+ * @part:	the split part of @sym (such as f.cold) to which @sym has jumped, or NULL
  * @inlined:	the inlined call; NULL if the function is not inlined
- * @site:	place of the call; the start of @sym if unknown
+ * @site:	the call instruction; if unknown, the start of @sym
  * @ret:	the return address; 0 if unknown
  * @kind:	how the function was entered
  * @approx:	@ret is the address of the call; the return address is up to 15 bytes higher
  * @user:	the system call or interrupt came from user space
  * @sigreturn:	the system call is rt_sigreturn()
- * @serial:	unique number among the frames of the task
- * @insns_at:	instructions that the task had executed at the entry
- * @branches_at: branches that the task had taken at the entry
+ * @serial:	number of the frame, unique in the task
+ * @insns_at:	number of instructions that the task had executed before the entry
+ * @branches_at: number of branches that the task had taken before the entry
  * @insns:	instructions executed in the function itself
  * @branches:	branches taken in the function itself
  * @ts:		time of the entry
@@ -62,7 +62,7 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* @f is a new frame, the innermost. This callback and all others may be NULL. */
+	/* The new frame @f is the innermost frame. Each callback may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* The innermost frame ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
@@ -80,7 +80,7 @@ struct point;
  * @depth:	number of frames
  * @points:	calls of setjmp(), outermost first
  * @id:		number of the stack; the first stack of a task is 0
- * @doubtful:	the task may have continued on another stack instead
+ * @doubtful:	the stack is a guess, because the task may be on another stack
  * @insns:	instructions that the task had executed when it left the stack
  * @branches:	branches that the task had taken when it left the stack
  */
@@ -102,14 +102,14 @@ struct stack {
  * @ops:	callbacks of the command
  * @ctx:	data of the command
  * @now:	the current stack
- * @others:	the stacks that the task has left, in the order in which it left them
+ * @others:	the other stacks, first the stack that the task left longest ago
  * @serial:	@serial of the newest frame
  * @insns:	instructions that the task has executed so far
  * @branches:	branches that the task has taken so far
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it entered the kernel
  * @lost:	branches are missing, so the next branch may not fit the stack
- * @guessed:	the stacks are a guess, or were since the last exec()
+ * @guessed:	the stacks have been a guess at some time since the last exec()
  * @closing:	the frames end because the trace or the task ends
  * @node:	data of the command, for this task
  */
@@ -138,7 +138,7 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
-/* Return the number of frames, not counting the inlined frames on top. */
+/* Return the number of frames without the inlined frames on top. */
 static inline uint32_t calls_depth(const struct calls *c)
 {
 	uint32_t depth = c->now.depth;
@@ -157,8 +157,8 @@ static inline struct frame *calls_real(struct calls *c)
 }
 
 /*
- * Report whether the step stays in the innermost function, so that calls_step() would only count
- * its instructions and its branch.
+ * Report whether the step stays in the innermost function. For such a step, calls_step() only
+ * counts the instructions and the branch.
  */
 static inline bool calls_stays(const struct calls *c, const struct step *s)
 {
@@ -169,11 +169,11 @@ static inline bool calls_stays(const struct calls *c, const struct step *s)
 	       s->at_to.sym == top->sym && !c->pipe->inlines;
 }
 
-/* Return the stacks of the task, after creating them if necessary. */
+/* Find or create the stacks of the task. */
 struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_ops *ops,
 		       void *ctx);
 void calls_step(struct calls *c, const struct step *s, uint64_t ts);
-/* Apply a row to the stacks: a loss, a signal, a new program, the end of the task. */
+/* Update the stacks after a non-branch row, such as a loss, a signal or the end of the task. */
 void calls_row(struct calls *c, const struct row *row);
 void calls_end(struct calls *c);
 /* End all frames and free the stacks. */

@@ -2,10 +2,10 @@
 /*
  * Find the inlined calls that a step enters.
  *
- * The code of an inlined function is entered when control moves there from outside: in the middle
- * of a straight run, by a jump, or when a call returns there. The rules of calls.c give the same
- * calls from the frames of a task. The rules here need only the step, so a step that was taken a
- * million times is examined once.
+ * A step enters an inlined call if control moves into the call's code in a straight run, by a jump,
+ * or by a return from another function. The rules in calls.c find the same calls from the frames of
+ * a task. The rules in this file need only the step, so a step that was taken a million times is
+ * examined once.
  */
 #include "symbols/inlines.h"
 #include "symbols/roles.h"
@@ -13,8 +13,8 @@
 
 /**
  * struct entries - a walk through the instructions of a run
- * @in:		the inlined call that contains the last instruction, or NULL
- * @begun:	an instruction was seen
+ * @in:		the inlined call that contains the previous instruction, or NULL
+ * @begun:	there was a previous instruction
  */
 struct entries {
 	step_enter_fn		enter;
@@ -23,7 +23,7 @@ struct entries {
 	bool			begun;
 };
 
-/* Control moves from code in @from to code in @to. Both may be NULL. */
+/* Report the inlined calls that contain code in @to, but not code in @from. Both may be NULL. */
 static void move(const struct entries *e, const struct inlined *from, const struct inlined *to)
 {
 	for (unsigned int depth = 1; to && depth <= to->depth; depth++) {
@@ -46,7 +46,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->begun = true;
 }
 
-/* Report whether the run stays in one function and in one inlined call, as most runs do. */
+/* Report whether the run stays in one function and one inlined call. Most runs do so. */
 static bool is_whole(const struct step *s)
 {
 	uint64_t end;
@@ -55,7 +55,10 @@ static bool is_whole(const struct step *s)
 	return s->at_start.sym == s->at_from.sym && s->at_from.addr < end;
 }
 
-/* Return the inlined call that the task was in before the branch, as seen from its target. */
+/*
+ * Return the inlined call from which the branch leads to @target. If the branch enters no inlined
+ * call, return @target.
+ */
 static const struct inlined *origin(const struct step *s, const struct inlined *target)
 {
 	const struct sym *from = s->at_from.sym, *to = s->at_to.sym;
@@ -69,8 +72,8 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 		break;
 	case BRANCH_RET:
 		/*
-		 * Look up the last byte of the call: the return address may already be after the
-		 * inlined code.
+		 * Look up the last byte of the call instruction, because the return address may be
+		 * after the inlined code.
 		 */
 		return begins ? NULL : object_inlined(to->object, s->at_to.addr - 1, NULL);
 	case BRANCH_UNKNOWN:
@@ -79,12 +82,12 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	case BRANCH_JUMP_IND:
 		break;
 	default:
-		/* The kernel was entered or left. */
+		/* The branch enters or leaves the kernel. */
 		return target;
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() leads to a call that was entered before. */
+	/* An exception or longjmp() leads to an inlined call that was entered before. */
 	return begins ? NULL : target;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Change the frames and the stacks of a task.
  *
- * struct calls contains the current stack of a task, and a list of its other stacks.
+ * The current stack of a task, and a list of its other stacks, are in struct calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Limit a task's other stacks, because branches do not show that a stack has ended. */
+/* Limit the number of a task's other stacks, because branches do not show the end of a stack. */
 #define STACKS_MAX	4096
 /* A trace may have thousands of tasks, so begin with few frames. */
 #define FRAMES_MIN	16
@@ -32,7 +32,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/* Set each member, because gcc would clear a whole frame with a slow instruction. */
+	/* Set the members one by one, because gcc would clear a frame with a slow instruction. */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;
@@ -66,7 +66,7 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
-/* @depth: the result of calls_depth() */
+/* Add frames for @in and the calls around it. @depth is the result of calls_depth(). */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {
@@ -160,7 +160,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Exclude from the frames' counts what the task executed on other stacks. */
+/* Exclude the instructions and branches on other stacks from the counts of the frames. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {
@@ -169,7 +169,7 @@ static void skip_counts(struct calls *c, const struct stack *s)
 	}
 }
 
-/* Remove c->others[i] from the list and return it. */
+/* Remove c->others[i] from the list, and return the stack. */
 static struct stack take_stack(struct calls *c, uint32_t i)
 {
 	struct stack taken = c->others[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Change the frames and stacks of a task, for the files that follow calls.
+ * Change the frames and stacks of a task. The files that follow calls use these functions.
  *
  * Included by: flow/.
  */
@@ -14,7 +14,7 @@
  * @addr:	the return address, to which longjmp() leads
  * @serial:	@serial of the calling frame
  * @index:	index of the calling frame
- * @used:	a longjmp() has led to @addr
+ * @used:	longjmp() has led to @addr after this call
  */
 struct point {
 	uint64_t	addr;
@@ -28,7 +28,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Replace the inlined frames on top by @in (may be NULL) and the inlined calls around @in. */
+/* Replace the inlined frames on top by frames of @in (NULL: none) and of the calls around @in. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
@@ -37,29 +37,29 @@ bool returns_to(const struct frame *f, uint64_t to);
 /* Return the index of the frame with which the innermost chain of tail calls began. */
 uint32_t chain_begin(const struct calls *c);
 /*
- * Return the start of this side: the index of the innermost system call or interrupt, or 0. A
- * signal handler does not begin a side, because siglongjmp() may lead out of the handler.
+ * Return the index of the innermost system call or interrupt, or 0. Ignore signal handlers, because
+ * siglongjmp() may lead out of a handler.
  */
 uint32_t side_begin(const struct calls *c);
-/* Return the index of the function's innermost frame, at least @begin, or -1. */
+/* Return the index of the function's innermost frame from index @begin on, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Find the innermost chain of tail calls that returns to @to. Return its first frame, or -1. */
+/* Return the first index of the innermost chain of tail calls that returns to @to, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
-/* Mark the stack as a guess from here on, and count the guess. */
+/* Mark the stack as a guess, and count the guess. */
 void guess(struct calls *c);
 /* Move the frames of c->others[i], from index @depth on, to the top of the current stack. */
 void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
 void end_stacks(struct calls *c);
-/* End the stacks, and free their memory. The task may still go on. */
+/* End the stacks, and free their memory. The task may continue. */
 void free_stacks(struct calls *c);
 
-/* arrive.c: note that the innermost frame is setjmp() or a similar function. */
+/* arrive.c: record that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * For an indirect jump, a ret that fits no frame, or a switch of stacks, all in user space, find
- * the frame to which the branch leads. If no rule applies, change nothing and return false.
+ * Find the frame to which a branch in user space leads. The branch is an indirect jump, a ret that
+ * matches no frame, or a switch of stacks. If no rule applies, return false without a change.
  */
 bool arrive(struct calls *c, const struct step *s);
 

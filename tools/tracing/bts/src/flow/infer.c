@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Infer events that a trace does not show if the trace has no branches from or to the kernel
- * (perf's branches:u).
+ * Infer events in a trace that has no branches from or to the kernel (perf's branches:u).
  *
- * A run continues across system calls, and across faults that the kernel repairs. In three cases,
- * the code does not lead from one branch to the next:
+ * In such a trace, a run continues after a system call, and after a fault that the kernel repairs.
+ * In three cases, the code does not lead from one branch to the next branch:
  *
- *	a signal	A bts_arrives row may name the address of the handler. If not, the
- *			handler is the function that contains the next branch, if a straight run
- *			leads from the start of the function to that branch
+ *	a signal	A bts_arrives row may contain the address of the handler. Otherwise, if
+ *			a straight run leads from the start of a function to the next branch,
+ *			this function is the handler
  *	rt_sigreturn	The run that the signal interrupted continues, unless the handler has
  *			changed the address at which the program continues
- *	exec()		A bts_arrives row may name the start address of the program. If not, the
- *			address is unknown
+ *	exec()		A bts_arrives row may contain the start address of the program.
+ *			Otherwise, the address is unknown
  *
- * A row reports a signal or rt_sigreturn, and whether it is inferred. All other branches to which
- * the code does not lead are gaps. No branch ends the run to exec(), to rt_sigreturn() or to the
- * end of the task, so a step with STEP_END counts its instructions.
+ * A row reports a signal or rt_sigreturn, and whether the event is inferred. In all other cases, a
+ * branch to which the code does not lead is a gap. No branch ends the last run before exec(),
+ * before rt_sigreturn() or before the end of the task, so a step with STEP_END counts the
+ * instructions of this run.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 
 /* The maximum number of nested handlers. */
 #define NESTED_MAX	64
-/* The length of syscall, sysenter and int n. */
+/* The length of each of the instructions syscall, sysenter and int n. */
 #define SYSCALL_SIZE	2
 /* An unknown address in the kernel. */
 #define NOWHERE		UINT64_MAX
@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* Count the run to @addr if it is known and not a gap. The kernel does not return to the run. */
+/* Count the last run, to which the kernel does not return, unless it is unknown or a gap. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };
@@ -78,7 +78,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	struct place at = place_find(v->pipe, t, user_ip);
 	enum branch_kind kind;
 
-	/* An exception or the signal of another task can end the task outside of a system call. */
+	/* An exception or a signal from another task can end the task outside of a system call. */
 	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }
@@ -91,7 +91,7 @@ static bool at_sigreturn(struct pipe_private *v, struct task *t)
 	return code_ends_handler(at.sym->object, at.addr);
 }
 
-/* Return to the place of the signal, which is unknown if the signal is older than the trace. */
+/* Return to the interrupted code, which is unknown if the signal is older than the trace. */
 static int end_handler(struct pipe_private *v, struct task *t, uint64_t ts)
 {
 	int ret = row(v, t, ROW_SIGRETURN, 0, ts, true);

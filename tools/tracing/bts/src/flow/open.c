@@ -11,7 +11,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* Return the start time of bts record in seconds, or 0 if the trace does not contain it. */
+/* Return the time in seconds when bts record started, or 0 if the trace does not contain it. */
 static int64_t began(const char *info)
 {
 	const char *date = info ? strstr(info, "\ndate: ") : NULL;
@@ -20,7 +20,7 @@ static int64_t began(const char *info)
 
 	if (!date || !strptime(date + strlen("\ndate: "), "%Y-%m-%d %H:%M:%S %z", &tm))
 		return 0;
-	/* timegm() overwrites tm_gmtoff. */
+	/* Save tm_gmtoff, because timegm() overwrites this member. */
 	east = tm.tm_gmtoff;
 	return timegm(&tm) - east;
 }
@@ -55,7 +55,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
-	/* If the trace has no such lines, its branches show which sides are recorded. */
+	/* Without these lines, branches show whether user space and the kernel are recorded. */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
 	p->user_only = v->dat->info.text && strstr(v->dat->info.text, "\nkernel_ends: absent\n");
@@ -106,7 +106,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Add the bytes per branch, as in 1.25, without %f: the locale may change the decimal point. */
+/* Add the bytes per branch. Do not use %f, because the locale may change the decimal point. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;
@@ -122,7 +122,7 @@ static void add_count(struct bytes *out, uint64_t count, const char *one, const 
 	bytes_format(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* If the filters match no branch, they are probably misspelt. */
+/* Warn if the filters match no branch, because they are probably misspelt. */
 char *pipe_warning(const struct pipe *p)
 {
 	const struct options *o = p->options;
@@ -146,7 +146,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add the files that have or may have changed since the recording, or cannot be read. */
+/* Add the files that changed or may have changed since the recording, or that cannot be read. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {

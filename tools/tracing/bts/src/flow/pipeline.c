@@ -6,16 +6,16 @@
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task runs on one CPU at a time, and its branches are written before it moves to another
- * CPU. So if the streams are merged by time, the branches of each task are in order. The branches
- * of a batch are delivered until the head of another stream is older than the next branch.
+ * A task runs on one CPU at a time, and its branches are written before it moves to another CPU. So
+ * if the streams are merged by time, the branches of each task are in order. The branches of a
+ * batch are delivered until the first entry of another stream is older than the next branch.
  *
- * Each step remembers the step that followed it last time. Most branches match that guess;
- * next_step() handles the others.
+ * Each step contains the step that followed last time, as a guess at the next step. If a branch
+ * does not match this guess, next_step() finds its step.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
- * The lost branches may be of several tasks, so a loss is treated as a loss of each task that last
- * ran on the same CPU, or runs there after the loss.
+ * The lost branches may belong to several tasks. So a loss affects each task that last ran on the
+ * same CPU, or that runs on this CPU after the loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@
 /* At this number of steps, pass all steps to the consumer's fold(), and empty the table. */
 #define STEPS_MAX	(1U << 20)
 
-/* If the code between two addresses is unknown, a straight run may be this long. */
+/* The maximum length of a straight run through unknown code. */
 #define NEAR		0x10000
 
 #define NSEC_PER_SEC	1e9
 
-/* @guess: a mapping that probably contains the address, or NULL */
+/* @guess is a mapping that probably contains the address, or NULL. */
 static void find_spot(const struct pipe_private *v, struct space *space, uint64_t addr,
 		      const struct map *guess, struct spot *spot)
 {
@@ -101,14 +101,15 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* The start of the run to a branch: the task's @at, unknown, or the task's @resume. */
+/* The run to a branch starts at t->at, at an unknown address, or at t->resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
- * If only user space or only the kernel is recorded, the branches of the other side are missing,
- * which is not a gap. The hardware's filter also removes the branches between the sides in one
- * direction. Without the branch back to user space, the program continued at a known address.
- * Without the branch into the kernel, the end of the program's run is unknown: that is a gap.
+ * If only user space or only the kernel is recorded, the absence of other branches is not a gap.
+ * The hardware's filter also removes the branches between user space and the kernel in one
+ * direction. If the branch back to user space is missing, the program continued at a known address.
+ * If the branch into the kernel is missing, the end of the program's run is unknown, which is a
+ * gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -176,7 +177,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether the address belongs to one process. */
+/* Report whether the address belongs to only one process. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -219,7 +220,7 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	else if (origin == ORIGIN_RESUME)
 		start = t->resume;
 	s = step_from(v, t, start, b);
-	/* step_from() may have freed all steps, and set t->step to NULL. */
+	/* Read t->step now, because step_from() may free all steps and set t->step to NULL. */
 	last = t->step;
 	if (origin == ORIGIN_HEAD && !s->count)
 		s->flags |= STEP_HEAD;
@@ -230,7 +231,7 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	return s;
 }
 
-/* The program continues after the system call, or at the interrupted instruction. */
+/* Return the address after the system call, or the address of the interrupted instruction. */
 static uint64_t resume_at(const struct step *s, uint64_t from)
 {
 	return s->kind == BRANCH_SYSCALL ? from + s->length : from;
@@ -251,7 +252,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* With STEP_HEAD, the run is unknown even if its code is available, so do not count it. */
+	/* Do not count a step with STEP_HEAD. Its run is unknown even if its code is available. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -313,8 +314,8 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. Ignore batches
- * outside of the wanted time, because the reader may leave them out.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. Ignore all batches
+ * outside of the wanted time, because the reader may skip some of them.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
@@ -348,7 +349,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	return 0;
 }
 
-/* Return the index after the last branch up to time @limit, but at least @begin + 1. */
+/* Return the index of the first branch after time @limit, but at least @begin + 1. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
 	uint32_t low = begin, high = b->nr, mid;
@@ -374,7 +375,7 @@ static uint64_t head_time(struct pipe_stream *s)
 	return b->type == BATCH_BRANCHES ? b->times[s->done] : b->ts;
 }
 
-/* Return the stream with the oldest head. @limit is the time of the second oldest head. */
+/* Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
 	struct pipe_stream *best = NULL;
@@ -435,7 +436,7 @@ static uint64_t nanoseconds(double time, uint64_t otherwise)
 	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
 }
 
-/* The number of batches between two reports of the progress. */
+/* The number of batches between two progress reports. */
 #define PROGRESS_BATCHES	64
 
 static void tell_progress(const struct pipe_private *v)
@@ -487,11 +488,11 @@ int pipe_run(struct pipe *p)
 	v->by_address = options_by_address(p->options);
 	v->dat->time_from = v->time_from;
 	v->dat->time_to = v->time_to;
-	/* A positive value is not a failure: the consumer needs no more branches. */
+	/* A positive value is not a failure, but means that the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* A stream's thread ran out of memory, so the stream ended too early. */
+	/* If a stream's thread ran out of memory, the stream ended too early. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

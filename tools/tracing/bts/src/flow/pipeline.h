@@ -7,13 +7,13 @@
  *	pipe_open(&pipe, path, &options) ... pipe_run(&pipe) ...
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
- * The tool calls these functions, which print messages (cmd/print.c). The library calls
- * pipe_begin() and pipe_end() instead, which print nothing and keep the error in the pipe.
+ * The tool calls these functions, which print messages (cmd/print.c). The library must not print,
+ * so it calls pipe_begin() and pipe_end(), which store the error in the pipe.
  *
- * A command receives the branches of each task in order, across CPUs. Each branch arrives as
- * a step: the straight run that led to the branch, and the branch. The pipeline looks up the
- * functions, instructions and kind of a step once, and then only counts the step. If branches
- * are missing, the command receives a row.
+ * A command receives the branches of each task in order, even if the task moves between CPUs. Each
+ * branch is part of a step, which consists of a straight run and the branch at its end. The
+ * pipeline looks up the functions, instructions and kind of a step once, and then only counts the
+ * step. If branches are missing, the command receives a row.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
@@ -45,7 +45,7 @@ enum branch_kind {
 	BRANCH_SYSCALL,		/* syscall, sysenter, int n */
 	BRANCH_SYSRET,		/* sysret, sysexit */
 	BRANCH_IRET,
-	BRANCH_INTERRUPT,	/* interrupt or exception: the instruction at @from has not run */
+	BRANCH_INTERRUPT,	/* interrupt or exception before the instruction at @from */
 	BRANCH_FAR,
 	BRANCH_EXIT,		/* out of the kernel, by an unknown instruction */
 	BRANCH_KINDS
@@ -53,7 +53,7 @@ enum branch_kind {
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* A resolved address. @sym is never NULL; @addr is the address in the object of @sym. */
+/* A resolved address. @sym is never NULL, and @addr is the address in the object of @sym. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;
@@ -61,17 +61,17 @@ struct place {
 
 enum {
 	STEP_GAP	= 1,	/* the code cannot have led from @start to @from */
-	STEP_BLIND	= 2,	/* the code is not available: @insns is 0 */
+	STEP_BLIND	= 2,	/* the code is not available, so @insns is 0 */
 	STEP_SHOWN	= 4,	/* the step passes the filters */
-	STEP_HEAD	= 8,	/* the trace does not show the run: the step is only the branch */
-	STEP_END	= 16,	/* no branch ends the run: the kernel does not return to it */
+	STEP_HEAD	= 8,	/* the run is unknown, so the step contains only the branch */
+	STEP_END	= 16,	/* no branch ends the run, because the kernel does not return */
 };
 
 /**
  * struct step - a straight run, and the branch at its end
  *
- * Processes that run the same file share its steps. So an address in a file is replaced by an
- * address that is the same in all processes. pipe_addr() returns the address in a process.
+ * Processes that map the same file share its steps. So an address in a file is replaced by an
+ * address that is the same in all processes. To get the address in a process, call pipe_addr().
  *
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
@@ -81,7 +81,7 @@ enum {
  * @at_start:	@start resolved; with STEP_GAP, the same as @at_from
  * @at_from:	@from resolved
  * @at_to:	@to resolved
- * @priv:	data of the command; the consumer's fold() is the last call that may use it
+ * @priv:	data of the command, which is not used after the consumer's fold()
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if other processes may take the same step
  * @flags:	STEP_*
@@ -112,10 +112,10 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of its process; a guess, or the same as @pid, until a row names the process
+ * @tgid:	PID of its process; a guess or @pid before a row that contains this PID
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
- * @switches:	number of times that the task was switched to
+ * @switches:	number of switches to the task
  * @priv:	data of the command
  * Only the pipeline uses the other members.
  */
@@ -160,8 +160,8 @@ enum row_type {
  * @ts:		time in nanoseconds
  * @count:	loss: number of lost branches, 0 if unknown
  * @cause:	loss: its cause
- * @from:	gap: target of the previous branch; mapping: first address; signal: target of the
- *		previous branch: the signal interrupted the program there or later in the run
+ * @from:	gap: target of the previous branch; mapping: first address; signal: start of the
+ *		run that the signal interrupted
  * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
  *		signal: handler
  * @inferred:	signal: inferred from the code
@@ -192,8 +192,8 @@ struct row {
 /**
  * struct consumer - the callbacks of a command; each callback may be NULL
  * @ctx:	argument of the callbacks
- * @branch:	receives each branch, in order, and must check STEP_SHOWN itself. A non-zero
- *		return value ends the run; a negative value also makes pipe_run() fail
+ * @branch:	receives each branch in order, and must check STEP_SHOWN. A non-zero return
+ *		value ends pipe_run(), and a negative value makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
  * @fold:	receives each step with its final count before the pipeline frees the step. Later
  *		steps may have the same addresses. Only fold() receives steps with STEP_END
@@ -205,7 +205,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters of all commands (options.c); only commands use @head, @path and @given. */
+/* The filters of all commands (options.c). The members @head, @path and @given are for commands. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -238,12 +238,12 @@ bool options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
- * struct pipe_bill - summary of the trace, and of what is missing from it
+ * struct pipe_bill - summary of the trace and of its missing branches
  * @branches:	branches that pass the filters on task, CPU and time
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches to which the code before them cannot have led
+ * @gaps:	branches to which the preceding code cannot have led
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -264,10 +264,10 @@ struct pipe_private;
 
 /**
  * struct pipe - an open trace
- * @inlines:	calls.h and the commands show inlined functions
- * @user_only:	the trace has no branches between user space and the kernel
- * @progress:	is called with @progress_ctx from time to time while pipe_run() reads the trace, and
- *		at the end with @done equal to @total; or NULL
+ * @inlines:	show inlined functions
+ * @user_only:	the trace contains only branches within user space
+ * @progress:	NULL, or a function that pipe_run() calls with @progress_ctx from time to time, and
+ *		at the end with @done equal to @total
  * @error:	the last failure, or the damage of the file
  */
 struct pipe {
@@ -285,27 +285,27 @@ struct pipe {
 };
 
 /*
- * If pipe_begin() fails, it sets p->error and returns false, and pipe_end() is not needed. The
- * caller may change the options except @vmlinux until pipe_run().
+ * Open a trace. On failure, set p->error and return false. After a failure, pipe_end() is not
+ * needed. Before pipe_run(), the caller may still change the options except @vmlinux.
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
- * Use this file for the kernel's source lines. Return false, with p->error set, if the file
- * belongs to another kernel.
+ * Use this file for the kernel's source lines. If the file belongs to another kernel, set p->error
+ * and return false.
  */
 bool pipe_vmlinux(struct pipe *p, const char *path);
-/* Return 0, or 1 if the consumer failed or a thread could not be started. */
+/* Read the trace. Return 0, or 1 if the consumer failed or a thread could not be started. */
 int pipe_run(struct pipe *p);
-/* Report whether the kernel side is recorded. Call this after pipe_run(). */
+/* Report whether branches in the kernel are recorded. Call this after pipe_run(). */
 bool pipe_has_kernel(const struct pipe *p);
 /* Set p->error if the file is damaged. Return the error number in p->error. */
 int pipe_check(struct pipe *p);
-/* Free everything but p->error. */
+/* Free everything except p->error. */
 void pipe_end(struct pipe *p);
-/* Add the summary, and the files that have or may have changed, as text or as JSON. */
+/* Add the summary and the list of changed files to @out, as text or as JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
-/* Return a warning if the filters match nothing, or NULL. The caller frees the text. */
+/* If the filters match no branch, return a warning, which the caller frees; otherwise NULL. */
 char *pipe_warning(const struct pipe *p);
 
 /*
@@ -318,32 +318,32 @@ void pipe_bill_json(const struct pipe *p, FILE *out);
 /* Report failures and damage of the file. Return STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
-/* Write function+0x12, libfoo.so+0x1234 or the address. Return the length. */
+/* Write a text such as function+0x12, libfoo.so+0x1234 or 0x1234. Return its length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
-/* Return the text of a row (departs, arrives, LOST, GAP ...), valid until the next call. */
+/* Return the text of a row (departs, LOST, GAP ...), which is valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Return the address in the task's process of an address in a step or a frame. If @task is NULL,
- * return the address in one of the processes.
+ * Convert an address in a step or a frame to the address in the task's process. If @task is NULL,
+ * use any process that maps the file.
  */
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
-/* Return the address that steps contain for an address in the task's process. */
+/* Convert an address in the task's process to the address that steps contain. */
 uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Return a copy of the step with the addresses in the task's process. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
- * Call @each for each instruction of a step, in order. Return the number of instructions: 0 if
- * @options->user or ->kernel excludes the step, or if its code is not available.
+ * Call @each for each instruction of a step, in order. Return the number of instructions. Return 0
+ * if the option user or kernel excludes the step, or if its code is not available.
  */
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
-/* Return the function that is inlined at the address, if @inlines is set; otherwise @sym. */
+/* Return the function inlined at @addr (if p->inlines is set), or else the function @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
-/* entries.c: call @enter for each inlined function that the run of a step or its branch enters. */
+/* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);
 void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx);
-/* Find the kind and length of the instruction at an address. Return the length, 0 if unknown. */
+/* Find the kind of the instruction at an address. Return its length, or 0 if unknown. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

@@ -41,15 +41,15 @@ struct comm {
 
 /**
  * struct pipe_private - the pipeline's private data
- * @seen_kernel:	the kernel is recorded, as the trace's info or a kernel branch shows
- * @seen_user:		user space is recorded, as the trace's info or a user branch shows
+ * @seen_kernel:	the trace's info or a branch shows that the kernel is recorded
+ * @seen_user:		the trace's info or a branch shows that user space is recorded
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, @loss_seq at its last loss
  * @cpu_pid:		for each CPU, the PID of its last task
  * @by_address:		do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters
  * @departs:		the trace contains bts_departs rows
- * @departures:		number of bts_departs rows of chosen tasks: the switches, if @departs
+ * @departures:		number of bts_departs rows of chosen tasks; if @departs, the switches
  * @text:		the result of the last row_text()
  */
 struct pipe_private {
@@ -82,7 +82,7 @@ struct pipe_private {
 /* pipeline.c: end the threads that read the streams. */
 void pipe_stop(struct pipe_private *v);
 
-/* rows.c: non-branch rows. */
+/* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
 /* Report a gap if a loss on the old or the new CPU of the task may concern the task. */
@@ -93,17 +93,17 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c, for a trace with user_only. If the code does not lead to a branch, find the signal,
- * rt_sigreturn or exec() that explains the branch, and report a signal in a row. Return the step
- * of the branch, or NULL. @ret receives the consumer's return value.
+ * infer.c: if the trace has @user_only and the code does not lead to a branch, find the signal,
+ * rt_sigreturn or exec() that explains the branch. Report a signal in a row, and set *@ret to the
+ * consumer's return value. Return the step of the branch, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
-/* Handle a bts_arrives row with an address: the task begins, calls exec() or handles a signal. */
+/* Handle a bts_arrives row with an address. The task begins, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
-/* The task has ended; @user_ip is its last address in user space. */
+/* Handle the end of the task. @user_ip is its last address in user space. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
-/* The task calls exec(). */
+/* Handle exec() of the task. */
 void infer_exec(struct task *t);
 
 /* tasks.c */

@@ -2,9 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss may concern each task that last ran on its CPU, or runs there after the loss. So the loss
- * is reported as a row, with its task if known, and as a gap before the next branch of each other
- * such task.
+ * A loss may concern each task that last ran on the same CPU, or that runs on this CPU after the
+ * loss. So the loss is reported as a row, with its task if known. Before the next branch of each
+ * other task that the loss may concern, a gap is reported.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -12,7 +12,7 @@
 #include "lib/bytes.h"
 #include "private.h"
 
-/* The kernel's EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD: the task has ended. */
+/* A task with the kernel's EXIT_DEAD, EXIT_ZOMBIE or TASK_DEAD has ended. */
 #define STATE_ENDED	(0x10 | 0x20 | 0x80)
 
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row)
@@ -91,7 +91,7 @@ static uint64_t number(const struct format *f, const struct batch *b, const char
 	return format_number(format_field(f, field, 0), b->entry, b->size);
 }
 
-/* Copy a string from an entry to @buffer, NUL-terminated. */
+/* Copy a string from an entry to @buffer, and terminate the copy with a NUL. */
 static void string(const struct format *f, const struct batch *b, const char *field,
 		   char *buffer, size_t size)
 {
@@ -201,8 +201,8 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	struct task *t;
 
 	/*
-	 * Apply even mappings that are not shown, because the names of addresses depend on them.
-	 * The reader may leave out mappings after the wanted time.
+	 * Apply a mapping even if it is not shown, because the names of addresses depend on it.
+	 * Ignore all mappings after the wanted time, because the reader may skip some of them.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

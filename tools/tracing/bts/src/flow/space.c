@@ -2,15 +2,15 @@
 /*
  * Build the address spaces from the bts_map rows.
  *
- * A new mapping replaces what it overlaps of older mappings. No row reports munmap(), because no
- * code runs at unmapped addresses. If an address gets a new meaning, because another library or
- * program is mapped there, old steps must keep their meaning. Shared addresses (space.h) always
- * have the same meaning. For other addresses, the number of the space is part of a step's key, and
- * the space gets a new number.
+ * A new mapping replaces older mappings, or the parts of them that it overlaps. The trace does not
+ * report munmap(), because unmapped code is not executed. If another library or program is mapped
+ * at an address, the meaning of old steps must not change. Shared addresses (space.h) always have
+ * the same meaning. For other addresses, the number of the space is part of a step's key, and the
+ * space gets a new number.
  *
- * The pipeline guesses the next step. To check the guess, it adds the bias of the step's file in
- * the space, without a look-up. So a bias is valid only while the space maps the whole part of the
- * file that the first process mapped.
+ * The pipeline guesses the next step. To check the guess without a look-up, it adds the file's bias
+ * in the space. So a bias is valid only while the space maps the whole part of the file that the
+ * first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void set_bias(const struct spaces *all, struct space *s, uint32_t file, u
 	s->biases[file] = bias;
 }
 
-/* Make biases for the files from @from on. */
+/* Initialize the biases of the files from @from to @to - 1. */
 static void fill_biases(uint64_t *biases, uint32_t from, uint32_t to)
 {
 	for (; from < to; from++)
@@ -143,7 +143,7 @@ static bool can_share(const struct map *map)
 	       map->end - map->bias <= SHARED_SIZE;
 }
 
-/* Return the number of the file, which is FILE_NONE if the addresses cannot be shared. */
+/* Return the number of the file, or FILE_NONE if the addresses cannot be shared. */
 static uint32_t file_of(struct spaces *all, const struct space *s, const struct map *map)
 {
 	struct shared_file *f;
@@ -199,7 +199,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Make room for @map. Report whether a different object or offset was mapped there. */
+/* Remove the mappings that @map replaces. Report whether one has another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

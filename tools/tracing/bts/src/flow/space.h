@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keep the mappings of each process (address space) at the current place in the trace.
+ * Keep the mappings of each process (address space) up to date while the trace is read.
  *
  * Included by: flow/.
  */
@@ -10,25 +10,25 @@
 #include "symbols/object.h"
 
 /*
- * Processes map the same file at different addresses. So that all of them share the steps of the
- * file, steps contain shared addresses: the number of the file times SHARED_SIZE, plus the address
- * in the file. No CPU has addresses from SHARED_BEGIN on. Addresses that belong to one process,
- * and addresses in the kernel, stay as they are.
+ * Processes map the same file at different addresses. To share the steps of the file, they use
+ * shared addresses. A shared address is SHARED_BEGIN, plus the number of the file times
+ * SHARED_SIZE, plus the address in the file. User space ends below SHARED_BEGIN on all CPUs.
+ * Addresses that belong to one process, and addresses in the kernel, are not changed.
  */
 #define SHARED_BEGIN	(1ULL << 57)
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* Numbers of no file: the address stays as it is, or it cannot be found by its number. */
+/* With FILE_NONE, an address is not shared. With FILE_SLOW, a shared address needs a look-up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* The bias of a file that a process does not map, or whose mapping has been cut. */
+/* The bias of a file that is not mapped, or whose mapping was partly replaced. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
- * struct shared_file - a file with shared addresses; if a process maps it twice, there are two
- * @begin:	the part of the file that the first process mapped
- * @bias:	the bias in the first process, from a shared address to an address
+ * struct shared_file - a file with shared addresses; a file that a process maps twice has two
+ * @begin:	the part of the file that the first process mapped, up to @end
+ * @bias:	the number to add to a shared address to get the address in the first process
  */
 struct shared_file {
 	const struct object	*object;
@@ -39,7 +39,7 @@ struct shared_file {
 
 /**
  * struct map - a mapping of a process
- * @bias:	to subtract from an address to get the address in the object
+ * @bias:	the number to subtract from an address to get the address in the object
  * @file:	number of the shared file, or FILE_NONE
  */
 struct map {
@@ -55,7 +55,7 @@ struct map {
  * @id:		number that changes when an address that is not shared gets a new meaning
  * @maps:	the mappings, sorted, without overlap
  * @missed:	since the last change of @id, an address was looked up but not found
- * @biases:	by number of a shared file: to add to its addresses to get those of the process
+ * @biases:	for each file, the number to add to shared addresses to get the process's addresses
  */
 struct space {
 	int			tgid;
@@ -85,7 +85,7 @@ struct spaces {
 /**
  * struct spot - the meaning of an address in a process
  * @addr:	the shared address, or the address if it is not shared
- * @map:	the mapping; NULL for the kernel, and if no mapping contains the address
+ * @map:	the mapping, or NULL if the address is in the kernel or not mapped
  * @file:	number of the shared file, FILE_SLOW or FILE_NONE
  */
 struct spot {
@@ -101,17 +101,17 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the meaning of an address in user space. @s may be NULL. @guess: a mapping that probably
- * contains the address, or NULL
+ * Find the meaning of an address in user space. The space @s may be NULL. @guess is a mapping that
+ * probably contains the address, or NULL.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
 /*
- * Return the address in the process of a shared address, and any other address unchanged. If @s is
- * NULL or does not map the file, return the address in the first process that mapped the file.
+ * Convert a shared address to the address in the process. Return any other address unchanged. If @s
+ * is NULL or does not map the file, use the first process that mapped the file.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
-/* Return the biases of the space (NULL: no process), one for each file number so far. */
+/* Return the biases of the space, one for each file number so far. @s may be NULL. */
 const uint64_t *space_biases(const struct spaces *all, struct space *s);
 void spaces_free(struct spaces *all);
 

@@ -128,8 +128,8 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Report whether interrupts or exceptions enter the kernel at @to. They enter at the start of a
- * function; device interrupts may also enter at an entry of a table.
+ * Report whether interrupts or exceptions enter the kernel at @to, which is the start of a
+ * function. A device interrupt may also enter the kernel at an entry of a table.
  */
 static bool is_gate(const struct place *to)
 {
@@ -163,7 +163,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The kernel has patched the code since the branch was taken: a jump or a call was there. */
+/* The branch was a jump or a call, which the kernel has replaced since then. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
@@ -180,7 +180,7 @@ static bool leads_elsewhere(const struct step *s, const struct run *run)
 	return run->kind == INSN_OTHER;
 }
 
-/* Find the kind from the instruction, and from whether the instruction leads to the target. */
+/* Find the kind of the step from its instruction and its target. */
 static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 {
 	enum branch_kind kind = kinds[run->kind];
@@ -199,7 +199,7 @@ static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BRANCH_INTERRUPT;
 }
 
-/* Report whether the kernel may redirect the call: a tracepoint or another static call. */
+/* Report whether this is a static call (for example, of a tracepoint), which may be redirected. */
 static bool is_static_call(const struct step *s, const struct run *run)
 {
 	const char *name;
@@ -213,8 +213,8 @@ static bool is_static_call(const struct step *s, const struct run *run)
 
 /*
  * Report whether the branch contradicts its instruction, because other code ran or because the
- * record is wrong. If the kernel may have patched the instruction, there is no contradiction: a
- * nop may have been a jump or a call when the branch was taken.
+ * record is wrong. If the kernel may have patched the instruction, return false, because a nop may
+ * have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of steps contains each straight run, with the branch at its end, once.
+ * The table contains each step once. A step is a straight run with the branch at its end.
  *
  * Included by: flow/.
  */
@@ -13,9 +13,9 @@
 #define STEP_SLAB	4096
 
 /**
- * struct steps - the table
+ * struct steps - the table of steps
  * @slots:	a hash table with linear probing, at most half full
- * @slabs:	the memory of the steps, STEP_SLAB in each slab
+ * @slabs:	the memory of the steps, with STEP_SLAB steps in each slab
  */
 struct steps {
 	struct step	**slots;
@@ -25,7 +25,7 @@ struct steps {
 	size_t		nr;
 };
 
-/* Return the step, or NULL. */
+/* Return the step with this key, or NULL. */
 struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 			uint64_t to);
 /* Add a step that contains only its key. */
@@ -35,8 +35,8 @@ struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64
 void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
 /*
- * Set kind, instructions and flags of a new step from the code. The places are already set. @near:
- * the run may lead to the branch, as far as the addresses show.
+ * Set kind, instructions and flags of a new step, whose resolved addresses are already set. If the
+ * code is unknown, @near tells whether the run may lead to the branch.
  */
 void step_resolve(struct step *s, bool near);
 

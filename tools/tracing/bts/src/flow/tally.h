@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The key of a sum; unused members are 0. */
+/* The key of a sum. Unused members are 0. */
 struct tally_key {
 	const void	*a;
 	uint64_t	a_addr;
@@ -20,7 +20,7 @@ struct tally_key {
 
 /**
  * struct tally_entry - the sums of a key
- * @calls:	calls or entries
+ * @calls:	number of calls or entries
  * @kind:	kind of the branch or frame
  * @self:	data of the command
  */
@@ -39,7 +39,7 @@ struct tally {
 	size_t			nr;
 };
 
-/* Return the entry of the key, after creating it if necessary. Valid until the next call. */
+/* Find or create the entry of the key. The pointer is valid until the next call. */
 struct tally_entry *tally_get(struct tally *t, const struct tally_key *key);
 /* Return all entries, sorted by @compare. The caller frees the array. */
 struct tally_entry *tally_sorted(const struct tally *t,

@@ -2,9 +2,10 @@
 /*
  * Find the names, processes and address spaces of tasks from the rows of the trace.
  *
- * A bts_departs, bts_arrives or bts_map row names the process of its task. If a thread has no
- * such row, choose the process whose mappings contain its addresses. A bts_departs or bts_arrives
- * row also names the task. Before the first such row, use the name at the end of the recording.
+ * A bts_departs, bts_arrives or bts_map row contains the process of its task. If a thread has no
+ * such row, choose a process whose mappings contain the thread's addresses. A bts_departs or
+ * bts_arrives row also contains the name of the task. Before the first such row, use the name that
+ * the task had at the end of the recording.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ void task_of(struct pipe_private *v, struct task *t, int tgid)
 	}
 }
 
-/* If no row names the task's process, choose a process that maps the task's addresses. */
+/* If the task's process is unknown, choose a process that maps the task's addresses. */
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b)
 {
 	uint64_t from = is_kernel(b->from) ? b->to : b->from;

@@ -2,8 +2,8 @@
 /*
  * Call a function for each instruction of a step.
  *
- * Most runs lie within one function. But a run may continue in the next function, or cross a
- * label of assembly, so each instruction is passed with its own function.
+ * Most runs are in one function. But a run may continue in the next function or after an assembly
+ * label, so each instruction is passed with its own function.
  */
 #include "symbols/code.h"
 #include "symbols/inlines.h"
@@ -27,7 +27,7 @@ static void one(void *ctx, uint64_t addr, uint32_t length)
 	w->each(w->ctx, w->sym, addr, length);
 }
 
-/* Return the object whose symbol table contains the function: for a module, the kernel. */
+/* Return the object whose symbol table contains the function. For a module, this is the kernel. */
 static struct object *table_of(const struct sym *s)
 {
 	return s->object->kernel ? s->object->code : s->object;

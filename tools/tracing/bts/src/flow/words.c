@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write places, branch kinds, losses and rows as text, in the same way for all commands.
+ * Convert addresses, branch kinds, losses and rows to the text that all commands use.
  */
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
-/* With cause LOSS_ROWS, rows of switches and mappings were lost, not branches. */
+/* If the cause is LOSS_ROWS, the lost rows were not branches, but switches or mappings. */
 static void lost_text(const struct row *row, char *buffer, size_t size)
 {
 	bool rows = row->cause == LOSS_ROWS;
