@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# The tests in a guest source this file for its functions. A check is a command with a KTAP result.
-# The tests set $progs, the folder of the programs whose branches are known.
+# The tests in a guest source this file for its functions. A check runs a command and prints a KTAP
+# result. Before it sources this file, a test must set $progs to the folder of the programs whose
+# branches are known.
 
 total=0
 failed=0
 
-# say FILE: print FILE as comments.
+# say FILE: print FILE as KTAP comments.
 say() {
 	sed 's/^/# /' "$@"
 }
 
-# check NAME COMMAND...: print a KTAP result: ok if COMMAND succeeds.
+# check NAME COMMAND...: run COMMAND. If it succeeds, print the KTAP result ok, otherwise not ok.
 check() {
 	name=$1
 	shift
@@ -26,7 +27,7 @@ check() {
 	failed=$((failed + 1))
 }
 
-# status N COMMAND...: COMMAND must exit with status N.
+# status N COMMAND...: run COMMAND, which must exit with status N.
 status() {
 	wanted=$1
 	shift
@@ -52,7 +53,7 @@ not() {
 	fi
 }
 
-# wait_for COMMAND...: wait until COMMAND succeeds, at most ten seconds.
+# wait_for COMMAND...: repeat COMMAND until it succeeds, for at most ten seconds.
 wait_for() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do

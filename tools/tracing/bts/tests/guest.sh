@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test bts as root, with recordings, on a kernel with the tracer, real or emulated. Prints KTAP.
+# Test bts as root, with recordings, on a kernel with the tracer. The hardware may be emulated.
+# Print KTAP.
 #
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
-# bts_compare judges the traces: they must contain each user branch of a known program, in order,
-# and no other branches. The source of each program lists its branches.
+# The program bts_compare checks the traces, which must contain each user branch of a known program,
+# in order, and no other branches. The source of each program lists its branches.
 
 set -u
 
@@ -40,7 +41,7 @@ begins_at() {
 	bts record "$@" -o begin.dat -- "$progs/bts_jumps" && rows begin.dat >branches &&
 		head -n 3 branches && [ "$(awk '{ print $5; exit }' branches)" = "$wanted" ]
 }
-# The program begins at 401000. With --fork, the C library of bts calls execve().
+# The program begins at 401000. With --fork, the trace begins earlier, because bts calls execve().
 program_first() {
 	begins_at 401000 -u && begins_at 401000 -a -u && begins_at 401000 -u --flight=1m &&
 		bts record -o begin.dat -- "$progs/bts_jumps" &&
@@ -147,7 +148,7 @@ ends_as() {
 }
 check "record: the command's status, an older trace, another user" ends_as
 
-# Look for branches: tracing_on is 1 even before the tool has configured its new instance.
+# Check for branches, because tracing_on is 1 even before the tool has configured its instance.
 delivered() {
 	grep -q '^delivered: [1-9]' "$tracefs/instances/bts-$bts/bts_stats"
 }
@@ -230,7 +231,7 @@ full_disk() {
 	bts report --no-lines small/t.dat | tail -n 1 >counted
 	umount small
 	cat summary counted
-	# The reader counts the branches in the file itself.
+	# The summary must equal the counts of the reader, which reads the file.
 	counts='\([0-9]* branches\), .*\(lost [0-9]* (not written to the file)\).*'
 	sed -n "s/\([0-9]\),\([0-9]\)/\1\2/g; s/^$counts/\1, \2/p" summary >wanted
 	sed -n "s/^# $counts/\1, \2/p" counted >got
@@ -292,7 +293,7 @@ archive_kernel() {
 }
 [ ! -e /proc/kcore ] || check "archive: the kernel's code, if its side is recorded" archive_kernel
 
-# bts_jumps has no build ID, so bts compares the device, inode and ctime.
+# The program bts_jumps has no build ID, so bts compares its device, inode and ctime.
 unproven() {
 	cp "$progs/bts_jumps" same && sleep 2 && bts record -u -o c.dat -- ./same &&
 		bts top -n 0 c.dat >counts && not grep '/same: ' counts && grep ' _start  (same)' counts &&
@@ -366,7 +367,8 @@ count_to() { # NUMBER FILE
 	bts record -u -o "$2" -- sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
 }
 diff_status() {
-	# dash prints the PID of its parent to a string. The PIDs must have equally many digits.
+	# The branches of dash depend on the number of digits in its parent's PID, so use only PIDs
+	# of at least four digits.
 	while [ "$(sh -c 'echo $$')" -lt 1000 ]; do
 		:
 	done
@@ -377,8 +379,8 @@ diff_status() {
 }
 check "diff: equal runs, and runs that differ" diff_status
 
-# prlimit64() fails, because the soft limit must not exceed the hard limit. The kill() fails in
-# why.dat, and succeeds in good.dat.
+# In why.dat, prlimit64() fails, because the soft limit must not exceed the hard limit. The call of
+# kill() fails in why.dat, but succeeds in good.dat.
 why() {
 	# shellcheck disable=SC2016 # the shell's that is recorded
 	bts record -e raw_syscalls:sys_exit -o good.dat -- sh -c 'kill -s 0 $$; :' &&
@@ -414,7 +416,7 @@ no_file() {
 		for file in no.dat "$progs/bts_jumps" /dev/null; do
 			status 1 says '^bts: ' bts $command $file || return
 		done
-		# bts cover accepts several traces.
+		# The command bts cover accepts several traces.
 		[ "$command" != 'cover -f lcov' ] || continue
 		# shellcheck disable=SC2086
 		status 2 bts $command t.dat another.dat || return

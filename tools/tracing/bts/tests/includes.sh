@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# includes.sh: print each #include of src/ that the included header does not allow. The head of
-# each header names the files that may include the header, in a line
+# includes.sh: print each #include in src/ that the included header does not allow. Each header
+# lists the files that may include it, in a line such as
 #
 #	 * Included by: FOLDER/, FILE, any file.
 #
-# An included header without such a line is printed too.
+# An included header without such a line is printed, too.
 
 set -u
 
 cd "$(dirname -- "$0")/../src" || exit
 
-# allowed FILE WORD...: does one of the words allow FILE?
+# allowed FILE WORD...: report whether one of the words allows FILE.
 allowed() {
 	file=$1
 	shift

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2034
 #
-# Source this file to print results as KTAP. result() counts the tests in n, and sets failed to 1
-# if a test failed.
+# Source this file to print results as KTAP. The function result() counts the tests in $n, and sets
+# $failed to 1 if a test failed.
 
 n=0
 failed=0

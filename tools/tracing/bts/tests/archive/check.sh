@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run kcore.c under ASan and UBSan: check.sh [DIR]. Prints KTAP.
+# Build and run kcore.c under ASan and UBSan: check.sh [DIR]. Print KTAP.
 
 set -eu
 

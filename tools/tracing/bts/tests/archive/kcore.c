@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the archive of the kernel's code with a made-up kernel. Prints KTAP.
+ * Test the archive of the kernel's code with a made-up kernel. Print KTAP.
  *
  *	kcore DIR	write DIR/kcore, DIR/kallsyms and DIR/t.archive
  *
  * The test saves the code, changes a page of the text, removes a module, and saves the code again.
  *
- * The kernel consists of 3 pages of text in kcore, the last of which is incomplete; a module with
- * two functions in neighbouring pages; and a BPF program that is not in kcore. Each page begins
- * with its own address, which reveals a misplaced page.
+ * The kernel consists of three pages of text, a module and a BPF program. The last page of text is
+ * incomplete in kcore. The module has two functions in neighbouring pages. The BPF program is not
+ * in kcore. Each page begins with its own address, so that the test can detect a misplaced page.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static void ok(int good, const char *name)
 	failed |= !good;
 }
 
-/* Write a file in the format of the kernel's kcore: headers, then the segments. */
+/* Write headers and segments in the format of the kernel's kcore. */
 static void write_kcore(uint64_t patch)
 {
 	Elf64_Ehdr head = { .e_phoff = sizeof(head), .e_phnum = 2 };
@@ -77,7 +77,7 @@ static void write_kallsyms(int module)
 	fclose(file);
 }
 
-/* Return: the word at @addr in the archive, or -1. Set @size to the size of the segment. */
+/* Return: the word at @addr in the archive, or -1. Set *@size to the size of the segment. */
 static uint64_t word_at(const char *path, uint64_t addr, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY);

@@ -29,12 +29,12 @@ import mutate
 from programs import PROGRAMS
 
 PASSED, FAILED = 20, 5
-# Of the inputs in a program's tests, draw this many.
+# The number of inputs to draw from a program's tests.
 INPUTS = 150
-# Natively, a run may use this much processor time. A recorded run takes a hundred times as long.
+# The maximum CPU time of a run in seconds. A recorded run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# The line must be named by the first rows for this part of the mutants.
+# For this part of the mutants, the first rows of bts diff must contain the broken line.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'

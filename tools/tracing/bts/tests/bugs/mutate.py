@@ -17,7 +17,7 @@ from collections import namedtuple
 
 Site = namedtuple('Site', 'path line kind before after')
 
-# kind, pattern whose first group is replaced, replacements
+# Columns: kind of mutation, pattern whose first group is replaced, replacements.
 SWAPS = [
     ('comparison', r'(?<![<>=!&|+\-*/%^-])([=!]=)(?!=)', {'==': '!=', '!=': '=='}),
     ('comparison', r'(?<= )([<>]=?)(?= )', {'<': '>', '>': '<', '<=': '>=', '>=': '<='}),

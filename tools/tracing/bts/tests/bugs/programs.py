@@ -32,11 +32,11 @@ class Program:
 
     name = None
     configure = ['./configure', '--quiet']
-    # what to make, and the made program
+    # the targets of make, and the resulting program
     targets = []
     words = ('AUTOMAKE=:', 'AUTOCONF=:', 'ACLOCAL=:', 'AUTOHEADER=:')
     binary = None
-    # patterns of the sources to mutate, and of generated sources
+    # patterns for the sources to mutate, and the names of generated sources
     sources = []
     generated = ()
 
@@ -187,7 +187,7 @@ class Jq(Program):
                 for program, value in dict.fromkeys(found)]
 
 
-# A grep that notes its arguments and its input.
+# A replacement for grep that saves its arguments and its input.
 FAKE = '''#!/bin/sh
 n=$(ls "$NOTES" | wc -l)
 for arg; do printf '%s\\n' "$arg"; done > "$NOTES/$n.args"

@@ -3,8 +3,8 @@
 #
 # Record the runs of the mutants: record.sh DIR BTS
 #
-# DIR/runs has a line for each run: run NAME INPUT COMMAND... The status of a run and the hashes of
-# its output and of its error messages are kept in DIR/results/NAME. Needs root, and a kernel with
+# DIR/runs has a line for each run: run NAME INPUT COMMAND... DIR/results/NAME receives the status
+# of the run, and hashes of its output and its error messages. This needs root, and a kernel with
 # the bts tracer.
 
 set -eu

@@ -3,8 +3,8 @@
 #
 # Record programs for toggles.py, each with several arguments: record.sh DIR BTS LIST
 #
-# LIST has a line for each trace: its name, the program, the argument. The programs are in DIR.
-# Needs root, and a kernel with the bts tracer.
+# Each line of LIST contains the name of a trace, its program, and the argument. The programs are in
+# DIR. This needs root, and a kernel with the bts tracer.
 
 set -eu
 

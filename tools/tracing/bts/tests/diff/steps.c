@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Log each instruction of a program's own code by single-stepping: a judge of bts diff.
+ * Log each instruction of a program's own code by single-stepping, to check bts diff.
  *
  *	steps OUT PROGRAM ARGUMENT	OUT.0, OUT.1 ...: a log for each thread
  *
- * A line is an address in the program's file. Libraries and the kernel are left out.
+ * Each line of a log is an address in the program's file. Libraries and the kernel are not logged.
  */
 #include <elf.h>
 #include <errno.h>
@@ -72,7 +72,7 @@ static void find_program(pid_t pid, const char *program)
 	free(path);
 }
 
-/* Run the dynamic linker at full speed, up to the program's first instruction. */
+/* Run the dynamic linker without single-stepping, up to the program's first instruction. */
 static void run_to_entry(pid_t pid)
 {
 	struct user_regs_struct regs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose argument changes single branches: bit N changes the branch in the line with
- * the comment "toggle N", and nothing else.
+ * The argument of this program changes single branches. Bit N of the argument changes only the
+ * branch in the line with the comment "toggle N".
  *
  *	toggles BITS		0 or 1 for each of the 16 bits, beginning with bit 0
  */

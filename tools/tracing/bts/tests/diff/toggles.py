@@ -36,7 +36,7 @@ import addr2line
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
-# The number of pairs to single-step: on a busy host, a run takes seconds.
+# The number of pairs to single-step. It is small, because a run may take seconds.
 STEPPED_PAIRS = 12
 # The number of inlined functions that bts diff --inline has shown for each program.
 INLINED = {}
@@ -199,7 +199,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # In a recursion, deeper calls already return through the place where the runs meet.
+            # In a recursion, deeper calls have already returned to the address at which the runs
+            # meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -260,7 +261,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # No steps of Rust: its library is in the program, and bts diff leaves the library's locks out.
+    # Do not single-step Rust programs, because they contain Rust's library, and bts diff ignores
+    # the library's locks.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run reader.c under ASan and UBSan: check.sh [DIR [KERNEL]]. Prints KTAP. KERNEL is
-# the kernel's source tree; the default is the tree that contains these files.
+# Build and run reader.c under ASan and UBSan: check.sh [DIR [KERNEL]]. Print KTAP. KERNEL is the
+# kernel's source tree. The default is the tree that contains these files.
 
 set -eu
 

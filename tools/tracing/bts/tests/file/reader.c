@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read made-up traces: in each format that the tracer has ever used, in a format that a later
- * tracer may use, and with damaged entries. Prints KTAP.
+ * Read generated traces in each format that the tracer has ever used, in a format that a later
+ * tracer may use, and with damaged entries. Print KTAP.
  *
  *	reader FILE
  *
  * Each trace is written to FILE, in version 6 of trace.dat, with one CPU. The pack is the example
  * in Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs,
- * so the reader's answers show which entries it has read.
+ * which show the entries that were read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ struct entry {
 #define HEAD_0		36
 #define BRANCH_SIZE	24
 #define LOST_SIZE	28
-#define PACK_SIZE	52	/* HEAD and the code, rounded up to a multiple of 4 */
+#define PACK_SIZE	52	/* size of HEAD and the code, rounded up to a multiple of 4 */
 
 /**
  * struct result - what the reader found in a trace
@@ -99,7 +99,7 @@ struct entry {
  * @lost:	lost branches, by cause
  * @first:	branches before the first loss
  * @lost_any:	true after the first loss
- * @error:	what was wrong with the file
+ * @error:	the reader's error message, or an empty string
  */
 struct result {
 	uint64_t	branches;
@@ -210,7 +210,7 @@ static void put_number(FILE *f, uint64_t number, size_t size)
 	put(f, &number, size);
 }
 
-/* Write the trace to the file. @pack: the format of packs; NULL if the tracer has no packs. */
+/* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */
 static void write_file(const char *lost, const char *pack)
 {
 	const char *formats[] = { branch_text, lost, pack };
@@ -230,7 +230,7 @@ static void write_file(const char *lost, const char *pack)
 		put_number(f, strlen(formats[i]), 8);
 		put(f, formats[i], strlen(formats[i]));
 	}
-	/* No other events, symbols, printk formats, or command lines; one CPU. */
+	/* The trace has no other events, symbols, printk formats or command lines, and one CPU. */
 	put_number(f, 0, 8);
 	put_number(f, 0, 4);
 	put_number(f, 0, 8);
@@ -306,14 +306,14 @@ static struct result write_and_read(void)
 	return read_file();
 }
 
-/* The two whole packs must have been read; only the damaged entry between them may be lost. */
+/* Both whole packs must have been read. Only the damaged entry between them may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* The trace must have @nr branches, and @lost branches lost by cause 3, and nothing else. */
+/* The trace must contain only @nr branches, and the loss of @lost branches by cause 3. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&
@@ -357,7 +357,7 @@ static void test_formats(void)
 	ok(is_whole(&r, 3 * NR, 0), "no branch is missing if unpacked branches are between packs");
 }
 
-/* Put an entry between two whole packs; @seq is the sequence number of the second pack. */
+/* Read an entry between two whole packs. @seq is the sequence number of the second pack. */
 static struct result read_between(const struct entry *e, uint32_t size, uint64_t seq)
 {
 	begin();
@@ -384,7 +384,7 @@ static void test_foreign(void)
 	ok(good, "a pack of another format is a loss in its place, and its format is named");
 }
 
-/* A whole entry follows each truncated entry. The reader must not mix the two. */
+/* A whole entry follows each truncated entry. The reader must not mix these two entries. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {
@@ -454,7 +454,7 @@ static void put_damaged(void)
 	put_entry(&e, 4 + 4 * below(24));
 }
 
-/* A whole entry follows each damaged entry, and must be read. */
+/* A whole entry follows each damaged entry. The reader must read the whole entry. */
 static void test_damage(void)
 {
 	int good = 1;

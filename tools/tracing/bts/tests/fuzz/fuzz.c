@@ -2,9 +2,9 @@
 /*
  * Run commands of the tool on AFL++'s variants of a file: fuzz FILE COMMAND [-- COMMAND]...
  *
- * Each input is written to FILE, which the commands then read; if FILE is "-", the input is their
- * standard input. The process is persistent: unlike the tool, it runs many inputs. The output
- * goes to /dev/null. Without AFL++, the commands read FILE unchanged, once.
+ * Each input is written to FILE, which the commands then read. If FILE is "-", the commands read
+ * the input from standard input. Unlike the tool, this process handles many inputs. The output is
+ * written to /dev/null. Without AFL++, the commands read the unchanged FILE once.
  *
  * A command may change or remove its files. With FUZZ_BESIDE=DIR, the files of DIR are copied to
  * the working directory before each input is written.

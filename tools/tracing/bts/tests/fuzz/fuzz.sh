@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run AFL++ on the inputs of the tool: fuzz.sh DIR SECONDS [ENTRY...]. Prints KTAP.
+# Run AFL++ on the inputs of the tool: fuzz.sh DIR SECONDS [ENTRY...]. Print KTAP.
 #
 #	trace	trace.dat, version 7 with compressed data, for five commands
 #	perf	perf.data
@@ -11,9 +11,9 @@
 #	killed	the beginning of a trace whose recording was killed
 #	chunks	the data of a CPU of such a trace
 #
-# afl-clang-fast builds the tool in DIR, with ASan and UBSan. An entry fails if an input crashes
-# the tool or keeps it busy for ten seconds; such inputs are in DIR/ENTRY/default. The tool's
-# sources must be in a kernel source tree.
+# The tool is built in DIR by afl-clang-fast, with ASan and UBSan. An entry fails if an input
+# crashes the tool or keeps the tool busy for ten seconds. Such inputs are saved in
+# DIR/ENTRY/default. The tool's sources must be in a kernel source tree.
 
 set -eu
 
@@ -78,7 +78,7 @@ seed() {
 	cp "$2" "$dir/$1/seeds/0"
 }
 
-# fuzz ENTRY FILE COMMAND...: run until the time is over, or without end.
+# fuzz ENTRY FILE COMMAND...: run the fuzzer for $seconds seconds (0 means without end).
 fuzz() {
 	entry=$1
 	shift

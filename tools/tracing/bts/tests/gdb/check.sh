@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Does stock gdb step backwards through traces? Prints KTAP.
+# Test that stock gdb can step backwards through traces. Print KTAP.
 #
 #	check.sh build DIR		build the programs in DIR
 #	check.sh record DIR BTS PROGS	record the programs, as root, with a bts tracer; PROGS is the
@@ -9,8 +9,9 @@
 #					stepper of machine/judges
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
-# Each history of gdb is compared with a single-stepper's. Programs without a C library behave the
-# same on each machine; the other programs are single-stepped on the machine that records them.
+# Each history of gdb is compared with the history of a single-stepper. Programs without a C library
+# behave in the same way on each machine. The other programs are single-stepped on the machine that
+# records them.
 #
 # shellcheck disable=SC2317 # judge calls them
 
@@ -38,7 +39,8 @@ record() {
 	shift
 	got=0
 	"$bts" record -o "$name.dat" "$@" >"$name.said" 2>&1 || got=$?
-	# One of the commands dies of a signal, so accept every status except 125, bts's own failure.
+	# A signal ends one of the commands, so accept any status except 125, which means that bts
+	# failed.
 	if [ $got -eq 125 ] || ! "$bts" archive "$name.dat" >>"$name.said" 2>&1; then
 		cat "$name.said"
 	fi
@@ -49,7 +51,7 @@ record_all() {
 		record "$prog" -u -- "$progs/$prog"
 	done
 	record crash -u --flight=256k --on signal:SEGV -- ./words to be or not -not
-	# Let the reader share the program's CPU, so that the reader is late.
+	# Let the reader share the program's CPU, so that the reader cannot keep up.
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
@@ -60,7 +62,7 @@ record_all() {
 	"$STEP" ./words to be or not -not >died.steps
 }
 
-# in_gdb TRACE [OPTION...] -- COMMAND...: write the output of gdb to $work/text.
+# in_gdb TRACE [OPTION...] -- COMMAND...: run gdb commands, and write their output to $work/text.
 in_gdb() {
 	options=
 	while [ "$1" != -- ]; do
@@ -92,14 +94,14 @@ says() {
 	done
 }
 
-# same_history NAME LEAST [faulted]: compare the history in $work/text with the single-stepper's.
+# same_history NAME LEAST [faulted]: compare the history in $work/text with the single-steps.
 same_history() {
 	name=$1
 	shift
 	python3 "$here/history.py" "$name.steps" "$work/text" "$@"
 }
 
-# gdb's call history must have as many calls of fib() as the trace.
+# The call history of gdb must contain as many calls of fib() as the trace.
 same_calls() {
 	calls=$("$bts" report --no-lines bts_fib16.dat | grep -c '  call$')
 	found=$(awk -F '\t' '/^[0-9]+\t *[a-z]/ { match($2, /^ */); depth = RLENGTH
@@ -109,7 +111,7 @@ same_calls() {
 	[ "$calls" -eq 3193 ] && [ "$found" -eq "$calls" ]
 }
 
-# gdb takes five seconds to print 27,000 instructions.
+# Print only a part of the history, because gdb needs five seconds for 27,000 instructions.
 judge_fib() {
 	from=17001
 	[ "$slow" = 0 ] || from=1
@@ -128,7 +130,7 @@ judge_pie() {
 	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
 }
 
-# Different versions of gdb have different words for this message.
+# The text of this message depends on the version of gdb.
 end_of_history='No more reverse-execution history\|Reached end of recorded history'
 
 # The program's bug is that list_drop() does not unlink the first word.
@@ -144,8 +146,8 @@ judge_crash() {
 		'has_letter .*list.c:36'
 }
 
-# Each loss is a row of the trace, and a gap in gdb's history. If the row of a library's mapping is
-# lost, gdb finds no code of the library, and reports gaps of another kind.
+# Each loss is a row of the trace and a gap in gdb's history. If the row of a library's mapping is
+# lost, gdb does not find the code of the library, and reports additional gaps.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -165,7 +167,8 @@ judge_threads() {
 		'for thread 1 '
 }
 
-# Step from the kernel back into the program. gdb must decode the kernel's code as bts does.
+# Step from the kernel back into the program. The debugger must decode the kernel's code as bts
+# does.
 judge_kernel() {
 	in_gdb both.dat -k --window 30000 --at syscalls:sys_enter_exit_group -- 'info record' 'bt 20' \
 		'tbreak main' reverse-continue 'info sharedlibrary' || return 1
@@ -174,14 +177,14 @@ judge_kernel() {
 		! grep 'Recorded trace may be' "$work/text"
 }
 
-# The history must not contain sh, which ran in the same process before the exec.
+# The history must not contain sh, which ran in the same process before exec().
 judge_exec() {
 	in_gdb both.dat -- 'record goto begin' || return 1
 	says '(words) up to ' '^#0 .* in _start () from .*/ld-linux-x86-64.so.2$' &&
 		! grep -q 'Recorded trace may be' "$work/text"
 }
 
-# gdb's current position counts as one of the three blocks of the window.
+# The current position counts as one of the three blocks of the window.
 judge_window() {
 	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
 	time=$("$bts" report --no-lines bts_fib16.dat |
@@ -201,7 +204,7 @@ judge_pid() {
 	says 'bts: find: no_such_event: no such event'
 }
 
-# The port accepts only connections from this machine. One gdb may connect after another.
+# The port accepts only connections from this machine. Several gdbs may connect one by one.
 judge_listen() {
 	"$bts" gdb --listen 0 bts_signal.dat >"$work/port" 2>"$work/said" &
 	stub=$!
@@ -224,7 +227,7 @@ judge_listen() {
 	[ $connected -eq 0 ] && [ "$local" = 0100007F ]
 }
 
-# Reading a trace may take longer than gdb's timeout. gdb then repeats its first packet.
+# If reading a trace takes longer than gdb's timeout, gdb repeats its first packet.
 judge_patience() {
 	gdb -nx -batch -ex 'set sysroot' \
 		-ex "target remote | sleep 5; exec '$bts' gdb --stdio bts_signal.dat" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A list of words; the last word that was added comes first. */
+/* A list of words. A new word is added at the beginning. */
 #ifndef LIST_H
 #define LIST_H
 

@@ -13,7 +13,7 @@ import threading
 
 PACKET_MAX = 0x10000
 
-# A packet and the beginning of its reply.
+# Bad packets, and the beginnings of their replies.
 BAD = [
     (b'', b''), (b'vMustReplyEmpty', b''), (b'Zx', b''), (b'Z2,0,1', b''),
     (b'm', b'E16'), (b'm,', b'E16'), (b'm1', b'E16'), (b'm1,', b'E16'), (b'm1,2x', b'E16'),
@@ -78,7 +78,8 @@ def check_bad(stub):
             sys.exit('%r: no answer after it' % packet)
 
 
-# While acknowledgements are on, a wrong checksum gets "-", and "-" makes the stub repeat its reply.
+# While acknowledgements are on, the stub answers a wrong checksum with "-", and repeats its reply
+# when it receives "-".
 def check_sums(stub):
     stub.send(b'$?#00')
     if stub.byte() != b'-':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two threads with different names, both of which call work(). */
+/* Let two threads with different names call work(). */
 #define _GNU_SOURCE
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * words WORD... [-WORD...]: add words to a list, or remove them. The status is 0 if a remaining
- * word contains an o. The program prints nothing, because the single-stepper uses the output.
+ * words WORD... [-WORD...]: add or remove words of a list. The status is 0 if a remaining word
+ * contains an "o". The program does not print, because the single-stepper uses its output.
  */
 #include "list.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read traces with libbts, first one after another, then all at once, each in its own thread. In
- * both rounds libbts must report the same, and its answers must agree with each other.
+ * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
+ * rounds must give the same results, and the results of different functions must agree.
  *
  *	ask TRACE...	prints what is wrong, or the number of branches
  */
@@ -21,9 +21,9 @@
  * @trace:	the trace, while it is open
  * @hash:	a hash of all answers
  * @branches:	the number of calls of branch()
- * @total:	the sum of the counts that total() got
- * @done:	the last progress
- * @complete:	the last progress was the total
+ * @total:	the sum of the counts that total() received
+ * @done:	the last reported progress
+ * @complete:	the last reported progress was the total
  * @wrong:	the first failure or contradiction, or NULL
  */
 struct answers {
@@ -116,7 +116,7 @@ static void total(void *ctx, struct bts_branch *b)
 
 static int row(void *ctx, const struct bts_task *task, const struct bts_row *row)
 {
-	/* Let another thread read a row now, which must not change the text of this row. */
+	/* Let another thread read a row now. This must not change the text of the current row. */
 	sched_yield();
 	add_number(ctx, row->time);
 	add_text(ctx, row->text);
@@ -198,7 +198,7 @@ static int stop(void *ctx, const struct bts_task *task, struct bts_branch *b)
 	return 7;
 }
 
-/* Check that failures are returned, with a text. Return: what is wrong, or NULL. */
+/* Check that failures are returned with an error text. Return: the problem, or NULL. */
 static const char *failures(const char *path)
 {
 	const char *wrong = NULL;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# The judges of libbts. judge.sh and damage.sh source this file, and have set $progs and $work.
-# judge.sh has also set $bts, the tool in the folder of the built library, and defines
+# Test libbts. This file is sourced by judge.sh and damage.sh, which first set $progs and $work. In
+# addition, judge.sh sets $bts, the tool in the folder of the built library, and defines
 # callgrind_counts, arcs and own_functions.
 #
 # shellcheck disable=SC2154
@@ -27,13 +27,13 @@ lib_build() {
 		$(pkg-config --cflags --libs libbts) -lpthread
 }
 
-# empty TEXT: fail, and print TEXT, if TEXT is not empty.
+# empty TEXT: if TEXT is not empty, print it and fail.
 empty() {
 	[ -z "$1" ] || printf '# %s\n' "$1"
 	[ -z "$1" ]
 }
 
-# The library must export the header's functions and no others. The header is also valid C++.
+# The library must export only the header's functions. The header must also be valid C++.
 judge_lib_exports() {
 	lib_install || return
 	nm -D --defined-only "$libdir/libbts.so" |
@@ -46,7 +46,7 @@ judge_lib_exports() {
 }
 
 # The library must not print, end the program, or have writable data that traces share. Data that
-# belong to a thread, or that are set only once, are allowed.
+# belong to one thread, or that are set only once, are allowed.
 judge_lib_quiet() {
 	archive=$(dirname "$bts")/libbts.a
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \
@@ -56,7 +56,7 @@ judge_lib_quiet() {
 	[ -n "$(nm -u "$archive")" ] && empty "$calls" && empty "$data"
 }
 
-# The example has at most 40 lines, and counts the calls of each function as callgrind does.
+# The example must have at most 40 lines, and count the calls of each function as callgrind does.
 judge_lib_example() {
 	source=$tests/../../../../Documentation/tools/bts/libbts-example.c
 	[ "$(wc -l <"$source")" -le 40 ] && lib_build example "$source" &&
@@ -70,8 +70,9 @@ judge_lib_example() {
 		[ "$(cat "$work/said")" = "read: calls: not a trace.dat file" ]
 }
 
-# Python: the structures equal the header's, the example gives the same answer, the manual's
-# session works, exceptions of the program's functions are passed on, and errors are raised.
+# In Python, the structures must equal the header's structures, and the example must print the same
+# counts. The manual's session must work. Exceptions of the program's functions must be passed on,
+# and errors must be raised.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
@@ -106,7 +107,7 @@ judge_lib_python() {
 	empty "$said"
 }
 
-# Only the program prints; the library prints nothing.
+# Only the program may print. The library must not print.
 judge_lib_threads() {
 	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \
 		calls.dat >"$work/text" 2>&1
@@ -115,7 +116,7 @@ judge_lib_threads() {
 	[ "$status" = 0 ] && grep -qx '[0-9]* branches' "$work/text"
 }
 
-# lib_sanitized DIR: build ask and memory with the library in DIR, under the sanitizers.
+# lib_sanitized DIR: build ask and memory with the library in DIR, with the sanitizers.
 lib_sanitized() {
 	wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup,--wrap=vasprintf
 	set -- "$1/libbts.a" -g -O1 -D_GNU_SOURCE -fsanitize=address,undefined \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times with failing requests for memory: for various N, first only request N
- * fails, then request N and all later ones. The library must always return the failure, and
- * the trace must close.
+ * Read a trace many times with failing requests for memory. For various N, first only request N
+ * fails, then request N and all later requests fail. The library must always return the failure,
+ * and must be able to close the trace.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */
@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: true if the library returned a failure and a request failed, or neither happened. */
+/* Return: true if the library returned a failure after a failed request, and only then. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

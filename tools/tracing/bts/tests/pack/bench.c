@@ -7,9 +7,9 @@
  * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace with one entry for each
  * branch and sub-buffers of 4096 bytes. ID is the number in events/ftrace/bts_branch/format. The
  * branches are packed in batches of 256, 512 and 1024, as if the hardware had raised an interrupt
- * for each batch; a change of the task also ends a batch. The size is the size of the whole entry,
- * including the ring buffer's header. Each speed is the highest of five measurements, in millions
- * of branches a second, on one core, with batches of 512.
+ * for each batch. A change of the task also ends a batch. The printed size includes the whole entry
+ * and the ring buffer's header. Each speed is the highest of five measurements, in millions of
+ * branches per second, on one core, with batches of 512.
  */
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static void add_entry(struct branches *b, unsigned int id, const u8 *entry)
 	memcpy(&rec->flags, entry + 4, 4);
 }
 
-/* include/linux/ring_buffer.h describes the header of an event. */
+/* The header of an event is described in include/linux/ring_buffer.h. */
 static void add_page(struct branches *b, unsigned int id, const u8 *page)
 {
 	const u8 *p = page + 16, *end;
@@ -143,7 +143,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* Return: the number of records, all of one task, that an interrupt would find. */
+/* Return: the number of records in the batch, which all belong to one task. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;

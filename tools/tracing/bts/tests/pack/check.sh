@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# check.sh [--runs N] DIR: run the programs in DIR, see the Makefile, and print KTAP. Without
-# --runs: the KUnit cases, the plugin's test, and each fuzzer with its corpus, then for 5 seconds.
-# With --runs: only the fuzzers, with N inputs each.
+# check.sh [--runs N] DIR: run the programs that the Makefile built in DIR, and print KTAP. Without
+# --runs, run the KUnit test cases, the plugin's test, and each fuzzer with its corpus and then for
+# 5 seconds. With --runs, run only the fuzzers, with N inputs each.
 
 set -u
 
@@ -17,8 +17,8 @@ tests=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
 . "$tests/ktap.sh"
 
-# fuzz NAME OPTION...: run a fuzzer. It writes new inputs to DIR/found-NAME, and inputs that cause a
-# crash to DIR.
+# fuzz NAME OPTION...: run a fuzzer, which writes new inputs to DIR/found-NAME, and inputs that
+# cause a crash to DIR.
 fuzz() {
 	name=$1
 	shift
@@ -47,7 +47,7 @@ if [ "$runs" ]; then
 fi
 
 # Two programs print KTAP themselves. Copy their lines with new numbers. If a program ends early,
-# the plan is incomplete.
+# some planned results are missing.
 for name in pack_kunit test_plugin; do
 	"$dir/$name" "$dir/plugin_bts.so" >"$dir/$name.log" 2>&1 || failed=1
 done

@@ -2,18 +2,20 @@
 /*
  * libFuzzer target: the decoder must return the branches that the coder packed
  *
- * An input is the room for a pack (2 bytes), followed by instructions. Each makes a branch:
+ * An input is the maximum size of a pack (2 bytes), followed by instructions. Each instruction
+ * makes a branch:
  *
  *	op		source				target
- *	0x00 - 0x7f	that of branch -(op + 1)	that of branch -(op + 1)
+ *	0x00 - 0x7f	source of branch -(op + 1)	target of branch -(op + 1)
  *	0x80 - 0xbf	last target + (op & 63)		source + get(1)
  *	0xc0 - 0xdf	last target + 3			5 + source of branch -((op & 31) + 1)
  *	0xe0 - 0xef	last target + get((op & 7) + 1)	source + get(4)
  *	0xf0 - 0xff	last target + get(1)		source + get((op & 7) + 1)
  *
- * Branch -1 is the previous branch. get(N) is a signed number in the next N bytes of the input.
+ * Branch -1 is the previous branch. The function get(N) reads a signed number from the next N bytes
+ * of the input.
  *
- * The coder is not reset between inputs, because the remains of an earlier input must not matter.
+ * The coder is not reset between inputs, because earlier inputs must not affect the result.
  */
 
 #include <stdint.h>
@@ -35,7 +37,7 @@ static void die_unless(bool good)
 		abort();
 }
 
-/* Read a signed little-endian number of up to 8 bytes; missing bytes are 0. */
+/* Read a signed little-endian number of up to 8 bytes. Missing bytes are 0. */
 static u64 get(const uint8_t **p, const uint8_t *end, unsigned int n)
 {
 	u64 value = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test what libtraceevent prints for packs with plugin_bts.so; prints KTAP
+ * Test what libtraceevent prints for packs with plugin_bts.so, and print KTAP
  *
  *	test_plugin PLUGIN
  *
- * The test makes entries with the tracer's own coder, and passes their format to libtraceevent as
- * a trace does. The printed columns are those of trace-cmd report.
+ * The test makes entries with the tracer's own coder, and passes their format to libtraceevent. The
+ * printed columns are the columns of trace-cmd report.
  */
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define LOST_ID	19
 #define BRANCH_ID 18
 
-/* The fields before an event's own fields. */
+/* The common fields, which precede the other fields of an event. */
 #define COMMON_FIELDS \
 	"format:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -156,8 +156,8 @@ static int make_pack(struct entry *entry, u64 seq)
 }
 
 /*
- * Return: the lines that trace-cmd report would print, valid until the next call. A copy of the
- * entry is printed, so that the sanitizer notices accesses after its end.
+ * Return: the lines that trace-cmd report would print. The lines are valid until the next call.
+ * Print a copy of the entry, so that the sanitizer can detect accesses after its end.
  */
 static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 {
@@ -211,14 +211,14 @@ static void test_rows(struct tep_handle *tep)
 	entry.pack.seq = 0;
 	expect(strstr(print(tep, &entry, PACK_HEAD), "DAMAGED"),
 	       "DAMAGED: 4 branches of the pack are missing", "a pack without code");
-	/* Code byte 2 is invalid, because no token begins with 0x79. Bytes 0 and 1 are a branch. */
+	/* Bytes 0 and 1 are a branch. Byte 2 is invalid, because tokens do not begin with 0x79. */
 	entry.pack.code[2] = 0x79;
 	expect(strstr(print(tep, &entry, size), "0x401020"), "0x401020\n"
 	       "            prog-52    [001]   bts_pack: "
 	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
 }
 
-/* Return: the row of an entry that is cut off after @size bytes, beginning with the colon. */
+/* Return: the printed row of an entry that is truncated to @size bytes, from the colon on. */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 {
 	struct entry entry;
@@ -279,7 +279,7 @@ static void test_damage(struct tep_handle *tep)
 	expect("", "", "damaged entries");
 }
 
-/* Test packs that do not name their format. */
+/* Test packs that do not contain the number of their format. */
 static void test_old(struct tep_handle *tep)
 {
 	struct entry entry;
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	if (!loader || !options)
 		return misuse("not the plugin");
 
-	/* Print each result at once, in case the sanitizer ends the program later. */
+	/* Print each result immediately, because the sanitizer may end the program later. */
 	setlinebuf(stdout);
 	puts("KTAP version 1\n1..12");
 	size = make_pack(&entry, 0);

@@ -7,7 +7,7 @@
 #
 # Each trace must contain exactly the program's branches within user space, in order (bts_compare).
 # The program's source lists these branches, or a single-stepper has found them. If the kernel has
-# the tracer, the tracer's trace of the same program is compared, too. Prints KTAP.
+# the tracer, the tracer's trace of the same program is compared, too. Print KTAP.
 
 set -u
 
@@ -21,7 +21,7 @@ cat "$guest"
 total=$(grep -c -e '^ok ' -e '^not ok ' "$guest")
 failed=$(grep -c '^not ok ' "$guest")
 
-# --- Against the known branches -------------------------------------------------------
+# --- Compared with the known branches -------------------------------------------------
 
 # Print the tasks of a trace, including tasks without any branches.
 tasks() { # FILE
@@ -57,12 +57,13 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
-# Without the guards of perf_follow.c, a task would get branches of other tasks, and they would be gaps.
+# Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
+# would be gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
 check "a signal handler is a row where the signal came" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
 
-# --- intel_bts, which also has the kernel's side -------------------------------------
+# --- intel_bts, which can also record the kernel --------------------------------------
 
 intel_both() { # PROGRAM
 	bts import -o import.dat "$1-intel.data" && rows import.dat >branches &&
@@ -78,7 +79,7 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# bts itself must record the same branches, even those of children.
+# A recording by bts itself must contain the same branches, even the branches of child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
@@ -115,10 +116,10 @@ cut_short() {
 }
 check "import of a cut file, of other files, and of no file" cut_short
 
-# --- Against the tracer ---------------------------------------------------------------
+# --- Compared with the tracer ---------------------------------------------------------
 
-# The tracer and perf must agree on the instructions by function, and on the executed addresses.
-# Only the tracer counts branches into the kernel.
+# The tracer and perf must report the same instructions of each function, and the same executed
+# addresses. Only the tracer counts branches into the kernel.
 counts() { # FILE
 	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
 		sed 's/"branches":.*//' | sort
@@ -147,7 +148,7 @@ check "a loss is a row of the trace" says 'LOST branches (ring buffer full)' \
 	bts report --no-lines lost.dat
 check "the mappings of a PID, from /proc" says 'bts_map: .*bts_spin_a' \
 	bts report --no-lines --head 20 spin.dat
-# In stock trace-cmd, the plugin must print as many rows as there are branches.
+# Stock trace-cmd with the plugin must print one row for each branch.
 trace_cmd() {
 	trace-cmd report -i bts_loop.dat 2>said_it | grep -c ' -> ' >rows.txt
 	cat rows.txt

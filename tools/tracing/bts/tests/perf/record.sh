@@ -6,7 +6,7 @@
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces
 #
-# Prints KTAP without a plan. judge.sh continues the KTAP, on any machine with the same programs.
+# Print KTAP without a plan. Then judge.sh continues the KTAP on any machine with the same programs.
 
 set -u
 
@@ -20,9 +20,9 @@ bts_perf() {
 	bts record --backend perf "$@"
 }
 
-# --- With intel_bts, if page table isolation is off: by bts, and for the import --------
+# --- With intel_bts, if page table isolation is off -----------------------------------
 
-# Record to /tmp: Linux 7.3 cannot write perf's mapped memory to 9p without a cache (EFAULT).
+# Record to /tmp, because Linux 7.3 cannot write perf's mapped memory to 9p without a cache.
 perf_record() { # FILE OPTION...
 	file=$1
 	shift
@@ -87,7 +87,7 @@ check "record tasks that share a CPU" says '24 tasks,.*nothing lost' \
 		spawn() { i=0; while [ $i -lt 10 ]; do i=$((i + 1)); (:); done; }
 		(spawn & (spawn; :); wait; :); :'
 
-# --- For the tracer -------------------------------------------------------------------
+# --- To compare with the tracer -------------------------------------------------------
 
 both() { # NAME COMMAND...
 	to=$1
@@ -109,7 +109,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full. At its end, the program waits for bts.
+# While bts is stopped, the ring buffer becomes full. The program waits for bts before it exits.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -123,7 +123,7 @@ loses() {
 }
 check "a full ring buffer is a loss in the summary" loses
 
-# --- Tasks that run, users, refusals --------------------------------------------------
+# --- Running tasks, users, refusals ---------------------------------------------------
 
 running() {
 	"$progs/bts_spin_a" &

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run trust.c under ASan and UBSan, check with output.py what BTS prints about odd.c's
-# trace, and check with killed.py how BTS restores killed.c's trace: check.sh [DIR [BTS [KERNEL]]].
-# Prints KTAP. KERNEL is the kernel's source tree; the default is the tree that contains these files.
+# Test recordings: check.sh [DIR [BTS [KERNEL]]]. Print KTAP. Build and run trust.c under ASan and
+# UBSan. Check the output of BTS for odd.c's trace with output.py, and the restored trace of
+# killed.c with killed.py. KERNEL is the kernel's source tree. The default is the tree that contains
+# these files.
 
 set -eu
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a trace of two CPUs, and be killed: killed FILE [N]
+ * Write a trace of two CPUs until the process is killed: killed FILE [N]
  *
- * The Nth write() writes half of its bytes, and then the process gets SIGKILL. Without N, the trace
- * is completed, and the number of write() calls is printed. Link with --wrap=write.
+ * The Nth write() writes half of its bytes, and then the process receives SIGKILL. Without N, the
+ * trace is completed, and the number of write() calls is printed. Link with --wrap=write.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record as root in a directory of another user. Links of that user must not make bts write
- * elsewhere, and only the owner may be able to read what bts writes. Prints KTAP.
+ * Record as root in the directory of another user. Links of this user must not redirect the output
+ * of bts, and only the owner may read the files that bts writes. Print KTAP.
  *
  *	trust DIR	DIR is emptied, and written to
  *
@@ -41,11 +41,11 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 
 static int told = -1;
 
-/* A quick replacement for bts record: report the path of the trace. */
+/* Replace bts record by a function that only reports the path of the trace. */
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
-	/* Restore the default, as exec() would. */
+	/* Restore the default handler, as exec() would. */
 	signal(SIGINT, SIG_DFL);
 	alarm(20);
 	dprintf(told, "%s", args[3]);
@@ -104,7 +104,7 @@ static void link_to(const char *target, const char *path)
 
 /* --- The trace ---------------------------------------------------------------------- */
 
-/* Return: 0 if there is a trace at @path now. */
+/* Return: 0 if the trace was written to @path. */
 static int write_trace(const char *path)
 {
 	char *none[] = { NULL };

@@ -1,22 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Real-world programs: corpus.sh build|record|judge DIR BTS
+# Test bts with real-world programs: corpus.sh build|record|judge DIR BTS
 #
-# "build" and "judge" run on the host; "record" runs in a guest. No trace may have a gap. No stack
-# may be guessed unless the program has fibers, goroutines or coroutines. The calls within an object
-# are compared with callgrind's (arcs.py). They differ in these cases:
+# Run "build" and "judge" on the host, and "record" in a guest. Traces must not contain gaps. Stacks
+# may be guessed only if the program has fibers, goroutines or coroutines. The calls within an
+# object are compared with the calls that callgrind counts (arcs.py). The calls differ in these
+# cases:
 #
-#  - A function jumps back to the beginning of a function that has jumped to it. callgrind counts a
-#    call, bts a loop. Our own programs are built without such jumps.
-#  - callgrind does not count all jumps into code without symbols.
+#  - A function jumps back to the beginning of a function that has jumped to it. This is a call for
+#    callgrind, but a loop for bts. Our own programs are built without such jumps.
+#  - Jumps into code without symbols are not all counted by callgrind.
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
 #    that depends on the processor's model, and in hash tables with addresses as keys.
 #
-# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls in most
-# others. These are not compared: 32-bit programs and Go, which valgrind does not run here; static
-# programs, which depend on the processor's model; and jumps between stacks and out of handlers,
-# which judge.sh compares.
+# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls must be
+# equal in most other programs. The calls of 32-bit programs and of Go are not compared, because
+# valgrind does not run them here. Static programs are not compared, because they depend on the
+# processor's model. Jumps between stacks and out of handlers are compared by judge.sh.
 
 set -u
 
@@ -32,8 +33,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# Columns: name; whether stacks may be guessed (none or any); the minimum percentage of calls within
-# an object that must equal callgrind's, or -; that object, or -; command.
+# Columns: name; permitted guesses of stacks (none or any); minimum percentage of calls in an object
+# that equal callgrind's calls, or -; name of this object, or -; command.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -84,7 +85,7 @@ alone() {
 build_calls() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
-			# valgrind 3.19 cannot read clang's DWARF 5 of C++.
+			# Use DWARF 4, because valgrind 3.19 cannot read clang's DWARF 5 of C++.
 			flags="-gdwarf-4 -fno-inline -fno-optimize-sibling-calls -fuse-ld=$linker"
 			# shellcheck disable=SC2086 # options
 			{
@@ -106,7 +107,7 @@ build_32() {
 	gcc -m32 -O1 -fno-builtin -Wl,-z,lazy -o 32-bit-plt "$progs/plt.c"
 }
 
-# told-NAME prints its own tree. Use Debian's rustc, even if another rustc is installed.
+# The program told-NAME prints its own call tree. Prefer Debian's rustc to any other rustc.
 build_others() {
 	for linker in $linkers; do
 		PATH=/usr/bin:$PATH rustc -O -g -C symbol-mangling-version=v0 --crate-name tree \
@@ -150,7 +151,7 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-# same_calls OBJECT PERCENT COMMAND...: "N of M" calls within the object must equal callgrind's.
+# same_calls OBJECT PERCENT COMMAND...: PERCENT of the calls in OBJECT must equal callgrind's calls.
 same_calls() {
 	object=$1
 	percent=$2
@@ -189,7 +190,7 @@ judge_one() { # NAME GUESSES PERCENT OBJECT COMMAND...
 		"$branches" "$gaps" "${guessed:-0}" "$calls")"
 }
 
-# judge_tree NAME TOLD: compare the depth and name of each function of the program.
+# judge_tree NAME TOLD: compare the depth and name of each function in the program's call tree.
 judge_tree() {
 	alone "./$2" >tree.told &&
 		"$bts" replay "$1.dat" >tree.replay && "$trace/tree.py" tree.replay tree.told

@@ -3,13 +3,13 @@
 #
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
-# Cut TRACE at 1,000 places. Damage TRACE and each SMALL at random, RUNS times; damage CALLS, the
-# program of the last trace, a tenth as often. SERVE is serve.c with the tool, which should be
-# built with SAN=1. Each command must end by itself with 0 or 1, and print a message of one line
-# if it ends with 1. If the trace is cut, the branches of each CPU must be the first branches of
-# that CPU in the whole trace. If the trace is whole, each command must free all memory. PROGRAMS
-# has two programs that use libbts, built in the same way: ask reads several traces at once, and
-# memory reads a trace while requests for memory fail. Prints KTAP.
+# Truncate TRACE at 1,000 positions. Damage TRACE and each SMALL at random, RUNS times. Damage
+# CALLS, the program of the last trace, RUNS / 10 times. SERVE is serve.c with the tool, which
+# should be built with SAN=1. Each command must exit by itself, with status 0, or with status 1 and
+# a message of one line. If TRACE is truncated, the branches of each CPU must be the first branches
+# of this CPU in the whole trace. If TRACE is whole, each command must free all memory. PROGRAMS
+# contains two programs that use libbts and are built in the same way: ask reads several traces at
+# once, and memory reads a trace while requests for memory fail. Print KTAP.
 
 import collections
 import concurrent.futures
@@ -64,7 +64,8 @@ class Servers:
             out = f.read()
         with open(local.out + ".err", "rb") as f:
             err = f.read()
-        # bts diff exits with 1 for a difference, as diff(1) does, and with 3 for a failure.
+        # The command bts diff exits with 1 after a difference, like diff(1), and with 3 after a
+        # failure.
         known = {0: 0, 1: 0, 3: 1} if args[0] == "diff" else {0: 0, 1: 1}
         result = known.get(os.waitstatus_to_exitcode(status))
         if result is None or b"Sanitizer" in err or b"runtime error" in err:
@@ -106,7 +107,7 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # If bts fails, the trace may lack the numbers of its CPUs, so compare the CPUs by their order.
+    # If bts fails, the numbers of the CPUs may be missing in the trace, so compare CPUs by order.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run damage.py on traces of each kind: damage.sh DIR SERVE. In DIR, record.sh has recorded calls
-# and loads. SERVE is serve.c, linked with the tool's library, which is in the folder of SERVE.
-# Prints KTAP.
+# Run damage.py on traces of each kind: damage.sh DIR SERVE. DIR contains calls.dat and loads.dat,
+# which record.sh recorded. SERVE is serve.c, linked with the tool's library, which is in the same
+# folder. Print KTAP.
 #
 # Most of a trace consists of formats and symbols, and the whole trace is compressed, so random
-# damage seldom reaches a branch. Therefore small traces are made as well, with and without
+# damage seldom reaches a branch. Therefore small traces are also made, with and without
 # compression, with packs and with an entry for each branch.
 
 set -eu

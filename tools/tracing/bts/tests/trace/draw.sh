@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Draw the pictures of the documentation: draw.sh DIR BTS. DIR contains calls.dat, which record.sh
-# makes, and grep.dat, which is recorded in the machine, with the files in memory:
+# records, and grep.dat. Record grep.dat in the emulated machine, with the files in memory:
 #
 #	cp -r /usr/include /tmp/include
 #	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include
 #
-# Copy DIR/flame.svg and DIR/tui.svg to Documentation/tools/bts. Needs tmux.
+# Copy DIR/flame.svg and DIR/tui.svg to Documentation/tools/bts. This needs tmux.
 
 set -eu
 

@@ -5,12 +5,12 @@
  *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
  *	generate IN		decode IN, and print the number of branches
  *
- * This is for measurements, and for traces with packs from a kernel without packs. Rows of
- * mappings are written once; rows of task switches are written in each repetition, with later
- * times. Formats, symbols and names are those of IN. With N, each Nth pack is left out, as if the
- * ring buffer had been overwritten. With addresses FROM, of the branches that begin at one of them,
- * each Nth branch is left out without a loss row, as if the hardware had lost it, and generate
- * prints the number of these branches. These variables in the environment change the trace:
+ * The trace is used for measurements, and to test packs on a kernel without packs. Rows of mappings
+ * are written once. Rows of task switches are written in each repetition, with later times.
+ * Formats, symbols and names are copied from IN. With N, each Nth pack is left out, as if the ring
+ * buffer had been overwritten. With addresses FROM, each Nth branch from one of these addresses is
+ * left out without a loss row, as if the hardware had lost it, and the number of these branches is
+ * printed. These environment variables change the trace:
  *
  *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
  *				branch before them, similar to erratum AAJ122
@@ -45,7 +45,7 @@
 #define PACK_ID		1999
 #define PACK_HEAD	35
 #define PACK_BYTES	3000
-/* The PIDs of a clone are higher by this than those of the clone before it. */
+/* The difference between the PIDs of two successive clones. */
 #define CLONE_PIDS	1000
 
 static const char pack_format[] =
@@ -62,7 +62,9 @@ static const char pack_format[] =
 	"\tfield:u8 code[];\toffset:35;\tsize:0;\tsigned:0;\n\n"
 	"print fmt: \"%u branches\", REC->nr\n";
 
-/* The output: the page that is being filled, and the chunk of the file that will contain it. */
+/*
+ * The output: the page that is being filled, and the chunk of the file that will contain the page.
+ */
 struct out {
 	FILE		*file;
 	bool		zstd;
@@ -89,11 +91,11 @@ struct out {
 	unsigned long	clone;		/* the number of the current task */
 	bool		processes;
 	uint32_t	chunk_size;
-	bool		maps;		/* in the current chunk */
-	FILE		*index;		/* of all CPUs */
+	bool		maps;		/* the current chunk contains mappings */
+	FILE		*index;		/* the index of all CPUs */
 	char		*index_bytes;
 	size_t		index_size;
-	FILE		*times;		/* of the chunks of the current CPU */
+	FILE		*times;		/* the times of the current CPU's chunks */
 	const struct formats *formats;
 	unsigned long	first;
 	struct bts_coder coder;
@@ -148,7 +150,7 @@ static void end_page(struct out *o)
 		end_chunk(o);
 }
 
-/* Write an entry of @size bytes, a multiple of 4. */
+/* Write an entry of @size bytes, which must be a multiple of 4. */
 static void put_entry(struct out *o, const void *entry, uint32_t size, uint64_t ts)
 {
 	uint32_t words = size / 4, head = words <= 28 ? 4 : 8;
@@ -260,7 +262,7 @@ static void thin(struct out *o, struct batch *b)
 	b->nr = nr;
 }
 
-/* Move the program's addresses into the kernel. */
+/* Move the program's addresses into the kernel's address range. */
 static void lift(struct out *o, struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
@@ -282,7 +284,7 @@ static void add_to_field(struct out *o, struct batch *b, const char *name, uint6
 	memcpy(b->entry + field->offset, &number, field->size);
 }
 
-/* Let the clone have taken the branches. */
+/* Assign the branches to the current clone. */
 static void set_clone(struct out *o, struct batch *b)
 {
 	uint64_t pids = o->clone * CLONE_PIDS, slide = o->processes ? o->clone * PAGE : 0;
@@ -332,7 +334,7 @@ static const char *after_lines(const char *text, unsigned int nr)
 	return text;
 }
 
-/* Keep only the formats of the tracer's rows, and each 200th symbol. */
+/* Keep only the formats of the tracer's rows, and every 200th symbol. */
 static void shrink(struct dat *dat)
 {
 	char *symbols = dat->kallsyms.text, *end = symbols;

@@ -30,7 +30,7 @@ def main():
              if [addr2line.plain(name) for name in names] != theirs[a] or
              not all(name.endswith(" [inlined]") for name in names)}
     print("#", len(ours), "places of", program, wrong or "")
-    # The test program has calls of two levels.
+    # The test program contains two levels of inlined calls.
     return bool(wrong) or max(map(len, ours.values())) < 2
 
 

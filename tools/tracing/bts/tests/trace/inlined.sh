@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Judge --inline. judge.sh sources this file, in the directory with the traces, and has set $bts,
-# $progs and $work.
+# Test the option --inline. This file is sourced by judge.sh in the directory with the traces.
+# Before, judge.sh sets $bts, $progs and $work.
 #
 # shellcheck disable=SC2154
 
-# entries TRACE OPTION...: print depth and name of each call from main() on, except interrupts.
+# entries TRACE OPTION...: print the depth and name of each call in main(), except interrupts.
 entries() {
 	trace=$1
 	shift
@@ -14,7 +14,8 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# With --inline, the tree must be that of the program without inlining, and lose no instructions.
+# With --inline, the tree must equal the tree of a program without inlining, and contain all
+# instructions.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
@@ -32,7 +33,8 @@ judge_inline() {
 			callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
 			sed -n 's/^ *\([0-9]*\) .*inlines.c:\([a-z]*\) .*\/inlines.*/\2 \1/p' >"$work/text" ||
 			return 1
-		# The functions inlined in first() are parts of first(), and are counted there once.
+		# The functions inlined in first() are parts of first(), and must be counted only
+		# once.
 		awk '{ n[$1] = $2 }
 			END { exit !(n["outer"] && n["outer"] < n["first"] && n["first"] < n["main"]) }' \
 			"$work/text" || return 1
@@ -41,7 +43,7 @@ judge_inline() {
 	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
-# gcov counts the calls in a build without inlining. Inlined calls must add up to the same counts.
+# In a build without inlining, gcov counts the calls. With inlining, the counts must be the same.
 judge_inline_calls() {
 	(cd "$work" && gcc -O0 -DINLINED= --coverage -o plain "$progs/inlines.c" && ./plain &&
 		gcov -b -t plain-inlines.gcda 2>/dev/null) |
@@ -61,7 +63,7 @@ judge_inline_calls() {
 	grep -q -e '--inline: -f pcs shows no functions' "$work/said"
 }
 
-# llvm-addr2line must find the same inlined functions at the ends of each branch.
+# At both ends of each branch, bts must find the same inlined functions as llvm-addr2line.
 judge_inline_places() {
 	for trace in inlines inlines-clang; do
 		PYTHONPATH="$progs/../../lib" PYTHONDONTWRITEBYTECODE=1 "$progs/../inlined.py" "$bts" \

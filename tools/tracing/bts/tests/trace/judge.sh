@@ -6,7 +6,7 @@
 # BTS_JUDGES selects some of the judges; the default is all judges.
 #
 # The programs run again on this machine: valgrind counts the instructions of each function, gcov
-# the runs of each line. callgrind_annotate, genhtml and a JSON parser read the dumps. Prints KTAP.
+# the runs of each line. callgrind_annotate, genhtml and a JSON parser read the dumps. Print KTAP.
 #
 # shellcheck disable=SC2317 # judge calls them
 

@@ -7,7 +7,7 @@
 # timeline in speedscope (from npm, kept in the cache). The pictures are DIR/*.png, for people to look
 # at. The page of speedscope must show the name of the file or of its task; each picture must have
 # several colours.
-# KernelShark's library counts the branches of the trace. Prints KTAP.
+# KernelShark's library counts the branches of the trace. Print KTAP.
 
 set -u
 

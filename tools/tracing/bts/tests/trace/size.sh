@@ -5,7 +5,7 @@
 #
 # In DIR, record.sh has recorded calls. generate.c makes traces of 10,000 threads, and of 10,000
 # processes, that take the same branches in turn and never end. Each command must read these traces
-# with 300 MB of data. The counts must be 10,000 times those of calls. Prints KTAP.
+# with 300 MB of data. The counts must be 10,000 times those of calls. Print KTAP.
 
 set -u
 

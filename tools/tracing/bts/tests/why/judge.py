@@ -25,7 +25,7 @@ import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
-# name: the error, then the files and source lines of the check
+# The error of each call, with the files and source lines of the check.
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -60,7 +60,7 @@ SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size,
         ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
 FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
 
-# name: the error, the places of the check, and the function that fails with the value
+# The error of each call, the source lines of the check, the failing function, and its return value.
 INJECTED = {
     "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
     "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),
@@ -77,7 +77,7 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# The parts of CHECKS and of INJECTED that must be found
+# The minimum parts of CHECKS and INJECTED that bts why must find.
 FIRST_WANTED = 18 / 20
 THREE_WANTED = 14 / 20
 

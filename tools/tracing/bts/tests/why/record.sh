@@ -3,9 +3,9 @@
 #
 # Record system calls that the kernel refuses: record.sh DIR BTS
 #
-# DIR/refuse makes the calls. Each line of DIR/list has the name of a call and, if the call fails
-# because of an injected fault, the function and the value that the function returns. Needs root,
-# and a kernel with the bts tracer and fault injection.
+# DIR/refuse makes the calls. Each line of DIR/list contains the name of a call. If the call fails
+# because of an injected fault, the line also contains the failing function and its return value.
+# This needs root, and a kernel with the bts tracer and fault injection.
 
 set -eu
 
@@ -18,12 +18,12 @@ chmod 777 "$work"
 
 debug=/sys/kernel/debug
 grep -q " $debug " /proc/mounts || mount -t debugfs none $debug
-# Print nothing about a fault, and let allocations fail that may sleep.
+# Do not log faults, and inject faults also into allocations that may sleep.
 echo 0 > $debug/failslab/verbose
 echo 0 > $debug/fail_function/verbose
 echo N > $debug/failslab/ignore-gfp-wait
 
-# inject FUNCTION VALUE: let the kernel decide, at each call of the function, if it fails.
+# inject FUNCTION VALUE: if the kernel injects a fault into a call of FUNCTION, return VALUE.
 inject() {
 	echo "$1" > $debug/fail_function/inject
 	echo "$2" > "$debug/fail_function/$1/retval"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. judge.py
- * contains the source line of the check that refuses the call.
+ * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. The source
+ * line of the check that refuses the call is in judge.py.
  *
- * Some calls are refused because of an injected fault: see Documentation/fault-injection/.
+ * Some calls are refused because of an injected fault (see Documentation/fault-injection/).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -169,7 +169,7 @@ static void do_rename(int bad)
 	syscall(SYS_rename, "old", bad ? "/new" : "new");
 }
 
-/* Let the next check for an injected fault, in this thread, report a fault. */
+/* Let the next fault-injection check in this thread fail. */
 static void inject(int bad)
 {
 	static int fd;

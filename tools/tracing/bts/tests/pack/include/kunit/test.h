@@ -3,9 +3,9 @@
 #define _KUNIT_TEST_H
 
 /*
- * The part of KUnit with which kernel/trace/bts/*pack_kunit.c become a program on the host. The
- * program prints KTAP, with a line for each case, and exits with 1 if a case has failed. A file is
- * a suite.
+ * The part of KUnit that kernel/trace/bts/*pack_kunit.c need to run as a program on the host. The
+ * program prints KTAP, with a line for each test case, and exits with 1 if a test case has failed.
+ * Each file is a test suite.
  */
 
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static inline void *kunit_kzalloc(struct kunit *test, size_t size, int gfp)
 	return calloc(1, size);
 }
 
-/* The first failure ends a case, because hundreds of equal failures add no information. */
+/* The first failure ends a test case, because hundreds of equal failures add no information. */
 static inline void __attribute__((noreturn, format(printf, 2, 3)))
 kunit_fail(struct kunit *test, const char *fmt, ...)
 {
@@ -69,7 +69,7 @@ static inline void kunit_check(struct kunit *test, bool good, const char *file, 
 		kunit_fail(test, "%s:%d: expected: %s", file, line, what);
 }
 
-/* @op is an operator of C; its first two characters identify the operator. */
+/* @op is an operator of C. Its first two characters identify the operator. */
 static inline void kunit_compare(struct kunit *test, unsigned long long a, const char *op,
 				 unsigned long long b, const char *file, int line,
 				 const char *first, const char *second)
@@ -89,7 +89,7 @@ static inline void kunit_compare(struct kunit *test, unsigned long long a, const
 #define KUNIT_COMPARE(test, a, op, b) \
 	kunit_compare(test, a, op, b, __FILE__, __LINE__, #a, #b)
 
-/* The explanation of a check is not printed: the line number identifies the check. */
+/* Do not print the message of a check, because the line number identifies the check. */
 #define KUNIT_EXPECT_EQ(test, a, b)	KUNIT_COMPARE(test, a, "==", b)
 #define KUNIT_EXPECT_TRUE(test, a)	KUNIT_CHECK(test, a)
 #define KUNIT_EXPECT_FALSE(test, a)	KUNIT_CHECK(test, !(a))
