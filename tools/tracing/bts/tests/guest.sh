@@ -139,7 +139,7 @@ no_program() {
 }
 check "record: no such program; the older trace stays" no_program
 
-# shellcheck disable=SC2016 # its shell expands it
+# shellcheck disable=SC2016 # expanded by the recorded shell
 ends_as() {
 	status 7 bts record -u -o old.dat -- sh -c 'exit 7' &&
 		status 139 bts record -u -o s.dat -- sh -c 'kill -SEGV $$' && cmp t.dat old.dat.old &&
@@ -207,7 +207,7 @@ on_cpu() {
 }
 check "record: one CPU" on_cpu
 
-# shellcheck disable=SC2016 # its shell expands it
+# shellcheck disable=SC2016 # expanded by the recorded shell
 many() {
 	bts record -u -o t.dat -- sh -c 'i=0; while [ $i -lt 100 ]; do (:); i=$((i+1)); done' &&
 		says '101 tasks,.*nothing lost' bts info t.dat
@@ -261,7 +261,7 @@ on_function() {
 }
 check "flight: at a function of the kernel" on_function
 
-# shellcheck disable=SC2016 # its shell expands it
+# shellcheck disable=SC2016 # expanded by the recorded shell
 on_signal() {
 	status 0 bts record -u --flight --on signal:SEGV -o s.dat -- sh -c 'kill -SEGV $$' &&
 		[ -e s.dat ] &&
@@ -382,7 +382,7 @@ check "diff: equal runs, and runs that differ" diff_status
 # In why.dat, prlimit64() fails, because the soft limit must not exceed the hard limit. The call of
 # kill() fails in why.dat, but succeeds in good.dat.
 why() {
-	# shellcheck disable=SC2016 # the shell's that is recorded
+	# shellcheck disable=SC2016 # expanded by the recorded shell
 	bts record -e raw_syscalls:sys_exit -o good.dat -- sh -c 'kill -s 0 $$; :' &&
 		bts record -e raw_syscalls:sys_exit -o why.dat -- \
 			sh -c 'ulimit -S -n 64; ulimit -H -n 32; kill -s 0 999999999; :' || return
@@ -399,7 +399,7 @@ why() {
 check "why: the check that refused a system call" why
 
 repeats() {
-	# shellcheck disable=SC2016 # the shell's that is recorded
+	# shellcheck disable=SC2016 # expanded by the recorded shell
 	bts record -u --repeat 9 --until-fail 2 -o r.dat -- sh -c '
 		echo >>runs; [ $(wc -l <runs) -lt 3 ]' || return
 	ls r.*dat

@@ -32,5 +32,5 @@ hash() {
 	sha256sum "$1" | cut -c 1-16
 }
 
-# shellcheck disable=SC1091 # made by bugs.py
+# shellcheck disable=SC1091 # written by bugs.py
 . ./runs

@@ -13,7 +13,7 @@
 # behave in the same way on each machine. The other programs are single-stepped on the machine that
 # records them.
 #
-# shellcheck disable=SC2317 # judge calls them
+# shellcheck disable=SC2317 # called by judge
 
 set -u
 

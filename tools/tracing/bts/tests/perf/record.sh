@@ -35,7 +35,7 @@ intel_bts() { # PROGRAM
 	done
 }
 intel_live() { # PROGRAM [OPTION]
-	# shellcheck disable=SC2086 # an option or none
+	# shellcheck disable=SC2086 # may be empty
 	says 'nothing lost' bts record --backend intel_bts $2 -o "$1-live$2.dat" -- "$progs/$1"
 }
 if [ -e /sys/bus/event_source/devices/intel_bts ]; then
@@ -81,7 +81,7 @@ stepped() { # PROGRAM
 check "record bts_fib, and step through it" stepped bts_fib
 check "record bts_vdso, and step through it" stepped bts_vdso
 
-# shellcheck disable=SC2016 # its shell expands it
+# shellcheck disable=SC2016 # expanded by the recorded shell
 check "record tasks that share a CPU" says '24 tasks,.*nothing lost' \
 	bts_perf -o clones.dat -- taskset -c 0 sh -c '
 		spawn() { i=0; while [ $i -lt 10 ]; do i=$((i + 1)); (:); done; }

@@ -14,7 +14,7 @@ set -eu
 dir=$1
 bts=$2
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
-# shellcheck disable=SC2034 # tui.sh uses it
+# shellcheck disable=SC2034 # used by tui.sh
 work=$(mktemp -d)
 trap 'tui_end; rm -rf "$work"' EXIT
 # shellcheck source=tools/tracing/bts/tests/trace/tui.sh

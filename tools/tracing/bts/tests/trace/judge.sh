@@ -3,12 +3,13 @@
 #
 # Compare the traces of record.sh with the results of other programs: judge.sh DIR BTS
 #
-# BTS_JUDGES selects some of the judges; the default is all judges.
+# BTS_JUDGES selects the tests to run. By default, all tests run.
 #
-# The programs run again on this machine: valgrind counts the instructions of each function, gcov
-# the runs of each line. callgrind_annotate, genhtml and a JSON parser read the dumps. Print KTAP.
+# The programs run again on this machine, where valgrind counts the instructions of each function,
+# and gcov counts the executions of each line. The dumps are read by callgrind_annotate, genhtml and
+# a JSON parser. Print KTAP.
 #
-# shellcheck disable=SC2317 # judge calls them
+# shellcheck disable=SC2317 # called by judge
 
 set -u
 
@@ -35,12 +36,12 @@ has() {
 	command -v "$1" >/dev/null
 }
 
-# newest PROGRAM: print its path, or the path of PROGRAM-N with the highest N, as in Debian.
+# newest PROGRAM: print the path of PROGRAM or, as in Debian, of PROGRAM-N with the highest N.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# judge NAME NEEDS WORDS COMMAND...: run a test. NEEDS is a program that must be installed, or -.
+# judge NAME NEEDS WORDS COMMAND...: run a test. If NEEDS is not -, this program must be installed.
 judge() {
 	name=$1
 	needs=$2
@@ -61,7 +62,7 @@ judge() {
 	fi
 }
 
-# Print the instructions of each function, counted by valgrind, with recursion added up.
+# Print the number of instructions of each function, as counted by valgrind. Add up recursive calls.
 callgrind_counts() {
 	valgrind --tool=callgrind --skip-plt=no --compress-strings=no --compress-pos=no \
 		--callgrind-out-file="$work/cg" "$@" >/dev/null 2>&1 || return 1
@@ -83,7 +84,7 @@ for line in sys.stdin:
 		sort
 }
 
-# own_functions PROGRAM: print the functions of its source, without the C library's start.
+# own_functions PROGRAM: print the functions in the source of PROGRAM.
 own_functions() {
 	nm -C --defined-only "$1" | awk '$2 ~ /[tT]/ { sub(/\(.*/, "", $3); print $3 }' |
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
@@ -115,7 +116,7 @@ judge_callgrind() {
 	[ -s "$work/a" ] && diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b"
 }
 
-# lld does not align segments to pages. The program's counts must be the same as with ld.
+# Unlike ld, lld does not align segments to pages. The counts must be the same with both linkers.
 judge_lld() {
 	readelf -lW calls-lld | awk '/LOAD.* R E / && $2 !~ /000$/ { found = 1 } END { exit !found }' ||
 		return 1
@@ -127,7 +128,7 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: the program of TRACE is stripped. bts must find the same names as for calls.dat.
+# same_names TRACE: in TRACE, whose program is stripped, find the same names as in calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -141,7 +142,7 @@ stripped() {
 	byte=${id%"$rest"}
 	rm -rf "$work/bare.dat.archive"
 	mkdir -p "$work/bare.dat.archive/.build-id/$byte"
-	# Newer C libraries call the vDSO when they start.
+	# Newer C libraries call the vDSO when they start, so copy the vDSO, too.
 	cp calls.dat.archive/vdso.so "$work/bare.dat.archive/" || return
 	bare=$work/bare.dat.archive/.build-id/$byte/$rest
 	cp calls.dat "$work/bare.dat"
@@ -149,7 +150,8 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# The functions must have the same counts, with addresses as names, and the same tree.
+# The functions of a stripped program must have the same counts and the same tree, with addresses as
+# names.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -180,7 +182,7 @@ judge_debug_id() {
 		grep -q '/calls.c:[1-9]' "$work/text"
 }
 
-# Keep only the symbols, in .gnu_debugdata, and no debug information.
+# Keep the symbols in .gnu_debugdata, but no debug information.
 judge_debugdata() {
 	stripped && objcopy --strip-debug calls "$work/mini" && xz -kf "$work/mini" &&
 		strip_with --add-section .gnu_debugdata="$work/mini.xz" &&
@@ -203,7 +205,7 @@ judge_debuglink() {
 	echo >>.debug/linked.debug
 	! "$bts" top -n 0 linked.dat | grep -q ' fib'
 	refused=$?
-	# bts must not wait when it opens a FIFO.
+	# If a debug file is a FIFO, bts must not wait for a writer.
 	rm .debug/linked.debug && mkfifo .debug/linked.debug
 	timeout 60 "$bts" top -n 0 linked.dat >"$work/text"
 	waited=$?
@@ -212,8 +214,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# The file has no build ID. Without the archive, nothing proves that it is the file that ran,
-# because it is on another device than in the guest, or was touched.
+# The file has no build ID. Without the archive, bts cannot verify the file, because its device
+# differs from the device in the guest, or because the file was touched.
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -235,7 +237,7 @@ gcov_counts() {
 	rm -f "$work"/instrumented*
 	(cd "$work" && gcc -O0 -g --coverage -o instrumented "$progs/calls.c" || exit
 	 for argument; do
-		# shellcheck disable=SC2086 # an argument or none
+		# shellcheck disable=SC2086 # an optional argument
 		./instrumented $argument >/dev/null || exit
 	 done
 	 gcov -t instrumented-calls.gcda 2>/dev/null) |
@@ -244,13 +246,13 @@ gcov_counts() {
 			   if ($1 ~ /^[0-9]+$/) print $2, $1 }' | sort >"$list"
 }
 
-# same_lines INFO [LIST]: the counts of the file's lines must equal gcov's.
+# same_lines INFO [LIST]: the counts of the lines in INFO must equal the counts of gcov.
 same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# join drops lines that only one side has: for gcov, a function begins at its name; for the
-	# debug information, at its brace.
+	# The command join drops lines that are in only one of the files. A function begins at its
+	# name for gcov, but at its brace in the debug information.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -263,7 +265,8 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# The counts of five runs add up. All jumps of a line have the count "-" if the line never ran.
+# The counts of five runs must add up. If a line was never executed, all its jumps must have the
+# count "-".
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -286,7 +289,8 @@ judge_five() {
 	[ -s "$work/pcs" ] && sort "$work/pcs5" | cmp - "$work/pcs"
 }
 
-# genhtml must count lines and branches as the tracefile does, and show which test ran a line.
+# In genhtml, lines and branches must have the counts of the tracefile, and each line must have a
+# list of its tests.
 judge_tests() {
 	# shellcheck disable=SC2086 # a list
 	"$bts" cover -f lcov --tests --dso calls-O0 -o "$work/info.tests" $five >/dev/null 2>&1 &&
@@ -311,8 +315,8 @@ judge_tests() {
 		grep -rq 'calls_O0_3' "$work/html5"
 }
 
-# Treat a program as the kernel: move its trace up by SHIFT, and archive its code as a kcore with
-# those addresses. The program, used as vmlinux, still has its link addresses.
+# Treat a program as the kernel. Add SHIFT to the addresses in its trace, and archive its code as a
+# kcore with these addresses. The program is also used as vmlinux, with its unchanged addresses.
 judge_vmlinux() {
 	shift=ffffffff80000000
 	build_generate || return 1
@@ -336,7 +340,7 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# The file is accepted with its own build ID, and refused with another kernel's build ID.
+	# Accept the file with its own build ID, and refuse it with another kernel's build ID.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -373,13 +377,13 @@ judge_folded() {
 	"$bts" dump -f folded calls.dat 2>/dev/null >"$work/folded" &&
 		[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$(total calls.dat)" ] &&
 		grep -q ';main;choose;apply;mul ' "$work/folded" &&
-		# fib(12) calls fib(11), and so on down to fib(1).
+		# The recursion from fib(12) to fib(1) has 12 levels.
 		[ "$(awk '{ n = gsub(/;fib/, ""); if (n > most) most = n } END { print most }' \
 			"$work/folded")" -eq 12 ]
 }
 
-# The widest box has the sum of the instructions. Each box has a title. The picture is valid XML.
-# pictures.sh tests the script.
+# The widest box must have the sum of the instructions. Each box must have a title. The picture must
+# be valid XML. Its script is tested by pictures.sh.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -415,8 +419,9 @@ judge_chrome() {
 			    if e["ph"] == "X":
 			        ns = [round(1000 * e[key]) for key in ("ts", "dur")]
 			        last[e["tid"]].append((ns[0], -ns[1]))
-			# Calls of a task are nested, or follow each other. No two calls begin or end
-			# at the same time, because speedscope would draw them on top of each other.
+			# Calls of a task must be nested, or follow each other. Two calls must not
+			# begin or end at the same time, because speedscope would draw one call on
+			# top of the other call.
 			for events in last.values():
 			    times = [time for ts, dur in events for time in (ts, ts - dur)]
 			    if len(times) != len(set(times)):
@@ -432,7 +437,7 @@ judge_chrome() {
 	done
 }
 
-# protoc decodes the dump for Perfetto, which must have the same calls as the dump for Chrome.
+# The dump for Perfetto, decoded by protoc, must have the same calls as the dump for Chrome.
 judge_perfetto() {
 	for trace in calls throws fibers; do
 		"$bts" dump -f perfetto -o "$work/pftrace" "$trace.dat" >/dev/null &&
@@ -452,7 +457,7 @@ bill = rows[-1]["bill"]
 sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 }
 
-# A function that is entered by an exception, a signal or a jump returns to the right function.
+# A function that is entered by an exception, a signal or a jump must return to the right function.
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
@@ -466,9 +471,9 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
-# The program, built again with -finstrument-functions, prints the same calls. The outermost calls
-# contain all instructions. Stacks are guessed only in fibers, which switches from several stacks at
-# the same place.
+# The program, built again with -finstrument-functions, must print the same calls. The outermost
+# calls must contain all instructions. Stacks may be guessed only in the program fibers, which
+# switches from several stacks at the same address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -480,7 +485,7 @@ judge_tree() { # TRACE PROGRAM
 	esac
 }
 
-# places TRACE OPTIONS ARGS PLACE...: at each place, gdb's backtrace must equal the tree's stack.
+# places TRACE OPTIONS ARGS PLACE...: at each PLACE, gdb's backtrace must equal the tree's stack.
 places() {
 	trace=$1
 	arguments=$3
@@ -491,9 +496,9 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# Compare the stacks at places of each kind: in a recursion; in C++; in an inlined function; in a
-# function that a cold part calls; after longjmp(); in a callback of the C library; in a signal
-# handler; after a caught exception; on another stack.
+# Compare the stacks in a recursion, in C++, in an inlined function, in a function that a cold part
+# calls, after longjmp(), in a callback of the C library, in a signal handler, after a caught
+# exception, and on another stack.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -544,8 +549,9 @@ judge_filters() {
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
-	# fib(12) has 465 calls; the ten calls of fib(5) have 15 each. fib calls only itself, and
-	# the outermost call includes the instructions of inner calls.
+	# There are 465 calls in fib(12), and 15 calls in each of the ten calls of fib(5). The
+	# function fib() calls only itself, and its outermost call includes the instructions of
+	# inner calls.
 	awk -v own="$own" '
 		$4 == "main" { main = $1 }
 		$4 == "fib" && !all && $2 { inner = 1 }
@@ -569,7 +575,7 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# bts must find functions with Rust names, a template's instance, and a function with two names.
+# Find functions with Rust names, a template's instance, and a function with two names.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -585,7 +591,7 @@ judge_demangled() {
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
 }
 
-# bts must distinguish two static functions with the same name, and two overloads.
+# Distinguish two static functions with the same name, and two overloads.
 judge_names() {
 	called init >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	init(int) [names-more.cc]: 3
@@ -602,13 +608,13 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# bts must name code that was made at run time, even if nothing contains the bytes of the code.
+# Name the code that was made at run time, even if the code itself was not saved.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
-# bts must decode code that was made at run time. Its loop runs 2 * (1 + ... + 10) times.
+# Decode the code that was made at run time. The loop in it runs 2 * (1 + ... + 10) times.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -617,7 +623,7 @@ judge_jitdump() {
 	"$bts" graph made_inner jitdump.dat >"$work/text" &&
 		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||
 		return 1
-	# jit-PID.dump is in the archive, so the names do not depend on the original.
+	# The archive contains jit-PID.dump, so the names do not depend on the original file.
 	mkdir -p "$work/apart" && cp -r jitdump.dat jitdump.dat.archive "$work/apart" &&
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
@@ -643,7 +649,7 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# llvm-bolt must find the whole profile up to date, and the program must do the same as before.
+# For llvm-bolt, the whole profile must be up to date. The new program must print the same output.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -663,7 +669,7 @@ count_branches() {
 		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"
 }
 
-# profile FORMAT COMMAND...: COMMAND makes $work/FORMAT from the dump.
+# profile FORMAT COMMAND...: dump a profile, and let COMMAND make $work/FORMAT from the dump.
 profile() {
 	format=$1
 	shift
@@ -675,8 +681,9 @@ profile() {
 		"$progs/../profile.py" "$work/counted.ll" "$work/$format.ll"
 }
 
-# Some packages of AutoFDO have create_llvm_prof without LLVM. create_gcov reads the same text, and
-# LLVM reads the result. clang shifts discriminators by one bit, so shift those of create_gcov back.
+# In some packages of AutoFDO, create_llvm_prof does not support LLVM. Then use create_gcov, which
+# reads the same text, and whose output LLVM can read. The discriminators of clang are shifted by
+# one bit, so shift the discriminators of create_gcov back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -688,7 +695,7 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# A profile summed over two runs must predict the branches that clang's own counters predict.
+# The sum of the profiles of two runs must predict the same branches as clang's own counters.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
 	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
@@ -712,7 +719,7 @@ judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 }
 
 # As root, perf enters the mount namespace of any task that happens to have a recorded PID, and
-# looks for the programs there. So run perf without the right to do that.
+# searches for the programs there. So run perf without this capability.
 perf_branches() {
 	set -- perf script --itrace=b -i "$work/perf.data"
 	[ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set -sys_admin "$@"
@@ -732,15 +739,15 @@ judge_perf() {
 		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
 }
 
-# calls-more computes fib(13), calls fib(12): each of the F(12) = 144 calls of fib(1) becomes a call
-# of fib(2), which makes two more calls.
+# The recording of calls-more computes fib(13), and the recording of calls computes fib(12). Each of
+# the F(12) = 144 calls of fib(1) becomes a call of fib(2), which makes two more calls.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
-	# Both recursions have the same outcomes of branches.
+	# In both recursions, the branches have the same outcomes.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text"
 }
@@ -751,7 +758,7 @@ misused() {
 	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
 }
 
-# A misspelt name must be reported: as an error, or as a filter that matches no branch.
+# A misspelt name must be reported as an error or as a filter that matches no branch.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
@@ -770,7 +777,7 @@ judge_misspelt() {
 }
 
 # Leave out each Nth pack. The present branches and the reported losses must add up to the whole
-# trace, except for the last packs of both CPUs, because no later pack shows that these are missing.
+# trace. The last packs of both CPUs are an exception, because no later pack shows their loss.
 judge_losses() {
 	build_generate || return 1
 	for trace in calls throws; do
@@ -792,12 +799,12 @@ judge_losses() {
 	done
 }
 
-# running TRACE: print the number of functions that were running before the trace.
+# running TRACE: print the number of functions that were called before the trace began.
 running() {
 	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
 }
 
-# Leave out some records of entries into the kernel. The user-space stacks must stay, and the
+# Leave out some records of entries into the kernel. The stacks in user space must be kept, and the
 # summary must count them as guessed. (If a loss discarded the stacks, functions would be shown
 # again as running before the trace.)
 judge_ways_in() {
@@ -818,9 +825,9 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE without every NTH-th branch whose source
-# is in $work/from, or with changed sources (BTS_WRONG=1). Each of these branches must be a gap, and
-# there must be no other gap.
+# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT, but leave out every NTH-th
+# branch from an address in $work/from, or change its source (BTS_WRONG=1). Each of these branches
+# must cause a gap, and the trace must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -836,7 +843,7 @@ each_a_gap() {
 	done
 }
 
-# Several processes run the same program at different addresses.
+# Test several processes that run the same program at different addresses.
 judge_clones() {
 	build_generate || return 1
 	for trace in calls throws kernel-tree; do
@@ -847,8 +854,8 @@ judge_clones() {
 	done
 }
 
-# A part of a long trace, without an index and with one. With an index, the reader does not read
-# the parts before, so it does not find damage there.
+# Read a part of a long trace, without and with an index. With an index, the reader does not read
+# the earlier parts, so it does not find damage in them.
 judge_window() {
 	build_generate || return 1
 	window=$work/window.dat
@@ -872,8 +879,8 @@ judge_window() {
 }
 
 # Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
-# gap for each of these records. (Without a backward jump, the remaining branches may be a possible
-# path.)
+# gap for each of these records. (If a backward jump is missing, the remaining branches may be a
+# possible path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
@@ -881,11 +888,12 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# If N is 2 or more, no two successive records are left out, so each is a separate gap.
+	# If N is 2 or more, two successive records are never left out, so each record causes its
+	# own gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Let some branches of the program begin at impossible places. Each of them must be a gap.
+# Let some branches of the program begin at impossible addresses. Each of them must be a gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '
@@ -895,7 +903,7 @@ judge_wrong() {
 	each_a_gap BTS_WRONG=1 calls.dat wrong.dat 2 7
 }
 
-# No trace may have a gap: each straight run must fit the code.
+# A trace must not have a gap, because each straight run must match the code.
 judge_gaps() {
 	for trace in *.dat; do
 		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {
@@ -926,7 +934,7 @@ judge debug objcopy "debug information by build ID" judge_debug_id
 judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 judge nameless - "functions of a stripped program by their addresses" judge_nameless
-# gdb brings libdebuginfod.
+# The gdb package depends on libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "unproven names have a mark" judge_proof
 judge plt objdump "objdump: the names of procedure linkage" judge_plt

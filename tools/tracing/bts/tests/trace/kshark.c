@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace with KernelShark's library: kshark FILE prints the number of branches in the rows
- * bts_pack and bts_branch, and the number of rows of each kind.
+ * Read a trace with KernelShark's library: kshark FILE. Print the number of branches in the rows
+ * bts_pack and bts_branch, the number of rows bts_pack, and the number of all rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <libkshark.h>
 
-/* A row: stream; time; task; CPU; latency; event; info. A pack's info is "N branches: ...". */
+/* Columns: stream; time; task; CPU; latency; event; info. A pack's info is "N branches: ...". */
 static void count(const char *row, unsigned long *packs, unsigned long *branches)
 {
 	const char *event = strstr(row, "; ftrace/bts_");

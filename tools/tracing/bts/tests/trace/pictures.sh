@@ -3,11 +3,11 @@
 #
 # Open dumps in other programs: pictures.sh DIR BTS. DIR contains the traces of record.sh.
 #
-# A headless Chromium shows the flame graph and the page of bts diff, and opens folded stacks and the
-# timeline in speedscope (from npm, kept in the cache). The pictures are DIR/*.png, for people to look
-# at. The page of speedscope must show the name of the file or of its task; each picture must have
-# several colours.
-# KernelShark's library counts the branches of the trace. Print KTAP.
+# A headless Chromium shows the flame graph and the page of bts diff. It also opens folded stacks
+# and the timeline in speedscope, which comes from npm and is kept in the cache. The pictures are
+# saved as DIR/*.png, so that they can be inspected. The page of speedscope must show the name of
+# the file or of its task. Each picture must have several colours. The branches of the trace are
+# also counted by KernelShark's library. Print KTAP.
 
 set -u
 
@@ -38,7 +38,7 @@ browser() {
 		--virtual-time-budget=20000 --window-size=1000,600 "$@" "$url" 2>"$work/browser"
 }
 
-# colours FILE.png: the picture must have six colours, each on at least a thousand points.
+# colours FILE.png: the picture must have at least six colours with a thousand points each.
 colours() {
 	python3 - "$1" <<-'PYTHON'
 	import collections, struct, sys, zlib
@@ -78,7 +78,7 @@ flame() {
 		browser "file://$dir/flame.svg" --screenshot="$dir/flame.png" >/dev/null && colours flame.png
 }
 
-# Click on main, then on "back", then search for fib. The script of the picture must answer.
+# Click on main, then on "back", then search for fib. The script of the picture must react.
 flame_clicks() {
 	[ -s flame.svg ] || return
 	cat - flame.svg >"$work/clicks.html" <<-'HTML'
@@ -129,8 +129,8 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
-# add_script <PAGE: add a script to a page of bts diff. The script clicks on the first equal stretch
-# and on main, and puts what is visible after each click into the title.
+# add_script <PAGE: add a script to a page of bts diff. The script clicks twice on the first equal
+# stretch and twice on main. It writes the text that is visible after each click into the title.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -148,8 +148,9 @@ add_script() {
 		</script>&|'
 }
 
-# Below main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show that the
-# line at which main begins is folded, unfolded and folded, and then the same of the difference.
+# In main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show that the
+# first clicks unfold and fold the line at which main begins, and that the last clicks fold and
+# unfold the difference.
 diff_page() {
 	"$bts" diff --html diff.html calls-more.dat calls-long.dat >"$work/said"
 	[ $? -eq 1 ] && add_script <diff.html | sed '/Content-Security-Policy/d' \
@@ -161,14 +162,14 @@ diff_page() {
 		browser "file://$dir/diff.html" --screenshot="$dir/diff.png" >/dev/null && colours diff.png
 }
 
-# The policy of the page must keep the same script from running.
+# The page's content security policy must block the same script.
 diff_policy() {
 	add_script <diff.html >"$work/closed.html" &&
 		browser "file://$work/closed.html" --dump-dom >"$work/page" &&
 		grep -q '<title>bts diff</title>' "$work/page" && grep -q '<script>' "$work/page"
 }
 
-# speedscope FORMAT FILE WORDS: speedscope's page must show the words when the file is open.
+# speedscope FORMAT FILE WORDS: open FILE in speedscope, whose page must then show WORDS.
 speedscope() {
 	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$2" "$(base64 -w 0 "$work/$2")" \
@@ -179,7 +180,7 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Control: open speedscope's page without a file. It must not show the words of the two tests.
+# Without a file, speedscope's page must not show the words of the two tests.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&

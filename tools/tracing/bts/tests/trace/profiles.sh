@@ -19,7 +19,7 @@ cd "$dir" || exit 1
 # Use LLVM programs that all have the same version.
 llvm=$(llvm-config --bindir)
 
-# newest PROGRAM: print its path, or the path of PROGRAM-N with the highest N, as in Debian.
+# newest PROGRAM: print the path of PROGRAM or, as in Debian, of PROGRAM-N with the highest N.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
@@ -97,7 +97,7 @@ taken() {
 	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -vc ',row$'
 }
 
-# fewer PROGRAM: the program must do the same as mix, with fewer taken branches.
+# fewer PROGRAM: PROGRAM must print the same output as mix, and take fewer branches.
 fewer() {
 	before=$(taken mix mix-1)
 	after=$(taken "$1" "$1")

@@ -3,11 +3,12 @@
 #
 # Build the programs of the judges in DIR, and record them: record.sh DIR [BTS]
 #
-# Needs root, and a kernel with the bts tracer. judge.sh then compares the traces with the results
-# of valgrind, gcov and others, on any machine on which the programs take the same branches. With
-# BTS_RECORD=trace-cmd an unmodified trace-cmd records, one entry per branch. With BTS_RECORD=none,
-# the programs are only built; with BTS_BUILD_PROGS=0 only recorded. BTS_PROGRAMS names the programs
-# to record. All traces except kernel*.dat contain only the user side.
+# This needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with the
+# results of valgrind, gcov and other programs, on any machine on which the recorded programs take
+# the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd records one entry for each
+# branch. With BTS_RECORD=none, the programs are only built. With BTS_BUILD_PROGS=0, they are only
+# recorded. BTS_PROGRAMS is a list of programs to record. All traces except kernel*.dat contain only
+# branches in user space.
 
 set -eu
 
@@ -15,7 +16,7 @@ dir=$1
 bts=${2:-bts}
 progs=$(cd -P -- "$(dirname -- "$0")/progs" && pwd)
 
-# record NAME COMMAND...: record COMMAND, unless BTS_PROGRAMS has names and lacks NAME.
+# record NAME COMMAND...: record COMMAND if BTS_PROGRAMS is empty or contains NAME.
 record() {
 	out=$1
 	shift
@@ -27,9 +28,10 @@ record() {
 		trace-cmd record -q -p bts -b 100000 -c -O nobts-kernel -O bts-sched -O bts-map \
 			-o "$dir/$out.dat" -F "$@" >"$dir/$out.out"
 	else
-		# shellcheck disable=SC2086 # none for both sides
+		# shellcheck disable=SC2086 # may be empty
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel may not see build IDs here, so other machines need the archived files.
+		# The kernel may be unable to read build IDs, so other machines need the archived
+		# files.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
 		esac
@@ -64,7 +66,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -fno-builtin -Wl,-z,lazy -o plt-lazy "$progs/plt.c"
 	gcc -O1 -fno-builtin -fcf-protection -Wl,-z,lazy,-z,ibtplt -o plt-ibt "$progs/plt.c"
 	gcc -O1 -fno-builtin -Wl,-z,lazy -fuse-ld=lld -o plt-lld "$progs/plt.c"
-	# A stripped program without a build ID: only a CRC links it to its debug information.
+	# Strip a program without a build ID. Only a CRC links the program to its debug information.
 	gcc -O1 -g -fno-inline -Wl,--build-id=none -o linked "$progs/calls.c"
 	mkdir -p .debug
 	objcopy --only-keep-debug linked .debug/linked.debug
@@ -87,8 +89,8 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
-	# Do not turn conditional jumps into straight code, so that a profile can show which way
-	# they go. create_llvm_prof reads no DWARF newer than version 4.
+	# Do not turn conditional jumps into straight code, because the profile counts their
+	# directions. Use DWARF 4, because create_llvm_prof cannot read later versions.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
 	# shellcheck disable=SC2086 # options
@@ -108,13 +110,14 @@ record plt-ibt ./plt-ibt 7
 record plt-lld ./plt-lld 7
 record calls-O0 ./calls-O0 8
 for argument in '' 1 2 3; do
-	# shellcheck disable=SC2086 # an argument or none
+	# shellcheck disable=SC2086 # an optional argument
 	record "calls-O0-$argument" ./calls-O0 $argument
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
-# judge.sh treats this program as a kernel. The code of the real kernel is not there, so the return
-# from an interrupt looks like a jump. After an interrupt in calls.c, record again.
+# judge.sh treats this program as a kernel. The archive does not contain the code of the real
+# kernel, so the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
+# record again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
 		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \
@@ -140,7 +143,7 @@ record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
-# profiles.sh has made these programs from mix's profile.
+# These programs were built by profiles.sh with the profile of mix.
 record_named mix-bolted ./mix-bolted 1
 record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
@@ -154,11 +157,11 @@ echo 1 >"$events/events/uprobes/bts_leaf/enable"
 record probed ./tree-c
 echo 0 >"$events/events/uprobes/bts_leaf/enable"
 echo >"$events/uprobe_events"
-# Record until one of several functions is called; the call is the last branch.
+# Record until one of several functions is called. This call is the last branch.
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# In two of these recordings, the kernel changes its own code; only the first undoes the change.
+# In two of these recordings, the kernel changes its own code. Only the first undoes the change.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

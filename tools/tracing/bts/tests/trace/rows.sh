@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Judge which rows are read and printed. judge.sh sources this file, in the directory with the
-# traces, and has set $bts and $work.
+# Test which rows are read and printed. This file is sourced by judge.sh in the directory with the
+# traces. Before, judge.sh sets $bts and $work.
 #
 # shellcheck disable=SC2154
 
-# Print the output without the summary, and without the name of the file in bts info.
+# Print the output of bts without the summary, and without the file name that bts info prints.
 rows() { # BTS-ARGUMENT...
 	"$bts" "$@" 2>&1 | sed -e '/^#/d' -e '/^{"bill"/d' -e 's/^file  *[^,]*//'
 }
 
-# A trace in a pipe and in a redirected file. It has no archive.
+# Read a trace without an archive from a pipe and from a redirected file.
 judge_stdin() {
 	cp calls.dat "$work/alone.dat" && mkfifo "$work/pipe" || return
 	for command in 'report --no-lines' 'top -n 0' 'replay -D 5' 'cover -f pcs' 'dump -f csv' 'info --stats'; do
@@ -26,7 +26,7 @@ judge_stdin() {
 		grep -q '^bts: read: standard input: not a trace' "$work/said"
 }
 
-# The last rows, in both orders.
+# Print the last rows in both orders.
 judge_tail() {
 	for option in --no-lines --json; do
 		rows report "$option" throws.dat >"$work/all"

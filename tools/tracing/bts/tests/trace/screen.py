@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Convert a terminal's screen, in the format of `tmux capture-pane -e -p`, into SVG: plain text, and
-# reversed lines on a dark ground.
+# Convert a terminal's screen, in the format of `tmux capture-pane -e -p`, into SVG. Reversed lines
+# have a dark background.
 
 import re
 import sys

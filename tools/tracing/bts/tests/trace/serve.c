@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run commands of the tool, each in a fork of this process, because a program under a sanitizer
- * takes long to start.
+ * Run commands of the tool, each in a fork of this process, because a program with a sanitizer
+ * starts slowly.
  *
  *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line for each command, words separated
  *							by tabs; STDOUT and STDERR are files

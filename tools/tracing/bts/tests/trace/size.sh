@@ -3,9 +3,10 @@
 #
 # Read large traces with little memory: size.sh DIR BTS
 #
-# In DIR, record.sh has recorded calls. generate.c makes traces of 10,000 threads, and of 10,000
-# processes, that take the same branches in turn and never end. Each command must read these traces
-# with 300 MB of data. The counts must be 10,000 times those of calls. Print KTAP.
+# DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
+# 10,000 threads and of 10,000 processes, which take the same branches in turn and never end. Each
+# command must read these traces with 300 MB of data. Each count must be 10,000 times the count in
+# calls.dat. Print KTAP.
 
 set -u
 
@@ -21,7 +22,7 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls (0: all).
+# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls (0 means all).
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
@@ -36,7 +37,7 @@ small() {
 	return 1
 }
 
-# The whole output of some commands would have 140 million lines.
+# Some commands read only a part, because their whole output would have 140 million lines.
 commands() {
 	trace=$work/$1.dat
 	part=$work/$1-part.dat
@@ -75,7 +76,8 @@ seconds() {
 	awk '{ print $1 + $2 }' "$work/time"
 }
 
-# Steps are shared by processes that run the same file, so processes are about as fast as threads.
+# Processes that run the same file share steps, so a trace of processes is read about as fast as a
+# trace of threads.
 same_speed() {
 	threads=$(seconds "$bts" top "$work/threads.dat")
 	processes=$(seconds "$bts" top "$work/processes.dat")

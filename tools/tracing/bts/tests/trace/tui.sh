@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test the screen of bts tui: tmux is the terminal, presses the keys and keeps the screen.
-# judge.sh sources this file, in the directory with the traces, and has set $bts and $work.
+# Test the screen of bts tui. The terminal is tmux, which sends the keys and stores the screen. This
+# file is sourced by judge.sh in the directory with the traces. Before, judge.sh sets $bts and
+# $work.
 #
 # shellcheck disable=SC2154
 
 tui_nr=0
 
-# Use a separate tmux server for each terminal: a server that is about to end would still be found.
+# Use a new tmux server for each terminal, because tmux may find an old server that is about to end.
 term() {
 	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
 }
@@ -22,7 +23,7 @@ press() {
 	term send-keys "$@"
 }
 
-# wait_for COMMAND...: wait until COMMAND succeeds, at most ten seconds.
+# wait_for COMMAND...: repeat COMMAND until it succeeds, for at most ten seconds.
 wait_for() {
 	tries=0
 	until "$@"; do
@@ -40,7 +41,7 @@ matches() { # PATTERN
 	screen | grep -q -e "$1"
 }
 
-# shows PATTERN: wait until a line matches.
+# shows PATTERN: wait until a line of the screen matches PATTERN.
 shows() {
 	wait_for matches "$1"
 }
@@ -63,7 +64,7 @@ tui_end() {
 	tui_nr=$((tui_nr + 1))
 }
 
-# The tree of calls is searched, folded and unfolded.
+# Search, fold and unfold the tree of calls.
 tui_calls() {
 	tui 100 30 calls.dat && shows '^ *instructions  *branches  calls of calls-[0-9]' &&
 		press / && press -l apply && press Enter && shows '[-+] apply' &&
@@ -75,7 +76,7 @@ tui_calls() {
 		press l && shows 'loss: not found'
 }
 
-# The numbers of instructions must be those of bts top. The source of a function can be shown.
+# The numbers of instructions must equal the numbers in bts top. Show the source of a function.
 tui_top() {
 	"$bts" top -n 0 calls.dat >"$work/top"
 	wanted=$(awk '$6 == "fib" { print $1 }' "$work/top")
@@ -88,7 +89,7 @@ tui_top() {
 		shows 'calls of calls-'
 }
 
-# Inlined calls are in the tree and in the list. The source is that of the inlined function.
+# Inlined calls must be in the tree and in the list, with the source of the inlined function.
 tui_inline() {
 	tui 100 30 inlines.dat --inline && press / && press -l 'inner [' && press Enter &&
 		shows '[-+] inner \[inlined]' && shows '[-+] outer \[inlined]' && press t &&
@@ -96,7 +97,7 @@ tui_inline() {
 		shows ' 5  inner \[inlined]  (inlines)' && press s && shows 'void inner(int n)'
 }
 
-# The terminal becomes smaller, then too small for anything, and large again.
+# Make the terminal smaller, then too small for any text, and then large again.
 tui_resize() {
 	tui 100 30 calls.dat && press e && for size in 60x10 20x3 8x2 120x40; do
 		term resize-window -x "${size%x*}" -y "${size#*x}" && sleep 0.3 &&
@@ -106,20 +107,20 @@ tui_resize() {
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
 }
 
-# Show a trace with several tasks. At the end, the summary is printed, and the old screen is back.
+# Show a trace with several tasks. At the end, print the summary, and restore the old screen.
 tui_quit() {
 	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab && wait_for differs "$first" &&
 		shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
 		! screen | grep -q 'calls of'
 }
 
-# The trace has a loss, to which the key l jumps.
+# The key l must jump to the loss in the trace.
 tui_loss() {
 	build_generate && "$work/generate" calls.dat "$work/lossy.dat" 1 packs none 7 || return 1
 	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'
 }
 
-# Reading a long trace takes more than a second. At the end, the percentage is gone.
+# A percentage is shown while a long trace is read. At the end, it must disappear.
 tui_progress() {
 	build_generate && "$work/generate" calls.dat "$work/long.dat" 1500 packs none || return 1
 	for command in "report --no-lines '$work/long.dat' >/dev/null" "replay '$work/long.dat' >/dev/null"; do
@@ -127,13 +128,13 @@ tui_progress() {
 			shows '^ *[1-9][0-9]* %' && shows '^status 0' && ! screen | grep '%' || return 1
 		tui_end
 	done
-	# If rows appear on the terminal, the percentage does not.
+	# If rows are printed on the terminal, the percentage must not be shown.
 	term new-session -d -x 80 -y 10 "'$bts' replay -D 4 '$work/long.dat'; echo status \$?; read -r end" &&
 		shows '^status 0' && ! screen | grep '%'
 }
 
-# The trace calls-more.dat has a deeper recursion. In both trees, the innermost fib of the one run
-# must contain the difference, which the other run's call has at the same place.
+# The trace calls-more.dat has a deeper recursion. Both trees must show the difference in the
+# twelfth nested call of fib, which is the innermost call in calls.dat.
 tui_differences() {
 	tui 120 40 calls.dat calls-more.dat && shows 'calls of calls-[0-9]* in A$' && press d &&
 		shows '#  *they meet at fib+0x' && difference_in_fib || return 1
@@ -146,7 +147,7 @@ tui_differences() {
 	tui 100 30 calls.dat && press d && shows 'bts tui A B compares two traces'
 }
 
-# Twelve calls of fib must begin above the difference, the last one right above it.
+# The difference must follow the twelfth line with a call of fib.
 difference_in_fib() {
 	screen | grep -B 1 '# difference 1: fib+' | head -n 1 | grep -q -e '- fib$' &&
 		[ "$(screen | sed -n '/# difference 1/q; p' | grep -c -e '- fib$')" -eq 12 ]

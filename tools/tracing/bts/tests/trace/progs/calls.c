@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recursion, loops, a switch, calls through pointers, a tail call. All runs take equal branches. */
+/* Use recursion, loops, a switch, pointers and a tail call. All runs take the same branches. */
 #include <stdio.h>
 #include <stdlib.h>
 

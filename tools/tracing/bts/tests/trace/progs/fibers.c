@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that switches its own stacks: a scheduler runs three fibers in turn, which yield at
- * different depths; one fiber ends before the others. Then swapcontext() starts a coroutine, and
- * siglongjmp() continues it.
+ * Switch stacks. A scheduler runs three fibers in turn, which yield at different depths. One fiber
+ * ends before the other fibers. Then swapcontext() starts a coroutine, and siglongjmp() resumes the
+ * coroutine.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inlined functions that contain other inlined functions, and that call other functions. Built with
- * INLINED=, the program makes the same calls, but nothing is inlined. Without INLINED=, the program
- * also contains copies of the inlined functions that nothing calls.
+ * Call inlined functions that contain other inlined functions, and that call other functions. If
+ * built with INLINED=, the program makes the same calls, but without inlining. Without INLINED=,
+ * the program also contains unused copies of the inlined functions.
  */
 #ifndef INLINED
 #define INLINED __attribute__((always_inline))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
- * mapped twice. The names and bytes are in jit-PID.dump; the program maps this file to announce it.
- * The second function calls the first one twice. Earlier, a third function was at their addresses.
+ * mapped twice. The names and bytes are in jit-PID.dump, which the program maps to announce it. The
+ * second function calls the first function twice. Before, a third function was at these addresses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

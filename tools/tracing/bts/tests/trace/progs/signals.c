@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A handler on its own stack, siglongjmp() out of a handler, longjmp() over several frames. */
+/* Use a handler on its own stack, siglongjmp() out of a handler, and longjmp() over frames. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

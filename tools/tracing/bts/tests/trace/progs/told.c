@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In a program that is built with -finstrument-functions, print at its end the depth and the
- * address of each function that was entered, in order.
+ * At the end of a program that is built with -finstrument-functions, print the depth and the
+ * address of each entered function, in order.
  *
  * The depth is computed from the addresses of frames. A frame at a lower address than a new frame
  * has ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because
- * the next frame may be at a still lower address. A program with several stacks keeps them one
- * after another at told_stacks, TOLD_STACK bytes each.
+ * the next frame may be at a still lower address. A program with several stacks puts them one after
+ * another at told_stacks, with TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static unsigned int stack_of(uintptr_t frame)
 	return 1 + (frame - begin) / TOLD_STACK;
 }
 
-/* Forget the frames at or below this address. Return: the number of its stack. */
+/* Forget the frames at or below this address. Return: the number of the stack. */
 static unsigned int forget(uintptr_t frame)
 {
 	unsigned int stack = stack_of(frame);

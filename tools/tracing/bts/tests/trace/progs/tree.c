@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose call tree does not follow from calls and returns alone: functions with parts in
- * .text.unlikely, a long straight run, longjmp() out of recursion, callbacks of the C library, and
- * signal handlers that return, that end with siglongjmp(), or that change where the program
- * continues.
+ * Make a call tree that does not follow from calls and returns alone. The program has functions
+ * with parts in .text.unlikely, a long straight run, longjmp() out of a recursion, callbacks of the
+ * C library, and signal handlers. A handler returns, calls siglongjmp(), or changes the address at
+ * which the program continues.
  */
 #define _GNU_SOURCE	/* for REG_RIP */
 #include <setjmp.h>
@@ -83,7 +83,7 @@ int dive(int n)
 	return total;
 }
 
-/* 80,000 bytes without a branch. */
+/* Execute 80,000 bytes of code without a branch. */
 void straight(void)
 {
 	__asm__ volatile(".rept 20000\n\tlea 1(%%rax), %%rax\n\t.endr" : : : "rax");
