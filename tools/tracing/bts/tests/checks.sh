@@ -13,7 +13,7 @@ say() {
 	sed 's/^/# /' "$@"
 }
 
-# check NAME COMMAND...: run COMMAND. If it succeeds, print the KTAP result ok, otherwise not ok.
+# check NAME COMMAND...: run COMMAND, and print a KTAP result, which is ok if COMMAND succeeds.
 check() {
 	name=$1
 	shift

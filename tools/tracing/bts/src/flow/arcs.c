@@ -28,7 +28,7 @@ struct live {
 
 /**
  * struct lives - the functions on the stacks of a task
- * @slots:	a hash table with linear probing, at most half full
+ * @slots:	a hash table with linear probing, which is at most half full
  * @used:	number of slots that are not free
  */
 struct lives {

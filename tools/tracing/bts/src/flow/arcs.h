@@ -28,7 +28,7 @@ struct arcs {
 /* Call arcs_step() from the consumer's branch(), and arcs_row() from its row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
-/* Call this at the end of the trace. */
+/* Call arcs_end() at the end of the trace. */
 void arcs_end(struct arcs *a);
 
 #endif

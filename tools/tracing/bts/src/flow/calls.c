@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follow calls and returns. Each branch changes the stack:
+ * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
  *	ret		ends the frames up to the frame with this return address
@@ -172,7 +172,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 			jump_to(c, s, false);
 		return;
 	}
-	/* The code pushed the target, and uses ret as a jump. */
+	/* The code pushed the target address, and used ret as a jump. */
 	if (begins && (!user || sym_role(calls_real(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
@@ -475,7 +475,9 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 	return calls_real(c);
 }
 
-/* With --kernel, each entry into the kernel begins a new stack. Return true if @s is handled. */
+/*
+ * With --kernel, each entry into the kernel begins a new stack. Return true if @s was handled here.
+ */
 static bool kernel_only(struct calls *c, const struct step *s)
 {
 	if (!c->pipe->options->kernel || (is_kernel(s->from) && is_kernel(s->to)))
@@ -565,7 +567,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Without branches out of the kernel, do_exit() cannot clear @exec. */
+		/* Branches out of the kernel are missing, so do_exit() cannot clear @exec. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -14,7 +14,7 @@ struct inlined;
 enum frame_kind {
 	FRAME_ROOT,		/* older than the trace, or entered in an unknown way */
 	FRAME_CALL,
-	FRAME_TAIL,		/* entered by a jump; shares the outer frame's return address */
+	FRAME_TAIL,		/* entered by a jump, with the return address of the outer frame */
 	FRAME_SYSCALL,
 	FRAME_INTERRUPT,	/* interrupt or exception */
 	FRAME_SIGNAL,		/* signal handler, called by the kernel */

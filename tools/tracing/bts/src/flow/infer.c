@@ -157,7 +157,10 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 		s = step_from(v, t, t->at, b);
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
-	/* The handler changed the return address, or the signal is older than the trace. */
+	/*
+	 * The return address is unknown if the handler changed it or the signal is older than the
+	 * trace.
+	 */
 	return s ? s : step_from(v, t, b->from, b);
 }
 

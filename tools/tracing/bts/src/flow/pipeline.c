@@ -148,7 +148,7 @@ static bool step_shown(const struct pipe_private *v, const struct step *s)
 	return !o->to || options_match_place(&s->at_to, s->to, o->to);
 }
 
-/* The addresses of a run and its branch, and their meaning. */
+/* The addresses of a run and its branch, and the mappings that contain these addresses. */
 struct way {
 	struct branch	branch;
 	uint64_t	start;
@@ -252,13 +252,13 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD. Its run is unknown even if its code is available. */
+	/* A step with STEP_HEAD is not counted, because its run is unknown anyway. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Other processes take the same steps, so @next may belong to another process. */
+/* Report whether @next is the step of the branch. It may be a step of another process instead. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {

@@ -151,8 +151,8 @@ enum row_type {
 	ROW_ARRIVES,
 	ROW_MAP,
 	ROW_EVENT,
-	ROW_SIGNAL,		/* a signal handler begins, although no branch leads to it */
-	ROW_SIGRETURN,		/* a signal handler has ended, although no branch shows that */
+	ROW_SIGNAL,		/* a signal handler begins without a recorded branch */
+	ROW_SIGRETURN,		/* a signal handler has ended without a recorded branch */
 };
 
 /**
@@ -310,7 +310,8 @@ char *pipe_warning(const struct pipe *p);
 
 /*
  * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes
- * long, show the progress on a terminal, unless the caller sets p->progress to NULL.
+ * long, show the progress on a terminal. The caller can disable this by setting p->progress to
+ * NULL.
  */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);

@@ -88,7 +88,7 @@ int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
 /* Report a gap if a loss on the old or the new CPU of the task may concern the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
-/* pipeline.c: return the step that runs from @start to the branch. */
+/* pipeline.c: return the step whose run leads from @start to the branch. */
 struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 

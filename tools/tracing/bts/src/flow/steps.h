@@ -14,7 +14,7 @@
 
 /**
  * struct steps - the table of steps
- * @slots:	a hash table with linear probing, at most half full
+ * @slots:	a hash table with linear probing, which is at most half full
  * @slabs:	the memory of the steps, with STEP_SLAB steps in each slab
  */
 struct steps {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keep sums by key, for functions, edges and lines.
+ * Keep sums for functions, edges and lines. Each sum has a key.
  *
  * Included by: flow/, diff/, dump/, tui/, cmd/.
  */

@@ -412,7 +412,10 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 	return false;
 }
 
-/* The instruction that loads the number has 7 or 5 bytes. In 32-bit code, a pop may precede it. */
+/*
+ * The instruction that loads the number has 7 or 5 bytes. In 32-bit code, a pop may precede the
+ * load.
+ */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {
 	return code_is_sigreturn(o, addr + 7) || code_is_sigreturn(o, addr + 5) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the symbols of a file with elfutils' libdwfl, and find its debug information, which may be
+ * Read the symbols of a file with elfutils' libdwfl. Find its debug information in these places:
  *
  *	in the file itself (but .gnu_debugdata contains only symbols)
  *	in the archive or in /usr/lib/debug, found by its build ID

@@ -8,7 +8,8 @@
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
  * files are read when such an address is looked up for the first time. If a compiler reused an
- * address, the last function in the dump is used. The files are not trusted.
+ * address, the last function in the dump is used. Another user may have written the files, so they
+ * are not trusted.
  */
 #include <elf.h>
 #include <fcntl.h>

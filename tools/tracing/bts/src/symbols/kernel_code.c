@@ -9,10 +9,10 @@
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. It writes
  *			the first copies of changed and removed pages to kcore.before
  *
- * If both copies of an instruction are equal, the CPU executed this instruction, so a run that
- * contradicts the instruction proves a gap. The command bts archive can read the code only later,
- * so its file is called kcore.later. The kernel's notes, which contain the build ID of its vmlinux,
- * are saved, too.
+ * If both copies of an instruction are equal, the CPU executed this instruction. If a run
+ * contradicts the instruction, there is a gap. The command bts archive can read the code only
+ * later, so its file is called kcore.later. The kernel's notes, which contain the build ID of its
+ * vmlinux, are saved, too.
  *
  * The saved code of the kernel itself is [_stext, _etext). The code of modules, BPF programs and
  * trampolines consists of the pages that contain text symbols in /proc/kallsyms.
@@ -31,7 +31,7 @@
 #include "archive.h"
 #include "kernel_code.h"
 
-/* A test defines other paths. */
+/* A test replaces these paths. */
 #ifndef KCORE
 #define KCORE		"/proc/kcore"
 #define KALLSYMS	"/proc/kallsyms"

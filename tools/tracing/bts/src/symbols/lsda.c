@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/* DW_EH_PE_*: the format of a pointer, and its base. */
+/* The format and the base of a pointer, which are called DW_EH_PE_* in DWARF. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,
@@ -50,7 +50,7 @@ struct cursor {
 	bool		spoilt;
 };
 
-/* A function, and the address of its LSDA or 0. */
+/* A function. Without an LSDA, the member lsda is 0. */
 struct lsda_function {
 	uint64_t	begin;
 	uint64_t	end;

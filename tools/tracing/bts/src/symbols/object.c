@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the code and symbols of an object by the key of its mapping: path, build ID, inode.
+ * Find the code and symbols of an object by the path, build ID and inode of its mapping.
  *
  * A file is read from the archive beside the trace. If the archive does not contain the file, it is
  * read from the path at which it was mapped. Its build ID must be the build ID that the kernel

@@ -254,7 +254,7 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	     const char **file);
 /* debug.c: read the symbols of a file, and set o->debug_path. */
 void debug_syms(struct object *o, Elf *elf, const char *path, const char *archive);
-/* Make the symbols of the object from a list. Copy the names and free the list. */
+/* Set the symbols of the object from @list. Copy the names and free @list. */
 void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
 /* demangle.c: return the name in the source, or @linked if the name is not mangled. */
@@ -269,10 +269,10 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 /* jit.c */
 void jit_syms(struct object *o);
-/* Report whether the path names a jitdump file of perf. */
+/* Report whether the path is the path of a jitdump file of perf. */
 bool jit_is_dump(const char *path);
 
-/* lines.c: find file and line of an address. Return false if they are unknown. */
+/* lines.c: find the file and the line of an address. Return false if unknown. */
 bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line);
 
 struct line {

@@ -2,8 +2,8 @@
 /*
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
- * A table is sorted once. If an address has several names, the function gets the name with the
- * highest rank (global, then weak, then local). If ranks are equal, a name with a size is used,
+ * A symbol table is sorted once. If an address has several names, the function gets the name with
+ * the highest rank (global, then weak, then local). If ranks are equal, a name with a size is used,
  * then the shortest name. The other names of functions are aliases, which the user may type, too.
  * If the size of a symbol is unknown, or the next symbol begins before its end, the symbol ends at
  * the next symbol.

@@ -12,7 +12,7 @@
 
 /* Read the vDSO (an ELF image) of a process. Return NULL on failure. The caller frees the vDSO. */
 void *vdso_read(pid_t pid, size_t *size);
-/* Start a 32-bit process, and read the vDSO of 32-bit tasks from it. */
+/* Start a 32-bit process to read the vDSO of 32-bit tasks. */
 void *vdso_read32(size_t *size);
 
 #endif

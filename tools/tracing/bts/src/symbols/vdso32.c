@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All 32-bit tasks have the same vDSO. To read it, start a 32-bit program, stop the process at
- * the end of execve(), and kill the process afterwards.
+ * All 32-bit tasks have the same vDSO. To read the vDSO, start a 32-bit program, stop its process
+ * at the end of execve(), and kill the process afterwards.
  */
 #include <elf.h>
 #include <signal.h>

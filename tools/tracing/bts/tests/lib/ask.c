@@ -3,7 +3,7 @@
  * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
  * rounds must give the same results, and the results of different functions must agree.
  *
- *	ask TRACE...	prints what is wrong, or the number of branches
+ *	ask TRACE...	print the problem, or the number of branches
  */
 #include <errno.h>
 #include <libbts.h>
@@ -198,7 +198,9 @@ static int stop(void *ctx, const struct bts_task *task, struct bts_branch *b)
 	return 7;
 }
 
-/* Check that failures are returned with an error text. Return: the problem, or NULL. */
+/*
+ * Check that failures are returned with an error text. Return: a description of a problem, or NULL.
+ */
 static const char *failures(const char *path)
 {
 	const char *wrong = NULL;

@@ -107,7 +107,7 @@ judge_lib_python() {
 	empty "$said"
 }
 
-# Only the program may print. The library must not print.
+# The library must not print, so all output must come from the program.
 judge_lib_threads() {
 	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \
 		calls.dat >"$work/text" 2>&1

@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: true if the library returned a failure after a failed request, and only then. */
+/* Return: whether the library returned a failure if, and only if, a request failed. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Judge the recordings of record.sh:
+# Check the recordings of record.sh:
 #
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #

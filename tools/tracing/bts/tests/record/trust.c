@@ -3,7 +3,7 @@
  * Record as root in the directory of another user. Links of this user must not redirect the output
  * of bts, and only the owner may read the files that bts writes. Print KTAP.
  *
- *	trust DIR	DIR is emptied, and written to
+ *	trust DIR	empty DIR, and write to it
  *
  * The links lead into DIR/foreign, which must not change.
  */

@@ -893,7 +893,8 @@ judge_missing() {
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Let some branches of the program begin at impossible addresses. Each of them must be a gap.
+# Let some branches of the program begin at impossible addresses. Each of these branches must be a
+# gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '

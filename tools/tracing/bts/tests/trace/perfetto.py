@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# perfetto.py TEXT JSON: check that the calls in TEXT, which protoc has decoded from the output of
-# bts dump -f perfetto, equal those in JSON, the output of bts dump -f chrome.
+# perfetto.py TEXT JSON: check that TEXT and JSON contain the same calls. TEXT is the output of bts
+# dump -f perfetto after decoding by protoc. JSON is the output of bts dump -f chrome.
 
 import collections
 import json

@@ -52,7 +52,7 @@ commands() {
 	done
 }
 
-# counts TRACE FACTOR: print the counts of each function.
+# counts TRACE FACTOR: print the counts of each function, multiplied by FACTOR.
 counts() {
 	"$bts" top --json -n 0 "$1" 2>/dev/null | python3 -c '
 import json, sys
@@ -70,7 +70,7 @@ same_counts() {
 	done
 }
 
-# seconds COMMAND...: print the seconds of CPU time.
+# seconds COMMAND...: print the CPU time of COMMAND in seconds.
 seconds() {
 	/usr/bin/time -f "%U %S" -o "$work/time" "$@" >/dev/null 2>&1
 	awk '{ print $1 + $2 }' "$work/time"

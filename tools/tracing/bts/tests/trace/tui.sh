@@ -120,7 +120,7 @@ tui_loss() {
 	tui 100 30 "$work/lossy.dat" && press l && shows '# GAP (the loss'
 }
 
-# A percentage is shown while a long trace is read. At the end, it must disappear.
+# A percentage is shown while a long trace is read. At the end, the percentage must disappear.
 tui_progress() {
 	build_generate && "$work/generate" calls.dat "$work/long.dat" 1500 packs none || return 1
 	for command in "report --no-lines '$work/long.dat' >/dev/null" "replay '$work/long.dat' >/dev/null"; do

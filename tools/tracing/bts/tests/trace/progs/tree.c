@@ -24,7 +24,7 @@ void leaf(int n)
 	total += n;
 }
 
-/* The compiler moves code that calls a cold function to another section, .text.unlikely. */
+/* The compiler moves code to .text.unlikely if the code calls a cold function. */
 void __attribute__((cold)) complain(int n)
 {
 	total -= n;
