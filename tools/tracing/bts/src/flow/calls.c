@@ -265,7 +265,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a handler without a frame. It is older than the trace or, if stacks are guesses, unknown. */
+/* End a handler without a frame. The start of the handler is older than the trace, or lost. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);

@@ -258,7 +258,7 @@ static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Report whether @next is the step of the branch. It may be a step of another process instead. */
+/* Report whether the guess @next is the step of the branch, and not of another process. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {

@@ -112,7 +112,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of its process; a guess or @pid before a row that contains this PID
+ * @tgid:	PID of its process; until a row contains this PID, a guess or @pid
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @switches:	number of switches to the task

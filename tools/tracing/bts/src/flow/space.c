@@ -8,9 +8,9 @@
  * the same meaning. For other addresses, the number of the space is part of a step's key, and the
  * space gets a new number.
  *
- * The pipeline guesses the next step. To check the guess without a look-up, it adds the file's bias
- * in the space. So a bias is valid only while the space maps the whole part of the file that the
- * first process mapped.
+ * The pipeline guesses the next step. To check the guess without a look-up, the pipeline adds the
+ * file's bias in the space. So a bias is valid only while the space maps the whole part of the file
+ * that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>

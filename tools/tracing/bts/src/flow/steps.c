@@ -129,7 +129,7 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 
 /*
  * Report whether interrupts or exceptions enter the kernel at @to, which is the start of a
- * function. A device interrupt may also enter the kernel at an entry of a table.
+ * function. A device interrupt may also enter the kernel at a stub in a table of stubs.
  */
 static bool is_gate(const struct place *to)
 {

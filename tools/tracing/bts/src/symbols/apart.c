@@ -6,7 +6,7 @@
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
  * Global functions with the same name differ only in the version of the symbol, such as memcpy() in
- * the C library. They keep their names, and PLT stubs keep theirs, too.
+ * the C library. Such functions and PLT stubs keep their names.
  */
 #include <stdlib.h>
 #include <string.h>

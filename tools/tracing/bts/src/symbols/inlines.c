@@ -10,8 +10,9 @@
  *	inner()		            [-----]
  *	spans		      outer inner outer
  *
- * All inlined calls of a function share one struct sym. A function is identified by its linked name
- * or, if it has none, by its name in the source, and by the file and line of its declaration.
+ * All inlined calls of a function share one struct sym. A function is identified by its name, and
+ * by the file and line of its declaration. The name is the linked name or, without one, the name in
+ * the source.
  */
 #include <dwarf.h>
 #include <search.h>

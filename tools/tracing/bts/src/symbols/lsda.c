@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/* The format and the base of a pointer, which are called DW_EH_PE_* in DWARF. */
+/* The format and the base of a pointer. The LSB calls these numbers DW_EH_PE_*. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,
@@ -50,7 +50,7 @@ struct cursor {
 	bool		spoilt;
 };
 
-/* A function. Without an LSDA, the member lsda is 0. */
+/* The addresses of a function. If the function has no LSDA, @lsda is 0. */
 struct lsda_function {
 	uint64_t	begin;
 	uint64_t	end;

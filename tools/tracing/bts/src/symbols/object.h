@@ -203,7 +203,7 @@ bool object_is_named(const struct object *o, const char *name);
 
 /* Return the function at the address, or &o->whole if the address has no symbol. */
 struct sym *object_sym(struct object *o, uint64_t addr);
-/* Return the bytes at the address. Set *@size to the number of bytes that the segment contains. */
+/* Return the bytes at the address. Set *@size to the number of bytes in the rest of the segment. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
  * Report whether the CPU may have executed other bytes at the address, because the kernel patched
@@ -269,7 +269,7 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list);
 void kernel_syms(struct objects *all, const char *kallsyms);
 /* jit.c */
 void jit_syms(struct object *o);
-/* Report whether the path is the path of a jitdump file of perf. */
+/* Report whether @path is the path of a perf jitdump file. */
 bool jit_is_dump(const char *path);
 
 /* lines.c: find the file and the line of an address. Return false if unknown. */

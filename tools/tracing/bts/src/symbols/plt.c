@@ -30,7 +30,7 @@ struct slot {
 };
 
 /**
- * struct slots - the slots, from the relocations
+ * struct slots - the slots that the relocations describe
  * @list:	sorted by address
  * @by_number:	names in the order of .rela.plt
  * @bits32:	the code is 32-bit code
@@ -121,7 +121,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
 				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
-		/* The global offset table starts at .got.plt or, if this is missing, at .got. */
+		/* The global offset table starts at .got.plt or, without this section, at .got. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
 	}

@@ -34,7 +34,7 @@ INPUTS = 150
 # The maximum CPU time of a run in seconds. A recorded run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# For this part of the mutants, the first rows of bts diff must contain the broken line.
+# For a share WANTED of the mutants, the first ROWS rows of bts diff must contain the broken line.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'

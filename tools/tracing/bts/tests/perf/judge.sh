@@ -118,8 +118,8 @@ check "import of a cut file, of other files, and of no file" cut_short
 
 # --- Compared with the tracer ---------------------------------------------------------
 
-# The tracer and perf must report the same instructions of each function, and the same executed
-# addresses. Only the tracer counts branches into the kernel.
+# The tracer and perf must report the same number of instructions for each function, and the same
+# executed addresses. Only the tracer counts branches into the kernel.
 counts() { # FILE
 	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
 		sed 's/"branches":.*//' | sort

@@ -251,8 +251,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# The command join drops lines that are in only one of the files. A function begins at its
-	# name for gcov, but at its brace in the debug information.
+	# The command join drops lines that are in only one of the files. According to gcov, a
+	# function begins at its name. In the debug information, it begins at its brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -289,8 +289,7 @@ judge_five() {
 	[ -s "$work/pcs" ] && sort "$work/pcs5" | cmp - "$work/pcs"
 }
 
-# In genhtml, lines and branches must have the counts of the tracefile, and each line must have a
-# list of its tests.
+# The output of genhtml must have the same counts as the tracefile, and list the tests of each line.
 judge_tests() {
 	# shellcheck disable=SC2086 # a list
 	"$bts" cover -f lcov --tests --dso calls-O0 -o "$work/info.tests" $five >/dev/null 2>&1 &&
@@ -383,7 +382,7 @@ judge_folded() {
 }
 
 # The widest box must have the sum of the instructions. Each box must have a title. The picture must
-# be valid XML. Its script is tested by pictures.sh.
+# be valid XML. The script of the picture is tested by pictures.sh.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -614,7 +613,7 @@ judge_jit() {
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
 }
 
-# Decode the code that was made at run time. The loop in it runs 2 * (1 + ... + 10) times.
+# Decode the code that was made at run time. The loop in this code runs 2 * (1 + ... + 10) times.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -649,7 +648,7 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# For llvm-bolt, the whole profile must be up to date. The new program must print the same output.
+# A stale profile must not be reported by llvm-bolt. The new program must print the same output.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \

@@ -161,7 +161,7 @@ echo >"$events/uprobe_events"
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# In two of these recordings, the kernel changes its own code. Only the first undoes the change.
+# In two of these recordings, the kernel changes its own code. Only the first recording undoes this.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wait for the judge, make a few system calls, report the end, and wait again. The emulator logs
+ * Wait for the test, make a few system calls, report the end, and wait again. The emulator logs
  * each instruction between the two waits.
  */
 #include <fcntl.h>
