@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * The data of the events in trace/events/bts.h and trace/events/bts_map.h, and the tracer's
- * hook on the way to user mode.
+ * This file declares the data of the events in trace/events/bts.h and trace/events/bts_map.h,
+ * and the tracer's hook that runs before a task returns to user mode.
  */
 
 struct pt_regs;
@@ -18,10 +18,11 @@ struct task_struct;
 
 /**
  * struct bts_departs - how a task leaves a CPU
- * @user_ip:	the task's address in user space, or 0 if it has none
+ * @user_ip:	the task's address in user space, or 0 if the task has none
  * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if unknown,
  *		or if the task was returning to user space
- * @state:	as in sched_switch: TASK_*, or TASK_REPORT_MAX if preempted in the kernel
+ * @state:	the state as in sched_switch: TASK_*, or TASK_REPORT_MAX if the task was
+ *		preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
  */
 struct bts_departs {
@@ -35,13 +36,14 @@ struct bts_departs {
  * struct bts_map - an executable mapping
  * @addr:	the first address of the mapping
  * @len:	the length of the mapping in bytes
- * @offset:	where in the file the mapping begins, in bytes
+ * @offset:	the offset in the file at which the mapping begins, in bytes
  * @ino:	the file's inode, or 0 if there is no file
  * @maj:	major number of the file system's device
  * @min:	minor number of the file system's device
  * @path:	the path of the file, a name in brackets, //anon or //toolong
  * @build_id:	the build ID of the ELF file
- * @build_id_size: size of the build ID; 0 if the file has none, or it is not in memory
+ * @build_id_size: size of the build ID; 0 if the file has no build ID, or if the ID is not in
+ *		memory
  */
 struct bts_map {
 	u64		addr;
@@ -60,7 +62,7 @@ struct bts_map {
 DECLARE_STATIC_KEY_FALSE(bts_block_key);
 DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 
-/* Whether this CPU's task must call __bts_resume_user(). Only map.c writes this. */
+/* True if the task on this CPU must call __bts_resume_user(). Only map.c writes this variable. */
 DECLARE_PER_CPU(bool, bts_maps_due);
 
 void bts_block_task(void);
@@ -72,8 +74,8 @@ int bts_resume_lock(void);
 #define BTS_MAPS_NONE	ULONG_MAX	/* no instance wants the mappings */
 
 /*
- * Show a bounded number of mappings at a time; the task may be preempted between two calls.
- * Interrupts stay off around each call, as __ds_text requires.
+ * Show a bounded number of mappings with each call, so that the task can be preempted between
+ * two calls. Interrupts stay off around each call, as __ds_text requires.
  */
 static __always_inline void bts_resume_maps(void)
 {
@@ -90,12 +92,12 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * Make a traced task wait until its trace has been read, and show its mappings, if either is
- * necessary. If @regs is NULL, the caller is KVM's loop or io_uring, which holds locks and
- * does not return to user mode yet. In this case do nothing, because the next drain makes
- * the task call this function again.
- * Context: TIF_NOTIFY_RESUME was set, see resume_user_mode_work(); process context,
- * interrupts on; with @regs, no lock held.
+ * If necessary, make a traced task wait until its trace has been read, and show the task's
+ * mappings. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold locks and
+ * does not return to user mode yet. In this case do nothing, because the next drain makes the
+ * task call this function again.
+ * Context: process context, interrupts on; with @regs, no lock is held. The caller is
+ * resume_user_mode_work(), if TIF_NOTIFY_RESUME was set.
  */
 static __always_inline void bts_resume_user(struct pt_regs *regs)
 {

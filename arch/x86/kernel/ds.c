@@ -3,17 +3,17 @@
  * Branch Trace Store: claim BTS, set the threshold, flush CPUs, follow CPU hotplug
  *
  * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and
- * PEBS share. A claim borrows the BTS half of the area. While perf or this driver uses BTS,
- * the other of the two gets -EBUSY. perf allocates the buffers and maps them in the
- * cpu_entry_area, which KPTI's user page tables contain too. perf writes MSR_IA32_DS_AREA on
- * each CPU, including CPUs that come online later. perf treats a claim like an active event,
- * so perf's PMI handler keeps unmasking the PMI in the local APIC.
+ * PEBS share. A claim borrows the BTS half of this area. If perf already uses BTS, the driver
+ * gets -EBUSY, and vice versa. During a claim, perf allocates the buffers and maps them in the
+ * cpu_entry_area, which KPTI's user page tables contain, too. On each CPU, perf writes
+ * MSR_IA32_DS_AREA, now or when the CPU comes online. A claim counts as an active event of
+ * perf, so perf's PMI handler keeps unmasking the PMI in the local APIC.
  *
- * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run
- * there. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
+ * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
+ * that CPU. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
  * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after
- * its last task and before perf clears DS_AREA. The claim, the release, and suspend use the
- * same functions.
+ * its last task has run and before perf clears DS_AREA. The claim, the release and suspend also
+ * use these hotplug functions.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -36,9 +36,9 @@
 #include "ds_internal.h"
 
 /*
- * Records per interrupt. A higher number slows the program down less, but delays perf's
- * interrupts. If perf samples at 4 kHz, it loses no sample with 512 records per interrupt,
- * and one sample in a thousand with 1024.
+ * The threshold in records per interrupt. A higher threshold slows the program down less, but
+ * delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost no
+ * sample, and 1024 records cost one sample in a thousand.
  */
 static unsigned int ds_threshold = 512;
 
@@ -57,7 +57,7 @@ static void ds_set_client(const struct ds_bts_ops *ops)
 	static_call_update(ds_client_pending, ops->pending);
 }
 
-/* Report whether a CPU records. Context: any; the answer may be stale. */
+/* Report whether a CPU records. Context: any; the result may be stale. */
 bool ds_bts_running(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
@@ -69,14 +69,14 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client again, even if recording had stopped. Context: this CPU, BTS off. */
+/* Ask the client again what to record, also after a stop. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
 	ds_bts_ask(current);
 }
 
-/* Return why a CPU's BTS is not used. Context: any; BTS is claimed, or a claim has failed. */
+/* Return why a CPU's BTS is not used. Context: any, after a successful or failed claim. */
 enum ds_fault ds_bts_fault(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
@@ -126,7 +126,7 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * Skips CPUs that do not record and for which the client has nothing pending.
+ * Skips each CPU that does not record, unless the client's pending() returns true for that CPU.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -157,13 +157,13 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * If a CPU crashes during a drain, the records of this drain stay in its buffer. Nothing more
- * is recorded until the client's turn() is called again. If two CPUs crash at once, each CPU
- * requests the records of the other CPU. A CPU that does not respond in time still drains at
- * its next NMI.
+ * If this CPU crashes during its own drain, the records of that drain stay in its buffer.
+ * Nothing more is recorded until the client's turn() is called again. If two CPUs crash at
+ * once, each of them requests the other CPU's records. A CPU that does not respond in time
+ * still drains at its next NMI.
  *
- * Context: Any, with interrupts off; including NMI and the stack overflow exception. Takes
- * no lock and allocates nothing; waits up to 10 ms for the other CPUs. BTS is claimed.
+ * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
+ * claimed. Takes no lock, allocates nothing, and waits up to 10 ms in total for the other CPUs.
  */
 void ds_bts_crash(void)
 {
@@ -179,13 +179,13 @@ void ds_bts_crash(void)
 	ds_run(&job);
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
-		/* Pairs with ds_bts_on(): the CPU has written its records. */
+		/* Pairs with ds_bts_on(): if @crash is false, the CPU has delivered its records. */
 		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
 }
 
-/* Probe a CPU. If the probe fails, notify the client, and do not record there. */
+/* Probe this CPU. If the probe fails, notify the client and do not use this CPU's BTS. */
 static void ds_start(struct ds_bts_cpu *c)
 {
 	WRITE_ONCE(c->fault, ds_probe(c));
@@ -193,14 +193,14 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During a claim, the client reports the CPUs that fail. */
+	/* During a claim, ds_online_state is 0, because the client itself reports failed CPUs. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/* Always succeeds. Also called if a CPU fails to go offline. Context: on @cpu. */
+/* Use BTS on @cpu from now on. Also called if @cpu has failed to go offline. Context: on @cpu. */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
@@ -208,7 +208,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* The static key may have been disabled during an NMI that set these. */
+		/* An NMI that ended after the static key was disabled has not cleared these. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -225,13 +225,13 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
-/* DEBUGCTL is lost in suspend. Context: the last CPU, interrupts off. */
+/* Suspend loses DEBUGCTL, so stop BTS first. Context: on the last CPU, interrupts off. */
 static int ds_suspend(void *unused)
 {
 	return ds_cpu_dying(smp_processor_id());
 }
 
-/* perf has restored DS_AREA. Context: as ds_suspend(). */
+/* Use BTS again after perf has restored DS_AREA. Context: as ds_suspend(). */
 static void ds_resume(void *unused)
 {
 	ds_cpu_online(smp_processor_id());
@@ -276,7 +276,7 @@ static void ds_stop_all(void)
 	ds_online_state = 0;
 }
 
-/* Return: 0; -EIO if BTS works on no CPU; another error. On error BTS is off everywhere. */
+/* Return: 0, -EIO if no CPU's BTS works, or another error. On error, BTS is off on all CPUs. */
 static int ds_start_all(void)
 {
 	int cpu, ret;
@@ -309,14 +309,14 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed, now or when it comes online. If its BTS works, the CPU calls the
- * client's turn() at once. Otherwise BTS is not used on that CPU: ds_bts_fault() returns the
- * reason, and the batch of a flush has @dead set.
+ * Each CPU is probed, now or when it comes online. If the CPU's BTS works, the CPU calls the
+ * client's turn() at once. Otherwise, BTS is not used on that CPU. In this case, ds_bts_fault()
+ * returns the reason, and the batch of each flush has @dead set.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no
- * BTS; -ENOMEM if perf cannot allocate the buffers; -EIO if BTS works on no CPU; or another
- * error. On error BTS is off everywhere.
+ * BTS; -ENOMEM if perf cannot allocate the buffers; -EIO if no CPU's BTS works; or another
+ * error. On error, BTS is off on all CPUs.
  */
 int ds_bts_claim(const struct ds_bts_ops *ops)
 {

@@ -23,26 +23,26 @@
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
  * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, it masks further PMIs until
- * perf unmasks them. If a PMI is lost meanwhile, either ds_bts_nmi() finds the index above
- * the threshold, or a later drain finds the buffer full and unmasks the PMI.
+ * perf unmasks them. If a PMI is lost while PMIs are masked, either ds_bts_nmi() finds the
+ * index above the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
  * The hardware may raise the PMI late, or for each record above the threshold. After TR is
- * cleared, the hardware may still store a few records, which are the driver's or the
- * tracer's own. While TR is set, it may cache the index. A machine check may clear TR; the
- * next drain notices that.
+ * cleared, the hardware may still store a few records, which are those of the driver or the
+ * tracer. While TR is set, the hardware may cache the index. If a machine check clears TR, the
+ * next drain notices this.
  *
  * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
- * interrupts off. The exception is a CPU that crashes: it sets @crash and @crash_nmi of the
- * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. @busy is set from the
- * start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that finds
- * @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
- * yet, the NMI switches it off, because otherwise all branches of the NMI would be stored.
+ * interrupts off. There is one exception: a CPU that crashes sets @crash and @crash_nmi of the
+ * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is set
+ * from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
+ * finds @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
+ * yet, the NMI switches BTS off, because otherwise all branches of the NMI would be stored.
  *
- * BTS does not see SMM, SGX enclaves, or VMX guests, which have their own DEBUGCTL. A VM
- * exit clears DEBUGCTL, so BTS does not see the host either until KVM restores DEBUGCTL.
- * When the buffer is full, branches are lost. The loss is reported, but not its size.
- * While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's vector, and
- * the PMI of BTS is lost. The next drain then finds the records.
+ * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
+ * DEBUGCTL, and a VM exit clears DEBUGCTL, so BTS does not record the host either until KVM
+ * restores DEBUGCTL. When the buffer is full, branches are lost. The loss is reported, but not
+ * its size. While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's
+ * vector, so a PMI of BTS is lost. The next drain then finds the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -81,7 +81,7 @@ static __always_inline bool ds_over(const struct debug_store *ds)
  * __rdmsr(), native_wrmsrq() and raw_cpu_ptr(), which are always inline.
  */
 
-/* Return: the previous DEBUGCTL. */
+/* Switch BTS off. Return: the previous value of DEBUGCTL. */
 static __always_inline u64 ds_switch_off(void)
 {
 	u64 ctl = __rdmsr(MSR_IA32_DEBUGCTLMSR);
@@ -118,10 +118,10 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. After a drain, these are the driver's or the tracer's
- * own records that were stored late. If there was no drain, either the handlers of an NMI were
- * skipped (microcode update) although the NMI had to drain, or something else had set TR.
- * Context: as ds_bts_on(); not instrumented.
+ * Discard the records in the buffer. After a drain, these are own records that the CPU stored
+ * after BTS went off. Without a drain, they are there because an NMI that had to drain skipped
+ * its handlers (microcode update), or because something else had set TR.
+ * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -146,7 +146,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
  *
  * Call this after everything else, and only from code in .text..ds.
  *
- * Context: As ds_bts_off(), after it.
+ * Context: As ds_bts_off(), which has returned true.
  */
 __ds_text void ds_bts_on(void)
 {
@@ -156,13 +156,13 @@ __ds_text void ds_bts_on(void)
 
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
-		/* Pairs with ds_bts_crash(): this CPU's records are written. */
+		/* Pairs with ds_bts_crash(): this CPU has delivered its records. */
 		smp_store_release(&c->crash, false);
 	}
 	ctl = c->ctl;
 	if (c->ds)
 		ds_discard(c);
-	/* The index must be reset before an NMI may look at it. */
+	/* Reset the index before an NMI may use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
@@ -174,9 +174,9 @@ __ds_text void ds_bts_on(void)
 }
 
 /*
- * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS
- * off yet. This function is not in .text..ds, because it usually leaves BTS on, and records
- * of that section are left out only at the ends of a batch.
+ * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS off
+ * yet. This function is not in .text..ds, because it usually leaves BTS on. Its records are
+ * then in the middle of a batch, where records of that section would not be left out.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -193,7 +193,7 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * End an NMI that returns to @ip, or that starts again because another NMI came meanwhile.
+ * End an NMI that returns to @ip, or that starts again because another NMI came while it ran.
  * Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
@@ -210,7 +210,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  * ds_run - drain this CPU, and call a job's function while BTS is off
  * @data: a struct ds_job
  *
- * Does nothing during another drain. May be called by an IPI.
+ * Does nothing during another drain. An IPI may call this function.
  *
  * Context: Interrupts off; up to NMI.
  */
@@ -226,7 +226,7 @@ __ds_text void ds_run(void *data)
 	ds_bts_resume();
 }
 
-/* Context: this CPU, interrupts off. */
+/* Unmask the PMI. Return: false if it was not masked. Context: this CPU, interrupts off. */
 static bool ds_unmask_pmi(void)
 {
 	if (!(apic_read(APIC_LVTPC) & APIC_LVT_MASKED))
@@ -236,10 +236,10 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * If the index has reached the threshold, a PMI is pending, unless it arrived during this
- * drain: see ds_bts_nmi(). If the buffer is full and the PMI masked, the PMI was lost and
- * no other can come, so unmask it. In an NMI, a masked PMI is not always lost: if it was
- * delivered during the NMI, it comes when the NMI ends.
+ * Note that the index has reached the threshold. The PMI for it is still to come, unless it
+ * came during this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the
+ * PMI was lost and no further PMI can come, so unmask it. In an NMI, a masked PMI need not be
+ * lost, because a PMI that is delivered during the NMI comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -263,7 +263,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* The records of a PMI that came during the drain are drained now. */
+	/* If a PMI came during the drain, its records are drained now. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -277,8 +277,9 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over the records and empty the buffer. @ip is the interrupted address in an NMI,
- * otherwise DS_NOWHERE. The time is bounded by the size of the buffer. Context: @busy set.
+ * Hand over the records and empty the buffer. In an NMI, @ip is the interrupted address.
+ * Otherwise, @ip is DS_NOWHERE. The size of the buffer bounds the run time. Context: @busy is
+ * set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -286,7 +287,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* BTS may also be off because the NMI interrupted code that switches BTS. */
+	/* If the NMI interrupted code that switches BTS, BTS may be off for that reason. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -302,7 +303,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
-	/* Losing records is better than making no progress. */
+	/* Stop, because it is better to lose records than to make no progress. */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
 		pr_warn("CPU %d: interrupts without records, recording stops there\n",
@@ -326,7 +327,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* A flush keeps the counts, because the client may not count batches yet. */
+	/* A flush keeps the counts, because the client may not be ready to count them yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -339,7 +340,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
  *
  * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
  *
- * Context: As ds_bts_drain(), after it; not NMI. Calls the client's turn().
+ * Context: As ds_bts_drain(), after that call; not NMI. Calls the client's turn().
  */
 void ds_bts_ask(struct task_struct *task)
 {
@@ -361,13 +362,14 @@ void ds_bts_ask(struct task_struct *task)
 }
 
 /*
- * Handle the PMI, one of several sources of NMIs. A CPU raises the PMI only while it stores
- * branches, for this driver or because something else has set TR. Usually the PMI drains.
- * But a drain outside the NMI may take the records of the PMI. If the PMI comes first, this
- * function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If the drain is first, it
- * sets @pmi to DS_PMI_DUE, and this function clears @pmi. If no drain is running, the
- * branches of an NMI from another source may have reached the threshold. Drain them here,
- * because perf may unmask the PMI too late.
+ * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
+ * stores branches, for this driver or because something else has set TR. Usually the NMI of the
+ * PMI drains. But a drain outside of this NMI may take the records for which the PMI was
+ * raised. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the
+ * drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE,
+ * and this function clears @pmi. If no drain is running, the branches of an NMI from another
+ * source may have reached the threshold. Drain here, because the PMI of these branches is lost
+ * if perf unmasks PMIs too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -399,16 +401,17 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* A try fails if an NMI from another source comes, or if a record is wrong (AAJ122). */
+/* One try may fail because an NMI from another source comes or a record is wrong (AAJ122). */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches of a loop. The buffer has room for two such loops. */
+/* The maximum number of branches of a loop. The buffer has room for the branches of two loops. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
 
 /*
- * Take a known branch @branches times, or until a PMI comes. Only an NMI adds other
- * branches. Return: true if the buffer holds exactly one record, that of the known branch.
+ * Take a known branch @branches times, or until a PMI comes. Only NMIs take other branches
+ * while BTS is on. Return: true if the buffer contains exactly one record, that of the known
+ * branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {
@@ -439,7 +442,7 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 
 /*
  * Discard the probe's records. After TR is cleared, the CPU may store a record late, or may
- * still store the next branches. So take some branches before the records are discarded.
+ * still store the next branches. So take some branches first.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -451,7 +454,7 @@ static void ds_settle(struct ds_bts_cpu *c)
 	ds_empty(c);
 }
 
-/* A known branch must store exactly one record, and the threshold must raise a PMI. */
+/* Test that a known branch stores exactly one record, and that the threshold raises a PMI. */
 static enum ds_fault ds_try(struct ds_bts_cpu *c)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
@@ -471,7 +474,7 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * ds_probe - test this CPU's BTS
  * @c: the CPU's state
  *
- * Context: This CPU, online and busy; the NMI handler is registered.
+ * Context: This CPU, which is online; @busy is set and the NMI handler is registered.
  * Return: DS_FAULT_*. On DS_FAULT_NONE the driver uses BTS until ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
@@ -496,7 +499,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* An NMI must handle the probe like a drain of a CPU that stores branches. */
+	/* An NMI must treat the probe like a drain of a CPU that stores branches. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
@@ -515,10 +518,10 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * ds_put_back - give this CPU's BTS back to perf as it was
  * @c: the CPU's state
  *
- * Clears TR even if something else, for example a hypervisor, has set it again, because the
+ * Clears TR even if something else, for example a hypervisor, has set TR again, because the
  * buffer may be freed after this.
  *
- * Context: This CPU, busy.
+ * Context: This CPU; @busy is set.
  */
 void ds_put_back(struct ds_bts_cpu *c)
 {

@@ -35,7 +35,7 @@ struct ds_test_cpu {
 
 static DEFINE_PER_CPU(struct ds_test_cpu, ds_test_cpu);
 
-/* What the client records of each task (DS_BTS_*). */
+/* The return value (DS_BTS_*) of the client's turn() for each task. */
 static unsigned int ds_test_mode;
 
 static void ds_test_records(const struct ds_bts_batch *batch)
@@ -111,7 +111,7 @@ static void ds_test_exit(struct kunit *test)
 	unregister_nmi_handler(NMI_UNKNOWN, "bts_kunit");
 }
 
-/* Take at least @nr branches, in assembly because a compiler may unroll a loop in C. */
+/* Take at least @nr branches. The loop is in assembly, because compilers may unroll a C loop. */
 static noinline void ds_test_branches(unsigned long nr)
 {
 	asm volatile("1: dec %0\n\t"
@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* A PMI is expected after its records are drained, unless the PMI came first. */
+/* The driver expects a PMI after its records are drained, unless the PMI has already come. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -132,7 +132,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If the buffer is full and the PMI masked, the PMI was lost, and a drain unmasks it. */
+/* If the buffer is full and the PMI is masked, the PMI was lost, so a drain unmasks it. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -156,8 +156,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * If the records of a PMI are drained before the PMI comes, the branches of its NMI must not
- * raise the next interrupt. So the NMI switches BTS off, and drains.
+ * If the records of a PMI are drained before the PMI comes, the branches of the PMI's NMI must
+ * not raise the next interrupt. So this NMI switches BTS off and drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -206,7 +206,7 @@ static void ds_test_nmi_other(struct kunit *test)
 	ds_test_branches(threshold);
 	ds_bts_nmi(NMI_LOCAL, &regs);
 	found = t->records - found;
-	/* The PMI that the drain expects does not come. */
+	/* The PMI that the drain expects does not come, because it is masked. */
 	this_cpu_write(ds_bts_cpu.pmi, DS_PMI_NONE);
 	apic_write(APIC_LVTPC, lvtpc);
 	local_irq_restore(flags);
@@ -216,7 +216,7 @@ static void ds_test_nmi_other(struct kunit *test)
 }
 
 /*
- * After a crash, something else sets TR, for example a hypervisor. The PMI switches BTS
+ * After a crash, something else sets TR, for example a hypervisor. The next PMI switches BTS
  * off. The driver does not claim a later NMI from another source.
  */
 static void ds_test_nmi_foreign(struct kunit *test)
@@ -264,7 +264,7 @@ static void ds_test_claim(struct kunit *test)
 		KUNIT_EXPECT_GT(test, per_cpu(ds_test_cpu, cpu).records, 0);
 }
 
-/* Keep this CPU in a drain. @over is set to false now, and to true when the crash is over. */
+/* Set @over to false, and keep this CPU in a drain until the test sets @over to true. */
 static void ds_test_hold(void *over)
 {
 	ds_bts_off();
@@ -274,7 +274,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms for all CPUs together. Two CPUs are in a drain and do not respond. */
+/* A crash waits 10 ms in total. Here, two CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;

@@ -2,7 +2,7 @@
 #ifndef _DS_INTERNAL_H
 #define _DS_INTERNAL_H
 
-/* Shared by the files of the BTS driver: ds_records.c, ds_cpu.c and ds.c. */
+/* Declarations that the BTS driver's files share: ds_records.c, ds_cpu.c and ds.c. */
 
 #include <linux/percpu.h>
 #include <linux/static_call_types.h>
@@ -18,47 +18,47 @@
 /* No instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* The maximum number of own records at the entry of an NMI that drains, or at its exit. */
+/* The maximum number of records that an NMI stores before its drain, or after its drain. */
 #define DS_NMI_RECORDS	512U
 
-/* Recording stops after this many PMIs in a row that found only own records. */
+/* Recording stops after this many consecutive PMIs that found no records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain uses the buffer. An NMI that interrupts a drain does not touch the buffer. */
+/* The drain that uses the buffer. An NMI that interrupts a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
-	DS_BUSY,	/* from ds_bts_off() to ds_bts_on() */
-	DS_BUSY_NMI,	/* the NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
+	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
+	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The PMI that belongs to a drain. The drain and the PMI may come in either order. */
+/* The state of a PMI whose records are drained outside of its NMI. */
 enum ds_pmi {
 	DS_PMI_NONE,
-	DS_PMI_DUE,	/* the PMI is still to come, though its records are drained */
+	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
 	DS_PMI_SEEN,	/* the PMI came while a drain outside the NMI used the buffer */
 };
 
 /**
- * struct ds_bts_cpu - a CPU's BTS, private to that CPU and its NMIs
- * @ds:		the DS area, while the driver uses BTS on this CPU
+ * struct ds_bts_cpu - the state of BTS on a CPU
+ * @ds:		the DS area; NULL unless the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
- * @debugctl:	DEBUGCTL before BTS last went off
- * @end:	the index when BTS went off; records after this index were stored late
+ * @debugctl:	the value of DEBUGCTL just before BTS last went off
+ * @end:	the index when BTS last went off; records after this index were stored later
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
- * @pmi:	the state of the PMI that belongs to a drain
- * @interrupted: an NMI came just before BTS went off
- * @crash:	a CPU that crashes has requested the records. Set by that CPU
- * @crash_nmi:	the NMI of that request has not come yet. Set by that CPU
- * @idle_pmis:	number of PMIs in a row that found only own records. From DS_IDLE_PMIS on,
- *		nothing is recorded until the next ds_bts_update_all()
- * @strays:	number of own records, not yet reported, that were stored during the probe or
- *		after BTS went off
- * @discarded:	number of records, not yet reported, that were in the buffer when BTS went
- *		on, and were discarded
+ * @pmi:	the state of a PMI whose records are drained outside of its NMI
+ * @interrupted: an NMI has interrupted code in .text..ds since the drain began
+ * @crash:	set by a CPU that crashes, to request the records of this CPU
+ * @crash_nmi:	set by a CPU that crashes; cleared when the NMI of its request comes
+ * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When it reaches
+ *		DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
+ * @strays:	number of own records that were stored during the probe or after BTS went off,
+ *		and are not reported yet
+ * @discarded:	number of records that were discarded because they were in the buffer when BTS
+ *		went on, and are not reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
- * @threshold:	perf's interrupt threshold, restored when BTS is given back
+ * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back
  */
 struct ds_bts_cpu {
 	struct debug_store	*ds;
@@ -82,7 +82,7 @@ struct ds_bts_cpu {
 /**
  * struct ds_job - a drain by ds_run()
  * @cause:	why the buffer is drained
- * @then:	called after the drain, before BTS goes on again; may be NULL
+ * @then:	function to call after the drain and before BTS goes on again; may be NULL
  */
 struct ds_job {
 	enum ds_drain_cause	cause;
@@ -91,7 +91,7 @@ struct ds_job {
 
 extern char __return_thunk_start[], __return_thunk_end[];
 
-/* The client's functions, while BTS is claimed. */
+/* The functions of the client that has claimed BTS. */
 DECLARE_STATIC_CALL(ds_client_records, *((struct ds_bts_ops *)NULL)->records);
 DECLARE_STATIC_CALL(ds_client_turn, *((struct ds_bts_ops *)NULL)->turn);
 DECLARE_STATIC_CALL(ds_client_pending, *((struct ds_bts_ops *)NULL)->pending);

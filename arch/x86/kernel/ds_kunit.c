@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the BTS driver: ds_records.c, and how ds_cpu.c handles records
+ * KUnit tests of the BTS driver: ds_records.c, and the handling of records in ds_cpu.c
  *
  * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
  * kernel space, so its addresses contain its number. Some tests store records of other kinds
@@ -15,13 +15,13 @@
 
 #include "ds_internal.h"
 
-/* Differs from the number of slots in perf's buffer. */
+/* The number of slots differs from that of perf's buffer. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL
 #define DS_TEST_USER	0x401000UL
 
-/* The interrupted instruction, the entry of NMIs, and the entry of another interrupt. */
+/* Addresses of the interrupted instruction, the NMI entry, and the entry of another interrupt. */
 #define DS_TEST_IP	(DS_TEST_KERNEL + 0x100)
 #define DS_TEST_ENTRY	((unsigned long)asm_exc_nmi)
 #define DS_TEST_OTHER	(DS_TEST_KERNEL + 0x200)
@@ -49,7 +49,7 @@ static int ds_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Start with an empty buffer, which is larger than its slots by @rest bytes. */
+/* Start with an empty buffer that has @slots slots and @rest more bytes. */
 static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int rest)
 {
 	u64 base = (unsigned long)t->slot;
@@ -68,7 +68,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->stored = 0;
 }
 
-/* Store a record like the hardware, which wraps when full or, if @lazy, one record later. */
+/* Store a record. A circular buffer wraps when it is full or, if @lazy, one record later. */
 static void ds_test_store(struct ds_test *t, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -97,7 +97,7 @@ static u64 ds_test_place(void)
 	return (unsigned long)__ds_text_start;
 }
 
-/* Store a record that enters the section, or one that leaves it. */
+/* Store a record that enters the section .text..ds. */
 static void ds_test_enter(struct ds_test *t)
 {
 	ds_test_store(t, DS_TEST_KERNEL + 1, ds_test_place());
@@ -108,7 +108,7 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
-/* Drain the buffer; @late records are stored after BTS is off. */
+/* Drain the buffer, with @late records that are stored after BTS is off. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
 	t->cpu.end = t->ds.bts_index;
@@ -208,7 +208,7 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 		ds_test_expect(test, nr - size + 1, size - 1);
 }
 
-/* The driver notices that a circular buffer has wrapped, also if the hardware is lazy. */
+/* The driver notices that a circular buffer has wrapped, even if the hardware wraps lazily. */
 static void ds_test_wrap(struct kunit *test)
 {
 	static const unsigned int slots[] = { 2, 3, 100, DS_TEST_SLOTS - 1 };
@@ -229,7 +229,7 @@ static void ds_test_wrap(struct kunit *test)
 	}
 }
 
-/* Records stored after BTS is off are left out. They may overwrite the oldest records. */
+/* Records stored after BTS is off are left out. These records may overwrite the oldest records. */
 static void ds_test_late(struct kunit *test)
 {
 	const unsigned int size = 20, late = 3;
@@ -256,7 +256,7 @@ static void ds_test_late(struct kunit *test)
 	}
 }
 
-/* Own records at both ends, in either slice, are left out and counted. */
+/* Own records at both ends of a batch, in either slice, are left out and counted. */
 static void ds_test_wrap_own(struct kunit *test)
 {
 	const unsigned int size = 10;
@@ -273,7 +273,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two records at the start and one at the end are own. A wrap drops one. */
+		/* Two records at the start and one at the end are own. A wrap drops one record. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -284,7 +284,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* Own records have an address in the section, and are at the ends of a batch. */
+/* Own records are at the ends of a batch and have an address in the section. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -310,7 +310,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 2);
 }
 
-/* Ensures that each kernel has a return thunk. */
+/* This function ensures that each kernel has a return thunk. */
 static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
@@ -328,7 +328,7 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 2, 5);
 
-	/* Other code uses the return thunk, too. */
+	/* If other code uses the return thunk, the branch of the thunk is not own. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_store(t, thunk, DS_TEST_KERNEL);
 	ds_test_drain(t);
@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The last branch to the entry point counts, if it is among the last 512 records. */
+	/* The NMI's entry begins with the last branch to the entry point, within 512 records. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -382,7 +382,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The NMI's entry has a wrong origin. An earlier interrupt has the origin of the NMI. */
+/* The branch to the NMI entry has a wrong origin. An earlier branch has the right origin. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -402,7 +402,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when the NMI came, the NMI's entry was not stored. All records are shown. */
+/* If BTS was off when the NMI came, its entry was not stored, so all records are delivered. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* The NMI's entry is the last one. With FRED, other events have the same entry points. */
+/* The last branch to an entry point is the NMI's. With FRED, other events share entry points. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -440,7 +440,7 @@ static void ds_test_nmi_entries(struct kunit *test)
 	}
 }
 
-/* If the NMI's entry is not found, all records are shown. */
+/* If the NMI's entry is not found, all records are delivered. */
 static void ds_test_nmi_no_entry(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -456,7 +456,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, the batch may begin and end with crossings of NMIs, or without them. */
+/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or may lack them. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -503,7 +503,10 @@ static void ds_test_nmi_head(struct kunit *test)
 	}
 }
 
-/* If an NMI comes in the section after BTS is on, the branch out of the section follows. */
+/*
+ * If an NMI interrupts the section after BTS is on, the branch out of the section is stored
+ * after the branches of the NMI's exit.
+ */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -539,7 +542,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* A full buffer may lack the entry of the NMI, so it is not searched for the entry. */
+/* A full buffer may lack the NMI's entry, so the buffer is not searched for the entry. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -554,7 +557,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* All branches that found no room were own. */
+	/* All branches for which the buffer had no room were own. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);
@@ -617,7 +620,7 @@ static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned i
 	ds_hand_over(c, DS_DRAIN_INTERRUPT, DS_TEST_IP);
 }
 
-/* Recording stops after too many interrupts in a row that found only own records. */
+/* Recording stops after too many consecutive interrupts that found only own records. */
 static void ds_test_stop(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

@@ -9,24 +9,23 @@
  *	 | slice[1]            | x | slice[0]                  |
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
- * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts
- * as wrapped, and record x, the oldest one, is dropped, so that each reported wrap is a loss.
- * A batch ends at the index when BTS went off (@end). Records after @end are the driver's or
- * the tracer's own.
+ * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts as
+ * wrapped, and record x, which is the oldest record, is dropped, so that each reported wrap is
+ * a loss. A batch ends at @end, the index when BTS went off. Records after @end are own
+ * records, of branches that the driver or the tracer took.
  *
  * All code of the driver and the tracer that runs while BTS is on is in one section, so own
- * records are found by their addresses. At the beginning of a batch, own records leave the
- * section; at the end of a batch, they enter the section. If an own record leads to a return
- * thunk, the branch of the thunk counts as own, too.
+ * records are found by their addresses. Own records at the beginning of a batch leave the
+ * section, and own records at the end of a batch enter the section. If an own record leads to a
+ * return thunk, the branch of the thunk counts as own, too.
  *
- * If an NMI drains, its entry and its exit count as own, too, with at most DS_NMI_RECORDS
- * records each. The entry begins with the last branch to the kernel's NMI entry point. The
- * exit ends with the branch back to the interrupted instruction. If the beginning of the
- * entry, or the end of the exit, is not found, the records are delivered and counted as
- * unsure. The origin of the branch to the entry point is not checked, because the origin may
- * be wrong (AAJ122).
- * A full buffer is not searched for the entry, because the NMI may have begun after the last
- * record was stored.
+ * If an NMI drains, the records of its entry and of its exit count as own, too. Each of the two
+ * has at most DS_NMI_RECORDS records. The entry begins with the last branch to the kernel's NMI
+ * entry point. The exit ends with the branch back to the interrupted instruction. If the start
+ * of the entry or the end of the exit is not found, the searched records are delivered and
+ * counted as unsure. The origin of the branch to the entry point is not checked, because the
+ * origin may be wrong (AAJ122). A full buffer is not searched for the entry, because the NMI
+ * may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -64,7 +63,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* The index may be at the maximum, if the CPU wraps only when it stores the next record. */
+/* If the CPU wraps only when it stores the next record, the index may be at the maximum. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -107,7 +106,7 @@ bool ds_has_records(const struct debug_store *ds)
 /**
  * ds_slice - find the records that a CPU has stored
  * @c:		the CPU's state; BTS is off
- * @batch:	the batch; its slices, and @wrapped or @full, are set here
+ * @batch:	the batch, whose slices, @wrapped and @full are set here
  */
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
@@ -128,7 +127,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* Late records may also have wrapped to the start of the buffer. */
+	/* Records that were stored after BTS went off may also have wrapped. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
@@ -148,13 +147,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* Return the maximum number of records of an NMI's entry or exit. With BTS_OFF_OS it is 1. */
+/* Return the maximum number of records of an NMI's entry or exit: 1 with BTS_OFF_OS. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Return how many records at the start of a batch belong to the exit of the last drain. */
+/* Return the number of own records at the start of a batch, which follow the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -180,7 +179,7 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 
 /*
  * NMIs that interrupt a KVM guest have their own entry points. With FRED, NMIs share their
- * entry points with all other events. The last branch to an entry point is that of the NMI,
+ * entry points with all other events. The last branch to an entry point belongs to the NMI,
  * because only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
  */
 static bool ds_is_nmi_entry(u64 addr)
@@ -199,14 +198,14 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Return the index of the first record of the draining NMI's entry, or @nr. */
+/* Return the index of the first record of the draining NMI's entry, or @nr if it is not found. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* The entry was not stored, because something (a VM exit?) had switched BTS off. */
+	/* If something (a VM exit?) had switched BTS off, the entry was not stored. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
@@ -217,7 +216,10 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	return nr;
 }
 
-/* Return where the own records at the end begin. An NMI may have interrupted the section. */
+/*
+ * Return the index of the first own record at the end of a batch. If an NMI has interrupted the
+ * section, the NMI's records may be between own records.
+ */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
 {
@@ -238,10 +240,10 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
 /**
  * ds_cut_own - leave own records out of a batch
  * @batch:	the batch; @own and @unsure are increased
- * @c:		the CPU's state, which shows how the last drain ended and how this one began
- * @nmi:	this drain is in an NMI, which has switched BTS off at its entry
+ * @c:		the CPU's state, which shows how the last drain ended and how this drain began
+ * @nmi:	this drain is in an NMI that has switched BTS off at its entry
  *
- * Searches at most DS_NMI_RECORDS records for an NMI's entry, and for its exit.
+ * Searches at most DS_NMI_RECORDS records for an NMI's entry, and as many for an NMI's exit.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {
@@ -280,11 +282,11 @@ unsigned int ds_cpl_trait(const struct ds_bts_batch *batch)
 }
 
 /**
- * ds_ctl - return the bits of DEBUGCTL for a mode
+ * ds_ctl - return the bits to set in DEBUGCTL for a mode
  * @mode:	DS_BTS_*
  * @has_cpl:	the CPU has BTS_OFF_OS and BTS_OFF_USR (DS-CPL)
  *
- * Return: the bits; 0 if nothing is recorded.
+ * Return: the bits; 0 if @mode records nothing.
  */
 u64 ds_ctl(unsigned int mode, bool has_cpl)
 {
@@ -294,7 +296,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Otherwise both sides are stored, and the tracer filters. */
+	/* Without these bits, both sides are stored, and the tracer filters. */
 	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
 		if (!(mode & DS_BTS_KERNEL))
 			ctl |= DEBUGCTLMSR_BTS_OFF_OS;

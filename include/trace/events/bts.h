@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A task departs from a CPU and arrives at a CPU. The departures and arrivals of a task
- * alternate, even if the task changes its CPU. The task runs from an arrival to its next
- * departure.
- * Documentation/trace/bts-internals.rst describes the fields.
+ * These events show that a task departs from a CPU or arrives at a CPU. The departures and
+ * arrivals of a task alternate, even if the task changes its CPU. The task runs from an arrival
+ * to its next departure. Documentation/trace/bts-internals.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts
@@ -73,7 +72,7 @@ TRACE_EVENT(bts_arrives,
 	),
 
 	TP_fast_assign(
-		/* The row belongs to this task, which is not current yet. */
+		/* Use the PID of @p, because current is still the previous task. */
 		__entry->ent.pid	= p->pid;
 		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 		__entry->pid		= p->pid;
@@ -87,5 +86,5 @@ TRACE_EVENT(bts_arrives,
 
 #endif /* _TRACE_BTS_H */
 
-/* This part must be outside protection */
+/* This part must be outside of the include guard. */
 #include <trace/define_trace.h>

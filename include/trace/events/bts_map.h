@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A task has made, moved or grown an executable mapping, or has made a mapping executable.
- * The symbols of the mapped file name the functions at the mapped addresses. Where two
- * mappings overlap, the later one applies. See Documentation/trace/bts-internals.rst.
+ * This event shows that a task has made, moved or grown an executable mapping, or has made a
+ * mapping executable. The symbols of the mapped file name the functions at the mapped
+ * addresses. If two mappings overlap, the later mapping applies. See
+ * Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts
@@ -60,5 +61,5 @@ TRACE_EVENT(bts_map,
 
 #endif /* _TRACE_BTS_MAP_H */
 
-/* This part must be outside protection */
+/* This part must be outside of the include guard. */
 #include <trace/define_trace.h>

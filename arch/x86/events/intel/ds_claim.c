@@ -2,9 +2,9 @@
 /*
  * Lend the Branch Trace Store (BTS) to a driver outside of perf
  *
- * BTS and PEBS share the Debug Store, which perf owns: ds.c in this folder maps the buffers
- * into the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half to the
- * driver in arch/x86/kernel/ds.c.
+ * BTS and PEBS share the Debug Store, which perf owns. In this folder, ds.c maps the buffers
+ * into the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half of the Debug
+ * Store to the driver in arch/x86/kernel/ds.c.
  */
 
 #include <linux/cpufeature.h>
@@ -19,13 +19,13 @@
  * intel_ds_has_bts - report whether there is a Branch Trace Store to claim
  *
  * Context: Any, once the PMU is initialized.
- * Return: true if there is one with 64-bit records.
+ * Return: true if there is a BTS with 64-bit records.
  */
 bool intel_ds_has_bts(void)
 {
 	/*
-	 * If perf does not drive the PMU, there is no DS area and no interrupt handler, but
-	 * bts_init() may still set x86_pmu.bts.
+	 * If perf does not drive the PMU, the DS area and the interrupt handler are missing,
+	 * but bts_init() may still set x86_pmu.bts.
 	 */
 	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
 }
@@ -33,10 +33,10 @@ bool intel_ds_has_bts(void)
 /**
  * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
- * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and perf
- * refuses events that use BTS, LBR or, on some CPUs, Intel PT. perf sets DS_AREA on every
- * CPU, now or when the CPU comes online. PEBS and the counters keep working, and perf's PMI
- * handler keeps unmasking the PMI. The caller must not claim again before the release.
+ * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and perf refuses
+ * events that use BTS, LBR or, on some CPUs, Intel PT. On every CPU, perf sets DS_AREA, now or
+ * when the CPU comes online. PEBS and the counters keep working, and perf's PMI handler keeps
+ * unmasking the PMI. The caller must not claim BTS again before the release.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, without lbr_pt_coexist, Intel PT; -ENODEV if

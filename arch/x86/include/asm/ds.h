@@ -16,9 +16,9 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * The interface of the Branch Trace Store (BTS) driver for the bts tracer (the client) and
- * for exc_nmi(). The head of arch/x86/kernel/ds_cpu.c explains how the driver works and
- * which contexts may run concurrently.
+ * The bts tracer, which is the driver's client, and exc_nmi() use this interface of the Branch
+ * Trace Store (BTS) driver. The comment at the top of arch/x86/kernel/ds_cpu.c explains how the
+ * driver works and which contexts may run concurrently.
  */
 
 /**
@@ -26,9 +26,9 @@ extern char __ds_text_start[], __ds_text_end[];
  * @from:	linear address of the branch; for an interrupt or exception, of the
  *		interrupted instruction
  * @to:		linear address of the target
- * @flags:	bit 4 means "predicted" on NetBurst; do not rely on it
+ * @flags:	bit 4 means "predicted" on NetBurst; do not rely on this bit
  *
- * SDM vol. 3, "DS Save Area", 64-bit format of a BTS record.
+ * SDM vol. 3, "DS Save Area", describes this 64-bit format of a BTS record.
  */
 struct ds_bts_record {
 	u64	from;
@@ -37,11 +37,11 @@ struct ds_bts_record {
 };
 
 /*
- * What a CPU records. A branch between user space and the kernel (a crossing) belongs to
- * both sides. By default the hardware stores both sides and the tracer filters. To save
- * time, DS_BTS_CPL_FILTER makes the hardware leave out the unwanted side, with BTS_OFF_OS
- * or BTS_OFF_USR. Then the crossings in one direction are not stored either. Which
- * direction that is depends on the CPU.
+ * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
+ * belongs to both sides. By default the hardware stores the branches of both sides, and the
+ * tracer leaves out those of the unwanted side. DS_BTS_CPL_FILTER saves time: BTS_OFF_OS or
+ * BTS_OFF_USR makes the hardware leave out the unwanted side. In this mode, the hardware also
+ * leaves out the crossings in one direction, which depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -52,22 +52,22 @@ struct ds_bts_record {
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
- * Limits of the threshold, the number of records per interrupt. The maximum leaves room in
- * perf's buffer of 2730 records, because branches arrive until BTS is off. An NMI takes
- * about a dozen branches after ds_bts_nmi_leave() on any kernel, because no sanitizer
- * instruments the end of exc_nmi() or assembly code. The minimum is several times as many,
- * so that the end of one interrupt cannot raise the next.
+ * Limits of the threshold, which is the number of records per interrupt. The maximum leaves
+ * room in perf's buffer of 2730 records for the branches that the CPU takes until BTS is off.
+ * After ds_bts_nmi_leave(), an NMI takes about a dozen branches on any kernel, because
+ * sanitizers instrument neither the end of exc_nmi() nor assembly code. The minimum is several
+ * times as high, so that the end of one interrupt cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
 
-/* Why the hardware's buffer was drained, that is, read out and emptied. */
+/* The causes of a drain, which reads out and empties the hardware's buffer. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU leaves: offline, suspend, reboot, release */
+	DS_DRAIN_OFFLINE,	/* the CPU stops using BTS: offline, suspend, reboot, release */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
@@ -84,17 +84,17 @@ struct ds_bts_slice {
  *		has records only if the buffer has wrapped
  * @own:	number of records left out because the driver or the tracer took the branch
  * @discarded:	number of discarded records, which were in the buffer when BTS went on
- * @unsure:	number of records that may be own, because the first record of an NMI's
- *		entry, or the last record of its exit, was not found
+ * @unsure:	number of records that may be own, because the start of an NMI's entry or the
+ *		end of its exit was not found
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped,
  *		or perf has reset the index
  * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL,
  *		so later branches were not stored
- * @stopped:	recording stops on this CPU, because too many interrupts in a row found
- *		only own records
- * @dead:	this CPU's BTS does not work and is not used. Set only in the batch of a flush
+ * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only
+ *		own records
+ * @dead:	this CPU's BTS does not work and is not used; set only in the batch of a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -117,18 +117,19 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * The section for code of the driver and the tracer that runs while BTS is on. Such code
- * switches BTS off first and on last. A record that begins or ends in this section is own
- * (not of the traced code). The section must not be probed, traced or sanitized. Interrupts
- * must stay off from before the section is entered until after it is left. objtool checks
- * that this code calls other code only between ds_bts_pause() and ds_bts_resume().
+ * This section contains the code of the driver and the tracer that runs while BTS is on. Its
+ * functions switch BTS off before anything else and on after everything else. A record that
+ * begins or ends in this section is own, because the traced code did not take the branch. The
+ * section must not be probed, traced or sanitized. Interrupts must be off before the section is
+ * entered, and must stay off until it is left. For code in this section, objtool checks that it
+ * calls other code only between ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Like ds_bts_off(). Until ds_bts_resume() any code may be called. */
+/* Like ds_bts_off(), but any code may be called until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -137,7 +138,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Like ds_bts_on(). */
+/* Like ds_bts_on(), after ds_bts_pause(). */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -148,13 +149,13 @@ void ds_bts_drain(enum ds_drain_cause cause);
 void ds_bts_ask(struct task_struct *task);
 
 /**
- * struct ds_bts_ops - the functions of the client, for which the driver records
+ * struct ds_bts_ops - the functions of the client that receives the driver's records
  * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
  *		interrupts off, in any context up to NMI, while the CPU records nothing.
  *		Calls on one CPU never nest
- * @turn:	return what this CPU must record (DS_BTS_*) of the current or next task.
- *		Called with interrupts off, not from NMI, after the last record of the old
- *		mode and before the first record of the new mode
+ * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
+ *		switch, of the next task. Called with interrupts off, not from NMI, after the
+ *		last record of the old mode and before the first record of the new mode
  * @pending:	return whether a flush must call @records even if the CPU records nothing.
  *		Called with preemption off
  */
@@ -164,16 +165,16 @@ struct ds_bts_ops {
 	bool		(*pending)(int cpu);
 };
 
-/* Why a CPU's BTS is not used. */
+/* Reasons why a CPU's BTS is not used. */
 enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
-	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the bits */
-	DS_FAULT_NO_RECORD,	/* a known branch does not store exactly one correct record */
-	DS_FAULT_NO_INTERRUPT,	/* the index passes the threshold without a PMI */
+	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the driver's bits */
+	DS_FAULT_NO_RECORD,	/* a test branch did not store exactly one correct record */
+	DS_FAULT_NO_INTERRUPT,	/* the index passed the threshold without a PMI */
 };
 
-/* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
+/* The SDM leaves this behaviour open. The driver finds out how each CPU behaves. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
 #define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record at the threshold */
 #define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL before a branch */
@@ -198,9 +199,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. BTS goes off before the NMI's handlers run if the NMI must
- * drain, if it interrupts a drain, or if a PMI is due whose records are drained already.
- * With BTS on, the handlers might take enough branches to raise the next interrupt.
+ * Call this when an NMI begins. It switches BTS off before the NMI's handlers run if the NMI
+ * must drain, if the NMI interrupts a drain, or if a PMI is still to come whose records are
+ * already drained. Otherwise, the branches of the handlers might raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
@@ -208,7 +209,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* Call this when the NMI from @ip ends. BTS goes on again if it went off for a drain. */
+/* Call this when an NMI that interrupted @ip ends. If the NMI has drained, BTS goes on again. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
