@@ -22,7 +22,7 @@ unsigned int trace_rows(struct trace_iterator *iter)
 }
 
 /**
- * trace_next_row - go to the next row of the current entry
+ * trace_next_row - advance to the next row of the current entry
  * @iter: the iterator, which has printed or skipped a row
  *
  * Called with trace_event_read_lock() held.

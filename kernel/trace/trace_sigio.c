@@ -2,11 +2,11 @@
 /*
  * Send SIGIO to readers of trace_pipe and trace_pipe_raw (O_ASYNC, F_SETOWN, F_SETSIG)
  *
- * A signal is sent when poll() would find something to read, given buffer_percent. A signal
- * is also sent when a snapshot swaps the buffers, although there may be nothing to read. The
- * next signal is sent only after the reader has read: at once if the ring buffer still has
- * entries, otherwise when new entries come. So a reader that does not read is not flooded
- * with signals, even if each signal adds to the trace.
+ * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
+ * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
+ * The next signal is sent only after the reader has read. It is sent at once if the ring buffer
+ * still has enough entries, or else when new entries come. So a reader that does not read is
+ * not flooded with signals, even if each signal adds to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -18,8 +18,8 @@
  *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the
  *	  iterator's pointer to the structure.
  *	- Readers and trace_sigio_wake() write @sent. If a reader clears @sent while
- *	  trace_sigio_wake() sends a signal, the reader gets one signal too many, not one
- *	  too few.
+ *	  trace_sigio_wake() sends a signal, the reader may get an extra signal, but never
+ *	  misses a signal.
  */
 
 #include <linux/fs.h>
@@ -33,12 +33,12 @@
 /**
  * struct trace_sigio - a reader that has requested SIGIO
  * @iter:	the reader's iterator
- * @buffer:	the ring buffer that was live when the reader last looked
- * @queue:	which processes get the signal
+ * @buffer:	the ring buffer that was live in the last trace_sigio_arm()
+ * @queue:	the processes that get the signal
  * @sent:	the signal has been sent, and the reader has not read since
  * @wait:	an entry in the wait queue on which poll() would sleep
  * @head:	the wait queue that contains @wait, or NULL
- * @table:	makes ring_buffer_poll_wait() add the entry
+ * @table:	the table with which ring_buffer_poll_wait() adds @wait to the wait queue
  */
 struct trace_sigio {
 	struct trace_iterator	*iter;
@@ -53,9 +53,10 @@ struct trace_sigio {
 static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
- * Report whether the reader has something to read. If not, and with a @table, the ring
- * buffer calls trace_sigio_wake() when an entry comes or a snapshot swaps the buffers. After
- * a swap the reader must look into the buffer that is live now.
+ * Report whether the reader has something to read. If the result is false and @table is not
+ * NULL, the ring buffer calls trace_sigio_wake() when an entry comes or a snapshot swaps the
+ * buffers. After a swap the result is true, because the reader must read the buffer that is
+ * live now.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -73,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* Called by the ring buffer's irq_work, like a wake-up from poll(); may be spurious. */
+/* The ring buffer's irq_work calls this like a wake-up from poll(). The call may be spurious. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {
@@ -109,7 +110,7 @@ static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 }
 
 /**
- * trace_sigio_arm - allow the next signal, because the reader has read or found nothing
+ * trace_sigio_arm - allow the next signal, because the reader has read or has found nothing
  * @iter: the reader's iterator
  *
  * Context: Process context.

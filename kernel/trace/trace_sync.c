@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Let tracers that record outside of the ring buffer bring it up to date
+ * Bring the ring buffer up to date if a tracer records outside of the ring buffer
  *
  * Nothing is done, and no lock is taken, unless a tracer with sync() is chosen.
  */
@@ -21,7 +21,7 @@ DEFINE_STATIC_KEY_FALSE(tracer_sync_key);
  */
 void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 {
-	/* current_trace is NULL until the trace array is set up. */
+	/* Until the trace array is set up, current_trace is NULL. */
 	struct tracer *tracer = READ_ONCE(tr->current_trace);
 
 	if (tracer && tracer->sync)
@@ -32,7 +32,7 @@ void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
  * tracer_sync_poll - call sync() if a reader that does not sleep finds too little to read
  * @iter:	the file's iterator
  * @nonblock:	the reader does not sleep in read()
- * @full:	the percentage of the ring buffer for which the reader waits
+ * @full:	the fill level of the ring buffer, in percent, for which the reader waits
  *
  * Context: process context.
  */

@@ -2,8 +2,8 @@
 /*
  * Branch tracer: make tasks wait for a slow reader, so that nothing is lost (bts-block)
  *
- * A traced task takes branches faster than its trace is read. If its records find no room
- * in the ring buffer, they are held in a backlog (hold.c), and the task waits at its next
+ * A traced task may take branches faster than its trace is read. If the task's records find no
+ * room in the ring buffer, they are held in a backlog (hold.c), and the task waits at its next
  * return to user mode, where it holds no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
@@ -12,15 +12,15 @@
  *	                  task waits <---- backlog empty: wake up
  *
  * A target that can wait does not return to user mode while any CPU holds branches of the
- * instance, whichever task took them. So no state is kept per task. Before a task waits, it
- * may take branches in the kernel, and other tasks may take branches until their next
+ * instance, whichever task took these branches. So no state is kept per task. Before a task
+ * waits, it may take branches in the kernel, and other tasks may take branches until their next
  * interrupt. All these branches wait in the backlog of their CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
  * may need any task of the system to make room. Branches of a task that cannot wait are
- * never held: see bts_can_wait(). In the kernel, a task does not wait, even if it could: its
- * branches are held while the backlog has room, and later ones are dropped and counted. A
- * waiting task can be killed, stopped, traced and frozen.
+ * never held: see bts_can_wait(). In the kernel, a task never waits. There, its branches are
+ * held while the backlog has room, and further branches are dropped and counted. A waiting task
+ * can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
@@ -32,10 +32,10 @@
  *	  NMI raises no interrupt, because in a debug kernel the branches of the interrupt
  *	  may raise the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
- *	  instance are woken: see bts_wake(). While entries are held, a worker drains the
- *	  CPUs repeatedly, for two reasons. No task is woken when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger. And a CPU that must write after another CPU
- *	  may have no other drain, because waiting tasks take no branches.
+ *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
+ *	  repeatedly, for two reasons. First, no task is woken when the ring buffer is resized,
+ *	  unpaused, or switched off by a trigger. Second, a CPU that must write after another
+ *	  CPU may have no other drain, because waiting tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -51,12 +51,12 @@
 /* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* If a task sleeps more often in one wait, its branches are no longer held: see bts_sleep(). */
+/* After this many sleeps in one wait, a task's branches are no longer held: see bts_sleep(). */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt itself does nothing, but its return to user mode reads TIF_NOTIFY_RESUME. */
+/* The interrupt does nothing itself, but the return from it checks TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -65,7 +65,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 	IRQ_WORK_INIT_HARD(bts_pass_by);
 
 /**
- * bts_check_task - make a task check whether it must wait, before it is in user mode
+ * bts_check_task - make a task check whether it must wait before it returns to user mode
  * @task: the current task of this CPU, or the next task
  *
  * Context: interrupts off, up to NMI.
@@ -87,7 +87,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether a CPU holds entries that the next drain may keep. Tasks wait for these. */
+/* Report whether any CPU holds entries that may still be held. Tasks wait for such entries. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -159,10 +159,11 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. When they are, the ring buffer has little room, so the
- * branches with which a task wakes up may be held. If they are so many that an interrupt
- * always drains them before the task checks again, the task would wait for them forever. So
- * after BTS_SLEEPS sleeps in one wait, the branches of this task are no longer held.
+ * Sleep until the backlogs are empty. When they become empty, the ring buffer has little room,
+ * so the branches that a task takes while it wakes up may be held. If these branches are so
+ * many that an interrupt always drains them before the task checks again, the task would wait
+ * for its own branches forever. So after BTS_SLEEPS sleeps in one wait, the branches of this
+ * task are no longer held.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -171,7 +172,9 @@ static void bts_sleep(unsigned int *sleeps)
 	schedule();
 }
 
-/* The task continues. First drain the last branches of its wake-up, so that they are not held. */
+/*
+ * Let the task continue. Drain the branches of its wake-up first, so that they are not held.
+ */
 static void bts_stop_sleeping(void)
 {
 	if (!trace_recursion_test(TRACE_BTS_WAIT_BIT))
@@ -200,7 +203,7 @@ void bts_block_task(void)
 					bts_sleep(&sleeps));
 		bts_count_wait(b, ktime_get_ns() - start);
 		if (ret) {
-			/* The task handles its signal first and then returns here. */
+			/* The task handles its signal first and then calls this function again. */
 			set_thread_flag(TIF_NOTIFY_RESUME);
 			break;
 		}
@@ -209,7 +212,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - handle a reader that opens, reads or closes a file and may make room
+ * bts_reader - handle a reader that opens, reads or closes a file, and so may make room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */
@@ -221,9 +224,9 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
 }
 
 /**
- * bts_set_blocking - make the tasks of an instance wait for a reader, or not
+ * bts_set_blocking - switch bts-block on or off for an instance
  * @b:	the instance, whose tracer is bts
- * @on:	make them wait
+ * @on:	make the instance's tasks wait for a reader
  *
  * With "overwrite" there is always room and no task would wait, so "overwrite" is off while
  * the instance blocks, and is restored afterwards.
@@ -247,12 +250,14 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		if (ret)
 			return ret;
 		static_branch_inc(&bts_block_key);
-		/* Pairs with bts_may_hold(). */
+		/* Pairs with bts_may_hold(): the backlogs are allocated. */
 		smp_store_release(&b->blocking, true);
 		return 0;
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/* "overwrite" cannot be set while blocking, so it need not be cleared here. */
+	/*
+	 * While @blocking was true, "overwrite" was never set, so do not clear it here.
+	 */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

@@ -3,28 +3,28 @@
  * Branch tracer: trace every taken branch of the chosen tasks, in user space and the kernel
  *
  * The trace has a row for each branch that a traced task took. The rows of a CPU are in the
- * order of the branches:
+ * order in which it took the branches:
  *
  *	prog-74  [001] d.Z..  3.141592: 0x401004 -> 0x401020
  *	prog-74  [001] d.Z..  3.141593: do_syscall_64+0x6f/0x140 -> ...
  *
- * The hardware writes records into a buffer of its CPU (asm/ds.h). When that buffer is
- * nearly full, or when the records are needed earlier, they are drained into ftrace's ring
- * buffer, each as one entry (struct bts_branch_entry):
+ * Each CPU writes records of its branches into its DS buffer (asm/ds.h). When this buffer is
+ * nearly full, or when its records are needed earlier, the records are drained into ftrace's
+ * ring buffer. Each record becomes one entry (struct bts_branch_entry):
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> driver -> bts_records()
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * filter.c decides which tasks and which branches are recorded. A probe of sched_switch
- * drains the records of the leaving task, so that each entry has the right PID, and turns
- * the hardware on or off for the next task. No state is kept per task. If no instance wants
- * either task, the probe only reads ftrace's verdict on the next task. With bts-cpl-filter,
- * the hardware does not store the unwanted side. With bts-circular, the hardware overwrites
- * old branches.
+ * The filters in filter.c decide which tasks and which branches are recorded. A probe of
+ * sched_switch drains the records of the leaving task, so that each entry has the right PID,
+ * and turns the hardware on or off for the next task. The tracer keeps no state per task. If no
+ * instance wants either of the two tasks, the probe only reads ftrace's decision (by its PID
+ * lists) on the next task. With bts-cpl-filter, the hardware does not store the unwanted side.
+ * With bts-circular, the hardware overwrites old branches.
  *
- * Each file calls only files below it:
+ * Each file calls only functions of files below it in this list:
  *
  *	bts.c		tasks, options, batches
  *	sync.c		brings the ring buffer up to date; start and stop
@@ -35,39 +35,42 @@
  *	loss.c		counters		event.c  pack.c  reader.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
- * Also, output.c prints entries, with unpack.c, and stats.c implements the tracefs files.
+ * In addition, output.c prints entries with the help of unpack.c, and stats.c implements the
+ * tracefs files.
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
- * bts_instance). The first instance claims the hardware, the last one releases it. A CPU
- * records everything that any instance wants to know about its task, and each record goes
- * to the instances that want that record.
+ * bts_instance). The first instance claims the hardware, and the last instance releases the
+ * hardware. A CPU records all branches of its task that any instance wants, and each record is
+ * delivered to the instances that want that record.
  *
- * The time and the context of a row are those of the drain, not of the branch.
+ * Each row shows the time and the context of the drain, not of the branch.
  *
  * Concurrency:
  *
- *	- bts_records() and bts_turn() run on the CPU whose records they handle, with
- *	  interrupts off; bts_records() also in NMI. The driver never nests bts_records() in
- *	  itself or in bts_turn(). So an instance's part of a CPU (struct bts_cpu) has one
- *	  writer at a time. Other CPUs use READ_ONCE() and may miss the latest batch.
- *	- bts_turn() stores in bts_cpu.mode what an instance records of a CPU's task. The
- *	  driver calls bts_turn() after it has handed over the earlier records, so the mode
- *	  in bts_records() is the mode in which the batch was recorded.
- *	- bts_instances is changed under trace_types_lock and read under RCU. In an NMI,
- *	  disabled interrupts act as the read lock. An instance that leaves the tracer is
+ *	- The functions bts_records() and bts_turn() run with interrupts off, on the CPU whose
+ *	  records they handle. In an NMI, only bts_records() runs. The driver never nests
+ *	  bts_records() in itself or in bts_turn(). So an instance's part of a CPU (struct
+ *	  bts_cpu) has one writer at a time. Other CPUs read it with READ_ONCE() and may miss
+ *	  the latest batch.
+ *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. The
+ *	  driver calls bts_turn() after it has handed over the earlier records, so bts_records()
+ *	  finds the mode in which its batch was recorded.
+ *	- The list bts_instances is changed under trace_types_lock and read under RCU. In an
+ *	  NMI, disabled interrupts act as the read lock. An instance that leaves the tracer is
  *	  removed from the list, and is reset or freed after a grace period.
- *	- bts_instance.tracing and the options are written under trace_types_lock and read
- *	  anywhere. After each such write, ds_bts_update_all() interrupts the CPUs, and
- *	  returns when each CPU uses the new value. A trigger may turn tracing on, and a
- *	  crash turns it off, in any context and without the lock: see sync.c.
+ *	- The options and bts_instance.tracing are written under trace_types_lock and read in
+ *	  any context. After each such write, ds_bts_update_all() interrupts the CPUs, and
+ *	  returns when each CPU uses the new value. Without the lock and in any context, a
+ *	  trigger may set bts_instance.tracing, and a crash clears it: see sync.c.
  *
- * Losses. Each branch that is not delivered is counted, and the trace gets an entry (struct
- * bts_lost_entry) as soon as there is room, before the next branches. enum bts_lost_cause
- * has the causes. If the DS buffer is full or has wrapped, the number of lost branches is
- * unknown. With "overwrite" the ring buffer drops old entries and reports that itself. With
- * bts-block the tasks wait for the reader: see block.c.
+ * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
+ * the trace gets an entry (struct bts_lost_entry) before the next branches. The causes are in
+ * enum bts_lost_cause. If the DS buffer is full or has wrapped, the number of lost branches is
+ * unknown. With "overwrite", the ring buffer drops old entries and itself reports this loss.
+ * With bts-block, the tasks wait for the reader: see block.c.
  *
- * ds_cpu.c and Documentation/trace/bts.rst list the branches that the tracer cannot see.
+ * The branches that the tracer cannot see are listed in ds_cpu.c and
+ * Documentation/trace/bts.rst.
  */
 
 #define pr_fmt(fmt) "bts: " fmt
@@ -90,29 +93,29 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The PID of the task whose branches this CPU stores. current->pid is not the same: during a
- * task switch, bts_turn() starts to record the next task while current is still the previous
- * task, and a long NMI of perf may drain at that moment.
+ * The PID of the task whose branches this CPU stores. This PID may differ from current->pid:
+ * during a task switch, bts_turn() starts to record the next task while current is still the
+ * previous task, and an NMI may drain at that moment.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* No instance wants the task that runs on this CPU, so nothing is recorded. */
+/* True if no instance wants the task that runs on this CPU, so that nothing is recorded. */
 static DEFINE_PER_CPU(bool, bts_unwanted);
 
 static struct tracer_opt bts_opts[] = {
-	/* Branches with an end in user space */
+	/* Record branches that begin or end in user space */
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
-	/* Branches with an end in the kernel */
+	/* Record branches that begin or end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
-	/* The hardware does not store the unwanted side, nor some crossings (asm/ds.h) */
+	/* Let the hardware leave out the unwanted side and some crossings (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
-	/* The DS buffer wraps without interrupts, and keeps only the latest branches */
+	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
-	/* Tasks wait until their branches have been read */
+	/* Make tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
-	/* Show task switches: rows bts_departs and bts_arrives */
+	/* Show task switches as rows bts_departs and bts_arrives */
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
-	/* Show executable mappings: rows bts_map */
+	/* Show executable mappings as rows bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	/* Drain before each event, so that the event follows the branches that led to it */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },
@@ -127,9 +130,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the mode for the current or the next task: everything that any instance wants.
- * bts-cpl-filter and bts-circular are in the mode only if they are set in each instance that
- * wants the task.
+ * Return the hardware's mode for the current or the next task, which covers all that any
+ * instance wants. The mode contains bts-cpl-filter or bts-circular only if this option is set
+ * in each instance that wants the task.
  */
 static unsigned int bts_mode(void)
 {
@@ -148,7 +151,9 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Decide what an instance records of @task. If the CPU switches tasks, write rows first. */
+/*
+ * Decide what an instance records of @task, after writing the rows of a task switch.
+ */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
 {
@@ -168,7 +173,7 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 }
 
 /*
- * Prepare for @task, or for new modes of the current task. Called by the driver.
+ * Prepare to record @task, or the current task in a new mode. The driver calls this.
  * Return: what the hardware must record of the task.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
@@ -201,7 +206,7 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_show_losses(c, false);
 }
 
-/* Deliver a batch to an instance, or only count it. Context: as bts_records(). */
+/* Count a batch, and deliver it to an instance that wants the task. Context: as bts_records(). */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch,
 			      unsigned int trace_ctx)
 {
@@ -242,8 +247,8 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 }
 
 /*
- * Report whether a CPU has losses to show or entries that wait for room. Called by the
- * driver. Context: preemption off.
+ * Report whether a CPU has losses to show or entries that wait for room. The driver calls this.
+ * Context: preemption off.
  */
 static bool bts_pending(int cpu)
 {
@@ -259,9 +264,9 @@ static bool bts_pending(int cpu)
 }
 
 /*
- * Save the task's name for the rows. (tracing_start_cmdline_record() would add a probe to
- * every task switch.) Disable preemption, because lockdep may not know that interrupts are
- * off.
+ * Save the name of the current task for the rows. Do not use tracing_start_cmdline_record(),
+ * which would add a probe to every task switch. Disable preemption, because lockdep may not
+ * know that interrupts are off.
  */
 static void bts_save_name(void)
 {
@@ -273,8 +278,8 @@ static void bts_save_name(void)
 }
 
 /*
- * Handle the records of a drain of this CPU. Called by the driver. The time is bounded by the
- * size of the DS buffer and the number of instances.
+ * Handle the records of a drain of this CPU. The driver calls this. The run time is bounded by
+ * the size of the DS buffer and the number of instances.
  * Context: interrupts off, up to NMI, not nested.
  */
 static void bts_records(const struct ds_bts_batch *batch)
@@ -301,7 +306,7 @@ static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 
 /*
  * Context: in the scheduler, with the runqueue locked and interrupts off; current is still
- * @prev. Takes no lock except that of the PID lists.
+ * @prev. Takes no lock except those of the PID lists.
  */
 static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *prev,
@@ -333,7 +338,7 @@ static noinline void bts_change_pid(void)
 }
 
 /*
- * ftrace's PID lists are up to date, because their probes run before this one.
+ * When this probe runs, ftrace's PID lists are up to date, because their probes run earlier.
  * Context: as sched_exec_pid_tp: interrupts off, tasklist_lock held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
@@ -345,7 +350,7 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 	}
 }
 
-/* ftrace holds trace_types_lock when it calls these functions, unless noted otherwise. */
+/* Unless noted otherwise, ftrace calls the following functions with trace_types_lock held. */
 
 static bool bts_is_chosen(struct trace_array *tr)
 {
@@ -396,7 +401,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* Refuse "overwrite" with bts-block: there would always be room, so no task would wait. */
+/* With bts-block, refuse "overwrite", because it always makes room, so that no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -471,7 +476,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 
 /**
  * trace_bts_free - free the tracer's part of an instance that is removed
- * @tr: the trace array, which has another tracer by now
+ * @tr: the trace array, which already has another tracer
  */
 void trace_bts_free(struct trace_array *tr)
 {
@@ -480,11 +485,11 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Allocate the instance when the tracer is first chosen. trace_bts_free() frees it. */
+/* Return the instance, which exists from the first call of this function to trace_bts_free(). */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {
-		/* Pairs with bts_stats_show(): the counters are initialized. */
+		/* Pairs with bts_stats_show(), which must find the counters initialized. */
 		smp_store_release(&tr->bts, bts_alloc(tr));
 	}
 	if (tr->bts)
@@ -552,7 +557,7 @@ err_map:
 	return ret;
 }
 
-/* Release the hardware of the last instance. On return, no CPU uses the leaving instance. */
+/* If no instance is left, release the hardware. On return, no CPU uses the leaving instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {
@@ -566,7 +571,7 @@ static void bts_release(void)
 	bts_map_detach();
 }
 
-/* Called when no CPU uses the instance. */
+/* Call this only when no CPU uses the instance. */
 static void bts_free_memory(struct bts_instance *b)
 {
 	bts_free_backlogs(b);
@@ -649,7 +654,7 @@ static int __init bts_register(void)
 	ret = bts_register_events();
 	if (ret)
 		return ret;
-	/* events/ftrace/bts_branch/filter: see bts_filter(). */
+	/* Make ftrace create the file events/ftrace/bts_branch/filter: see bts_filter(). */
 	event_bts_branch.flags |= TRACE_EVENT_FL_TRACER_FILTERS;
 
 	if (!ds_bts_available()) {

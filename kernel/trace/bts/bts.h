@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* Shared by the files of the branch tracer; bts.c describes how the tracer works. */
+/* Declarations that the files of the branch tracer share. The tracer is described in bts.c. */
 
 #include <linux/bts_events.h>
 #include <linux/irq_work.h>
@@ -18,10 +18,10 @@
 #include "event.h"
 
 /*
- * Why branches or rows are missing from the trace. A bts_lost entry contains a cause
- * BTS_LOST_*. No entry contains a cause BTS_GONE_*, which is found when the trace is read.
- * Traces and tools contain the numbers, so the numbers never change, and a new cause gets
- * the next number.
+ * The causes for which branches or rows are missing from the trace. A bts_lost entry contains a
+ * cause BTS_LOST_*. Entries never contain a cause BTS_GONE_*, because these causes are found
+ * when the trace is read. Traces and tools contain the numbers of the causes, so the numbers
+ * never change, and a new cause gets the next number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -41,7 +41,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; in a non-branch row, the type is that of the row's event
+ * @ent:	the header; in a non-branch row, its type is that of the row's event
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the pack's code follows
  * @lost:	for the type TRACE_BTS_LOST
@@ -62,9 +62,10 @@ union bts_entry {
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
 /**
- * struct bts_cause - how a cause of losses is shown
- * @text:	the text in the trace
- * @stat:	the counter in bts_stats; NULL if the loss is found when the trace is read
+ * struct bts_cause - the names of a cause of losses
+ * @text:	the text that the trace shows
+ * @stat:	the name of the counter in bts_stats; NULL if the loss is found when the trace
+ *		is read
  */
 struct bts_cause {
 	const char	*text;
@@ -76,7 +77,7 @@ struct bts_cause {
  * @total:	the number of branches or rows lost since the instance chose the tracer; a
  *		loss of unknown size counts as 1
  * @count:	the number of lost branches that the trace does not show yet
- * @unknown:	the trace does not show all losses of unknown size yet
+ * @unknown:	there are losses of unknown size that the trace does not show yet
  */
 struct bts_loss {
 	u64		total;
@@ -84,7 +85,7 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* The number of bits, one for each PID, in a page. */
+/* The number of PIDs for which one page has bits. */
 #define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
 
 /**
@@ -95,7 +96,7 @@ struct bts_pids {
 	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
-/* The oldest turn (see hold.c) of an empty backlog. */
+/* The value of @oldest in struct bts_hold if the backlog is empty. */
 #define BTS_NONE_HELD	U64_MAX
 
 /**
@@ -105,13 +106,13 @@ struct bts_pids {
  * @filtered:	records left out by bts-user, bts-kernel or the event filter, or because
  *		only other instances wanted the task
  * @own:	records left out because the tracer itself took the branch
- * @dropped_off: records dropped because the ring buffer was off, or off for this CPU
- * @unsure:	delivered or filtered records that may be own, because the start or the end
- *		of an NMI that drained was not found
+ * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
+ * @unsure:	delivered or filtered records that may be own, because the start or the end of a
+ *		draining NMI was not found
  * @drains:	drains of the DS buffer, by cause
- * @packs:	packs written, with bts-pack
+ * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
- * @rows:	non-branch rows written: those of bts-sched and bts-map
+ * @rows:	non-branch rows (of bts-sched and bts-map) written
  * @blocked:	how often a task has waited for room
  * @blocked_ns:	total time of these waits
  */
@@ -135,7 +136,7 @@ struct bts_counts {
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	how many entries had found no room in the ring buffer at the last check
+ * @refusals:	number of entries for which the ring buffer had no room, at the last check
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -150,7 +151,7 @@ struct bts_packer;
  * struct bts_writer - state for writing into the ring buffer (write.c)
  * @ent:	the header of a batch's entries
  * @buffer:	the ring buffer of the batch
- * @packer:	packs branches; allocated while packs may be wanted
+ * @packer:	packs branches; NULL until bts-pack is set
  */
 struct bts_writer {
 	struct trace_entry	ent;
@@ -160,14 +161,14 @@ struct bts_writer {
 
 /**
  * struct bts_hold - entries for which the ring buffer had no room yet (hold.c)
- * @backlog:	the entries; allocated while the instance may block
+ * @backlog:	the queue of the entries; allocated when bts-block is set
  * @nr:		the number of entries
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
- * @turn:	the turn of the current batch, if @may
+ * @turn:	the turn of the current batch, if @may is set
  * @may:	the current batch may be held
- * @refused:	the current batch could be held if its task could wait
+ * @refused:	the current batch may not be held, because its task cannot wait
  * @wait:	entries held on any CPU must be written before the current batch
  */
 struct bts_hold {
@@ -184,7 +185,7 @@ struct bts_hold {
 
 /**
  * struct bts_cpu - an instance's data for a CPU, called the instance's part of the CPU
- * @mode:	what the instance records of the task on the CPU: the options, or DS_BTS_OFF
+ * @mode:	the instance's options if it records the task on the CPU, otherwise DS_BTS_OFF
  * @counts:	the counters
  * @loss:	the losses
  * @write:	the state for writing
@@ -199,8 +200,8 @@ struct bts_cpu {
 };
 
 /**
- * struct bts_instance - a trace array whose tracer is bts, or was
- * @list:	in bts_instances while bts is the tracer
+ * struct bts_instance - the data of a trace array that has, or has had, the tracer bts
+ * @list:	the entry in bts_instances while bts is the tracer
  * @tr:		the trace array
  * @flags:	the instance's options
  * @cpu:	the instance's part of each CPU
@@ -242,7 +243,7 @@ struct bts_instance {
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
 
-/* The options. Options that are passed to the driver use the driver's bits. */
+/* The tracer's options. Options that are passed to the driver use the driver's bits. */
 enum {
 	BTS_OPT_USER	= DS_BTS_USER,
 	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
@@ -255,7 +256,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* The instances that have chosen bts (bts.c). Use for_each_bts_instance(). */
+/* The instances that have chosen bts. Use for_each_bts_instance() to walk this list. */
 extern struct list_head bts_instances;
 
 /* Context: preemption off, up to NMI; or trace_types_lock held. */
@@ -270,7 +271,7 @@ static inline bool bts_is_user(unsigned long addr)
 	return (long)addr >= 0;
 }
 
-/* Add to a counter with one writer and readers on other CPUs. */
+/* Add to a counter that only one context writes at a time, and that other CPUs may read. */
 static inline void bts_count(u64 *counter, u64 n)
 {
 	WRITE_ONCE(*counter, *counter + n);
@@ -281,7 +282,7 @@ static inline bool bts_is_loss(const union bts_entry *entry)
 	return entry->ent.type == TRACE_BTS_LOST;
 }
 
-/* The number of branches in an entry; 0 for a loss or a non-branch row. */
+/* Return the number of branches in an entry: 0 for a loss or a non-branch row. */
 static inline unsigned int bts_branches(const union bts_entry *entry)
 {
 	switch (entry->ent.type) {
@@ -300,19 +301,19 @@ static inline bool bts_is_row(const union bts_entry *entry)
 	return !bts_branches(entry) && !bts_is_loss(entry);
 }
 
-/* The number of branches that an entry contains or reports as lost. */
+/* Return the number of branches that an entry contains or reports as lost. */
 static inline u64 bts_span(const union bts_entry *entry)
 {
 	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
 }
 
-/* The number of entries that wait for room. */
+/* Return the number of held entries. */
 static inline unsigned int bts_held(struct bts_cpu *c)
 {
 	return READ_ONCE(c->hold.nr);
 }
 
-/* Report whether the ring buffer, or its part of @cpu, is switched off. */
+/* Report whether the ring buffer, or its part for @cpu, is switched off. */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
@@ -381,8 +382,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. The rows are made with interrupts off, and d_path() may take locks that sleep with
- * PREEMPT_RT.
+ * map.c. The tracer does not show mappings with PREEMPT_RT, because d_path() may then take
+ * locks that sleep, but the rows are made with interrupts off.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 
@@ -419,7 +420,7 @@ int bts_register_events(void);
 /* selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
-/* Why the tracer or an option cannot be chosen, or a CPU cannot record. */
+/* Reasons why the tracer or an option cannot be chosen, or why a CPU cannot record. */
 enum bts_err {
 	BTS_ERR_NO_BTS,
 	BTS_ERR_BUSY,

@@ -2,16 +2,16 @@
 /*
  * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
  *
- * Both are ordinary trace events, with filters, triggers and histograms. They show the tasks
- * of set_event_pid or all tasks, including kernel threads and idle tasks. They need neither
- * the bts tracer nor its hardware, so any architecture can have them
- * (CONFIG_BTS_SCHED_EVENTS).
+ * Both events are ordinary trace events, with filters, triggers and histograms. They show the
+ * tasks in set_event_pid, or all tasks if the list is empty, including kernel threads and idle
+ * tasks. They need neither the bts tracer nor its hardware, so they are available on any
+ * architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving
- * task. ftrace also has two probes on sched_switch, which note for each CPU whether events
- * pass set_event_pid. Before the first of ftrace's probes runs, events pass if the leaving
- * task is in the list. After the second one, events pass if the next task is in the list.
- * Between the two, events pass if either task is in the list. So the priorities are:
+ * task. For set_event_pid, ftrace also has two probes on sched_switch, which store for each CPU
+ * whether events pass. Before ftrace's first probe runs, events pass if the leaving task is in
+ * the list. After the second probe, events pass if the next task is in the list. Between the
+ * two probes, events pass if either task is in the list. So the priorities are:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
@@ -22,8 +22,9 @@
  *
  * A probe is registered while its event is on: see event.c.
  *
- * No state is kept per task. A departure and the next arrival show how long the task had no
- * CPU, and which CPU it left: see the histogram in Documentation/trace/bts-internals.rst.
+ * The events keep no state per task. A departure and the next arrival of a task show how long
+ * the task had no CPU, and which CPU it left: see the histogram in
+ * Documentation/trace/bts-internals.rst.
  */
 
 #include <linux/init.h>
@@ -52,7 +53,7 @@
 #include "../trace.h"
 #include "event.h"
 
-/* Return the task's address in user space, or 0. Context: in the scheduler. */
+/* Return the task's address in user space, or 0 if it has none. Context: in the scheduler. */
 static unsigned long bts_user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs;
@@ -71,9 +72,10 @@ struct bts_walk {
 };
 
 /*
- * Functions between preempted code and the scheduler: preempt_enable() calls the thunks, and
- * the end of an interrupt calls the first function. in_sched_functions() returns false for
- * them. On other architectures, such functions are in the scheduler's text.
+ * Functions that are called between preempted code and the scheduler. The end of an interrupt
+ * calls the first function, and preempt_enable() calls the thunks. These functions are not in
+ * the scheduler's text, so in_sched_functions() returns false for them. On other architectures,
+ * such functions are in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -129,7 +131,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip, mostly a few frames away. */
+/* Return the first address that bts_walk_one() does not skip, usually after a few frames. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -201,7 +203,7 @@ static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev
 /**
  * struct bts_probe - a probe that records an event of a task switch
  * @function:	the probe
- * @prio:	its priority among the probes of sched_switch
+ * @prio:	the probe's priority among the probes of sched_switch
  * @on:		the probe is registered; protected by event_mutex
  */
 struct bts_probe {
@@ -227,7 +229,7 @@ static int bts_set_probe(struct bts_probe *probe, bool on)
 	return ret;
 }
 
-/* Register exactly the probes that the events need now. */
+/* Register exactly the probes of the events that are on. */
 static int bts_update_probes(void)
 {
 	static struct bts_probe departs = {
@@ -254,7 +256,9 @@ static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg typ
 	return bts_event_reg(call, type, data, bts_update_probes);
 }
 
-/* Also register the probes of events that the kernel's command line has switched on. */
+/*
+ * Prepare the events. Register the probes of events that the command line has switched on.
+ */
 static int __init bts_sched_init(void)
 {
 	guard(mutex)(&event_mutex);
@@ -268,7 +272,7 @@ core_initcall(bts_sched_init);
 
 /**
  * bts_departs_row - make the entry of bts_departs
- * @row:	the entry; of its header, only the type is set here
+ * @row:	the entry, in whose header only the type is set here
  * @p:		the task
  * @d:		how the task departs
  *
@@ -296,10 +300,10 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
 
 /**
  * bts_arrives_row - make the entry of bts_arrives
- * @row:	the entry; of its header, only the type is set here
+ * @row:	the entry, in whose header only the type is set here
  * @p:		the task
  *
- * Context: any in which the task does not run.
+ * Context: any, while the task does not run.
  * Return: the size of the entry, at most that of struct bts_sched_row.
  */
 unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)

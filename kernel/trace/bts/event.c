@@ -2,12 +2,12 @@
 /*
  * Record the tracer's own events, with probes on other tracepoints
  *
- * bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes on
- * sched_switch and mmap_exec_tp. The reg() of the event's class registers the probe while
- * the event is on, in any instance or for perf. The reg function of a TRACE_EVENT_FN is not
- * used, because it is called with tracepoints_mutex held and so cannot register a probe. If
- * a BPF program is attached to the event's tracepoint instead of the event, nothing
- * registers the probe, so the program runs only while the event is on for another user.
+ * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
+ * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
+ * reg() of its class keeps its probe registered. The reg function of a TRACE_EVENT_FN is not
+ * used, because it is called with tracepoints_mutex held and so cannot register a probe. A BPF
+ * program that is attached to the event's tracepoint instead of the event does not register the
+ * probe, so the program runs only while the event is on for another user.
  */
 
 #include "event.h"
@@ -17,10 +17,10 @@
  * @call:	the event
  * @type:	the request, as passed to the class's reg()
  * @data:	the data of the request, as passed to the class's reg()
- * @update:	callback that registers exactly the probes that the events need now
+ * @update:	a callback that registers exactly the probes of the events that are on
  *
- * Context: process context, event_mutex held; or any context, if perf calls this because it
- * switches to or from a task.
+ * Context: process context, event_mutex held; or any context, if perf switches to or from a
+ * traced task.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,

@@ -2,12 +2,12 @@
 /*
  * Branch tracer: choose the tasks and the branches that an instance wants
  *
- * Tasks are chosen by set_ftrace_pid (empty: all tasks), set_ftrace_notrace_pid,
- * function-fork and tracing_cpumask. Of the branches of these tasks, bts-user and bts-kernel
- * choose the sides, and the filter of events/ftrace/bts_branch chooses the addresses.
+ * Tasks are chosen by set_ftrace_pid (all tasks if it is empty), set_ftrace_notrace_pid,
+ * function-fork and tracing_cpumask. The branches of these tasks are chosen by their sides with
+ * bts-user and bts-kernel, and by their addresses with the filter of events/ftrace/bts_branch.
  *
- * The PID lists are ftrace's and are read under RCU. At a task switch, ftrace's own probe
- * looks up the next task first, because the tracer's probe has a lower priority.
+ * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
+ * looks up the next task before the tracer's probe runs, which has a lower priority.
  */
 
 #include <linux/percpu.h>
@@ -29,8 +29,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. A look-up takes a lock and a hundred instructions, so at
- * a task switch, use ftrace's verdict on the next task. Context: preemption off.
+ * Report whether @task is a target. A look-up in the PID lists takes a lock and a hundred
+ * instructions. So at a task switch, use ftrace's decision on the next task. Context:
+ * preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -38,7 +39,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* ftrace's verdict may be out of date, from before the last list was removed. */
+	/* Without lists, ftrace's decision may be older than the removal of the last list. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -77,7 +78,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
  * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
  * @task: the next task of a task switch
  *
- * Most switches are between unwanted tasks. The tracer must not slow them down.
+ * Most switches are between unwanted tasks. The tracer must not slow down these switches.
  *
  * Context: as bts_mode_of().
  */
@@ -85,7 +86,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* bts_map_switch() must forget an earlier process that had the same PID. */
+	/* For a new task, bts_map_switch() must forget an earlier process that had its PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
@@ -102,7 +103,7 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 
 	if (!file || !(READ_ONCE(file->flags) & EVENT_FILE_FL_FILTERED))
 		return NULL;
-	/* Interrupts are off, but lockdep may not know it: see ds_bts_flush_cpu(). */
+	/* Interrupts are off, but lockdep may not know this: see ds_bts_flush_cpu(). */
 	return rcu_dereference_raw(file->filter);
 }
 
@@ -125,7 +126,7 @@ static __always_inline bool bts_passes(struct event_filter *filter, struct bts_c
 	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
-/* Deliver the wanted records, consecutive ones in one call. */
+/* Deliver the wanted records. Consecutive records are delivered in one call. */
 static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
 					     struct event_filter *filter, unsigned int mode,
 					     const struct ds_bts_slice *slice)
@@ -152,7 +153,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 /**
  * bts_filter_slice - deliver the records of a batch that an instance wants
  * @b:		the instance
- * @c:		its part of this CPU, after bts_begin()
+ * @c:		the instance's part of this CPU, after bts_begin()
  * @slice:	the records
  *
  * Context: as bts_records().
@@ -165,7 +166,9 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/* With constant arguments, the compiler makes a fast loop for each case. */
+	/*
+	 * With constant arguments, the compiler makes a separate fast loop for each call.
+	 */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

@@ -2,29 +2,29 @@
 /*
  * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
- * If the ring buffer of a CPU has no room, an instance that blocks holds the entries of
- * that CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records
- * are entries. Before each entry except the first one, the backlog contains the turn of the
- * entry's batch. When there is room, the entries go into the ring buffer, in order.
+ * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
+ * CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records are
+ * entries. Before each entry except the first one, the backlog contains the turn of the entry's
+ * batch. When there is room, the entries are moved into the ring buffer, in order.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
  * another CPU holds entries of a lower turn. So when a task moves to another CPU, its
- * earlier branches are written first. Held entries keep their CPU and their PID. If a
- * backlog is full and the ring buffer has room, the turns are ignored, because wrong order
- * is better than a loss.
+ * earlier branches are written first. Held entries keep their CPU and PID when they are written
+ * later. If a backlog is full and the ring buffer has room, the turns are ignored, because a
+ * wrong order is better than a loss.
  *
- * Entries are held only while a reader lives, tracing is on and bts-block is set. Entries of
- * a task that cannot wait are not held, because all other targets would have to wait as long
- * as that task runs. An entry that finds no room and may not be held is dropped and counted.
- * Tasks wait in block.c, which also explains why their branches may not be held.
+ * Entries are held only while a reader lives, tracing is on, and bts-block is set. Entries of a
+ * task that cannot wait are not held, because all other targets would have to wait while that
+ * task runs. An entry that finds no room and may not be held is dropped and counted. Tasks wait
+ * in block.c, which also explains why the branches of a waiting task may be dropped.
  *
  * Concurrency:
  *
  *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on().
- *	  Other CPUs read the backlog's oldest turn. If a CPU reads a turn that has just left
- *	  the other CPU's backlog, it writes its own held entries with its next batch.
- *	  ds_bts_flush_all() drains each CPU for which bts_pending() returns true, so it
- *	  empties all backlogs, if there is room.
+ *	  Other CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left
+ *	  the backlog of CPU B, then A writes its own held entries only with its next batch. A
+ *	  call of ds_bts_flush_all() drains each CPU for which bts_pending() returns true, so
+ *	  the call empties all backlogs, if there is room.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -37,7 +37,7 @@
 
 #include "bts.h"
 
-/* The size of a backlog, a power of two. An empty backlog has room for any batch. */
+/* The size of a backlog, which must be a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
 /* The maximum room that an entry and its turn take in a backlog. */
@@ -52,14 +52,14 @@
  */
 bool bts_may_hold(struct bts_instance *b, int cpu)
 {
-	/* Pairs with bts_set_blocking(): the backlogs are allocated. */
+	/* Pairs with bts_set_blocking(): if @blocking is true, the backlogs are allocated. */
 	if (!smp_load_acquire(&b->blocking) || !READ_ONCE(b->tracing))
 		return false;
 	/* A CPU that goes offline must write or drop its entries while it still can. */
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* Return the oldest turn on all online CPUs except @except. Context: any. */
+/* Return the oldest turn of all online CPUs except @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -114,21 +114,21 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* Move the held entries with turns before @until, while there is room. */
+/* Move held entries whose turns are lower than @until to the ring buffer, while there is room. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
 	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
 		;
 }
 
-/* Drop all held entries. Branches and rows are lost, and losses are pending again. */
+/* Drop all held entries. Their branches and rows are lost, and held losses are pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* The code of a pack is not copied. */
+		/* This copies the header of a pack, but not its code. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -162,7 +162,7 @@ void bts_init_wake(struct bts_instance *b)
 }
 
 /**
- * bts_wake - make an instance's waiting tasks check again
+ * bts_wake - make the waiting tasks of an instance check whether they must still wait
  * @b: the instance, which no longer holds entries, or whose targets or options have changed
  *
  * Context: any.
@@ -172,13 +172,13 @@ void bts_wake(struct bts_instance *b)
 	irq_work_queue(&b->wake);
 }
 
-/* Move held entries to the ring buffer while there is room. Unless @may, drop the others. */
+/* Move held entries to the ring buffer while there is room. If @may is false, drop the rest. */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* If two CPUs empty their backlogs at once, at least one CPU finds both empty. */
+	/* If two CPUs empty their backlogs at once, at least one CPU finds both backlogs empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -187,10 +187,10 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 /**
  * bts_begin_holding - write held entries, and decide whether a batch may be held
  * @b:		the instance
- * @c:		its part of this CPU
+ * @c:		the instance's part of this CPU
  * @task:	the task of the batch
  *
- * In an NMI, held entries are not written.
+ * In an NMI, this does not write held entries.
  *
  * Context: as bts_records().
  */
@@ -200,7 +200,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	bool may = bts_may_hold(b, smp_processor_id());
 
 	c->hold.refused = false;
-	/* Writing a full backlog takes a million instructions, too many for an NMI. */
+	/* Writing a full backlog takes a million instructions, which is too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task) && !bts_sleeps_too_often(task);
@@ -241,7 +241,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* Prepare a CPU that comes online. On x86-64 vmalloc()ed memory is safe in NMIs. */
+/* Prepare a CPU that comes online. On x86-64, NMIs may use vmalloc()ed memory. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -252,7 +252,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Called when the CPU is offline, or by bts_free_backlogs(). */
+/* Free a CPU's backlog. Called when the CPU is offline, or by bts_free_backlogs(). */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -299,7 +299,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 
 /**
  * bts_free_backlogs - free the backlogs of an instance that has left the tracer
- * @b: the instance, whose CPUs hold no entries and write none
+ * @b: the instance, whose CPUs neither hold nor write entries
  *
  * Context: Process context, trace_types_lock held.
  */

@@ -8,7 +8,7 @@
 
 #include "bts.h"
 
-/* A user branch, a kernel branch, and the two crossings. */
+/* Each mode wants the right ones of a user branch, a kernel branch, and the two crossings. */
 static void bts_test_wanted(struct kunit *test)
 {
 	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
@@ -55,7 +55,7 @@ static void bts_test_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_err_of(-ENODEV), BTS_ERR_NO_BTS);
 }
 
-/* Return a trace array of which only the per-CPU data is allocated. */
+/* Return a trace array in which only the per-CPU data is allocated. */
 static struct trace_array *bts_test_array(struct kunit *test)
 {
 	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
@@ -66,7 +66,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* If both PID lists are removed, ftrace's old verdict on the next task is not used. */
+/* If both PID lists are removed, ftrace's old decision on the next task is not used. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -89,7 +89,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* A CPU that is not in tracing_cpumask is off, whichever CPU runs the check. */
+/* The ring buffer is off for a CPU that is not in tracing_cpumask, whichever CPU checks this. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -107,7 +107,7 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers, beginning with @first. Reserve @want at a time. Return: how many fit. */
+/* Write @nr numbers from @first on. Reserve @want events at a time. Return: how many fit. */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {
@@ -130,7 +130,10 @@ static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 wa
 	return done;
 }
 
-/* Read the numbers. Each number must be there, at a time not before the previous one. */
+/*
+ * Read the numbers. Each number must be there, and its time must not be before that of the
+ * previous number.
+ */
 static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 first,
 			 unsigned int size)
 {
@@ -157,7 +160,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* Return how many events of a size fit into a ring buffer, if @want are reserved at a time. */
+/* Return how many events of @size bytes fit, if @want events are reserved at a time. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);
@@ -174,7 +177,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Except at a page's end, events need the same room, reserved together or one by one. */
+/* Except at the end of a page, reserving events together takes no more room than one by one. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -216,7 +219,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* If losses are pending before the last branch of a batch, no third event is reserved. */
+/* If a loss is pending before a single branch, exactly two events are reserved. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };

@@ -2,18 +2,18 @@
 /*
  * Branch tracer: count the written and the lost branches of a CPU
  *
- * The ring buffer refuses an entry if it has no room, if it is paused (being cleared,
- * resized or swapped, or stopped by a reader with pause-on-trace), or if tracing is off. For
- * each CPU, the ring buffer counts the entries for which it had no room. If a refusal does
- * not increase this count, the ring buffer is paused or tracing is off. The count changes
- * for no other reason, because only this CPU writes it, and a reset waits for the end of the
- * batch.
+ * The ring buffer refuses an entry if there is no room, if the ring buffer is paused, or if
+ * tracing is off. The ring buffer is paused while it is cleared, resized or swapped, or while a
+ * reader stops it with pause-on-trace. For each CPU, the ring buffer counts the entries for
+ * which it had no room. If a refusal does not increase this count, the ring buffer is paused or
+ * tracing is off. During a batch, the count changes for no other reason, because only this CPU
+ * increments it, and a reset waits for the end of the batch.
  *
  * If the cause changes during a batch, the first branches lost after the change may be
- * counted under the wrong cause. If tracing goes off just before bts_drop() checks it,
- * branches that were lost because of a pause are counted as dropped_off. If tracing goes on
- * just before that, branches that were lost because tracing was off are counted as
- * dropped_paused.
+ * counted under the wrong cause. If tracing goes off just before bts_drop() checks whether
+ * tracing is on, branches that were lost because of a pause are counted as dropped_off. If
+ * tracing goes on just before this check, branches that were lost because tracing was off are
+ * counted as dropped_paused.
  */
 
 #include <linux/ring_buffer.h>
@@ -44,7 +44,7 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* After the ring buffer has refused an entry, report whether it had no room. */
+/* Report whether the ring buffer has refused the last entry because it had no room. */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;
@@ -67,8 +67,9 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry: the number of branches, lost or not, before the entry
- * since the ring buffer was cleared. The entry of a single branch has no such field.
+ * Set the sequence number of an entry, which is the number of branches, lost or not, before the
+ * entry and since the ring buffer was cleared. The entry of a single branch has no sequence
+ * number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {
@@ -84,7 +85,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
  * bts_count_written - count and number an entry that goes into the ring buffer
  * @c:		an instance's part of this CPU
  * @entry:	the entry
- * @size:	its size
+ * @size:	the size of the entry
  *
  * Context: as bts_records(), with room for the entry reserved.
  */
@@ -104,7 +105,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
  * bts_pend - remember a loss until the ring buffer has room for its row
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
- * @n:		the number of branches, or 0 if it is unknown
+ * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
  *
  * Context: as bts_records().
@@ -121,7 +122,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
  * bts_lose - count a loss, and remember it until the ring buffer has room for its row
  * @c:		an instance's part of this CPU
  * @cause:	BTS_LOST_*
- * @n:		the number of branches, or 0 if it is unknown
+ * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
  *
  * Context: as bts_records().
@@ -135,7 +136,7 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 /**
  * bts_drop - count branches that could not be written
  * @b:		the instance
- * @c:		its part of this CPU
+ * @c:		the instance's part of this CPU
  * @n:		the number of branches
  * @pid:	the task of the last lost branch
  *
@@ -156,7 +157,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 /**
  * bts_drop_rows - count non-branch rows that could not be written
  * @b:		the instance
- * @c:		its part of this CPU
+ * @c:		the instance's part of this CPU
  * @n:		the number of rows
  * @pid:	the task of the last row
  *

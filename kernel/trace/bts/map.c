@@ -2,11 +2,11 @@
 /*
  * Event bts_map: show the executable mappings of a process
  *
- * bts_map is an ordinary trace event. It is recorded for each executable mapping that a
- * task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the
- * task. The event needs neither the bts tracer nor its hardware. With the option bts-map,
- * the tracer itself writes the same entries for the processes that it traces. The tracer
- * also shows the mappings that a process already has when its first task is traced:
+ * The event bts_map is an ordinary trace event. It is recorded for each executable mapping that
+ * a task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the task.
+ * The event needs neither the bts tracer nor its hardware. With the option bts-map, the tracer
+ * itself writes the same entries for the processes that it traces. The tracer also shows the
+ * mappings that a process already has when its first task is traced:
  *
  *	bts_map_request()	the CPU switches to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
@@ -18,21 +18,21 @@
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
  * mapping that one thread makes. In bts_instance.mapped, each PID of a process has a bit, so
- * a task switch can read the bit without a lock. The bit is cleared when a new process gets
- * the PID. No row is written for a task that does not return to user space.
+ * that a task switch can read the bit without a lock. The bit is cleared when a new process
+ * gets the PID. No row is written for a task that does not return to user space.
  *
- * A row comes between the last branch before the mapping and the first branch after it. So
- * the DS buffer is drained first, and nothing is recorded while the row is written.
- * Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off and do not
- * sleep. The path is written into a per-CPU buffer. The build ID is read from the page
- * cache, which usually contains the beginning of a file that was just mapped. A process may
- * have 65,530 mappings, so each call of __bts_resume_user() looks at BTS_VMAS mappings. The
- * first call also returns if another thread holds mmap_lock for writing. Before each further
- * call, bts_resume_lock() takes mmap_lock and may sleep, so that each call handles at least
- * one mapping.
+ * In the trace, a row comes between the last branch before the mapping and the first branch
+ * after the mapping. So the DS buffer is drained first, and nothing is recorded while the row
+ * is written. Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off
+ * and do not sleep. The path is written into a per-CPU buffer. The build ID is read from the
+ * page cache, which usually contains the beginning of a file that was just mapped. A process
+ * may have 65,530 mappings, so each call of __bts_resume_user() handles at most BTS_VMAS
+ * mappings. The first call handles none if another thread holds mmap_lock for writing. Before
+ * each further call, bts_resume_lock() takes mmap_lock and may sleep, so that the call handles
+ * at least one mapping.
  *
- * Rows for unmapping are not needed: a later mapping replaces an older mapping where they
- * overlap, and nothing is executed at addresses that are not mapped.
+ * Rows for unmapping are not needed, because nothing is executed at addresses that are not
+ * mapped, and because a later mapping replaces an older mapping where the two overlap.
  */
 
 #include <linux/bitops.h>
@@ -65,11 +65,11 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 /* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
-/* The maximum number of mappings to handle with interrupts off. Few programs have more. */
+/* The maximum number of mappings to handle with interrupts off. Few programs have more mappings. */
 #define BTS_VMAS	64
 
 /**
- * struct bts_path - room for a row, per CPU
+ * struct bts_path - a CPU's memory for a row
  * @buf:	the path
  * @row:	the event's entry, without the path
  * @room:	the memory of the entry and of the path after it
@@ -84,15 +84,16 @@ struct bts_path {
 
 /*
  * The probe has two users: the event, while it is on, and the tracer, while it is chosen.
- * The mutex protects the number of users. bts_paths is allocated while there is a user.
+ * The mutex protects the number of users and bts_paths, which is allocated while there is a
+ * user.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
 /*
- * Return this CPU's memory for a row; NULL after bts_map_detach(), if the probe has no users.
- * Context: interrupts off, while the memory is in use.
+ * Return this CPU's memory for a row, or NULL if the probe has no users any more. Context:
+ * interrupts off until the memory is no longer used.
  */
 static struct bts_path *bts_path_here(void)
 {
@@ -101,7 +102,7 @@ static struct bts_path *bts_path_here(void)
 	return paths ? this_cpu_ptr(paths) : NULL;
 }
 
-/* Fill in the event's entry. Return: its size. */
+/* Fill in the event's entry. Return: the size of the entry. */
 static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
 				 const struct bts_map *m)
 {
@@ -127,7 +128,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* Sets of PIDs. Bits are changed atomically. Pages are freed with the instance. */
+/* Sets of PIDs. Their bits are changed atomically, and their pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -176,7 +177,7 @@ static void bts_pids_clear(struct bts_pids *pids)
 	}
 }
 
-/* Called when no task reads the set. */
+/* Call this only when no task can read the set. */
 static void bts_pids_free(struct bts_pids *pids)
 {
 	int i;
@@ -186,7 +187,7 @@ static void bts_pids_free(struct bts_pids *pids)
 }
 
 /**
- * bts_map_turn - clear this CPU's request for mappings
+ * bts_map_turn - clear the request to show mappings on this CPU
  *
  * Context: bts_turn().
  */
@@ -196,7 +197,7 @@ void bts_map_turn(void)
 }
 
 /**
- * bts_map_request - make a traced task show its mappings, if its process is not known yet
+ * bts_map_request - make a traced task show its mappings, unless its process has shown them
  * @b:		an instance
  * @task:	the task
  *
@@ -216,7 +217,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 /**
  * bts_map_remind - make the current task show its mappings, if it has not done so yet
  *
- * In KVM's loop TIF_NOTIFY_RESUME is cleared though the task cannot show its mappings.
+ * KVM's loop clears TIF_NOTIFY_RESUME, although the task cannot show its mappings there.
  *
  * Context: as bts_records().
  */
@@ -227,7 +228,7 @@ void bts_map_remind(void)
 }
 
 /**
- * bts_map_switch - if a task is new, forget an earlier process that had the same PID
+ * bts_map_switch - forget an earlier process that had the PID of a new task
  * @b:		an instance
  * @task:	the task to which the CPU switches
  *
@@ -260,10 +261,10 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Begin to show the current task's mappings. Context: as bts_map_begin(). */
+/* Begin to show the current task's mappings to an instance. Context: as bts_map_begin(). */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
-	/* A task with this PID may have been killed before bts_map_end(). */
+	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
 	bts_pids_remove(&b->showing, current->pid);
 	if (!bts_has(c->mode, BTS_OPT_MAP) ||
 	    bts_pids_has(&b->mapped, current->tgid))
@@ -282,10 +283,10 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 }
 
 /*
- * Choose the instances that need the current task's mappings. Until bts_map_end() the task
+ * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
  * shows its mappings to these instances, except to an instance that forgets all processes
- * meanwhile. If another instance needs the mappings meanwhile, it gets them when a task of
- * the process next gets a CPU.
+ * meanwhile. If another instance needs the mappings meanwhile, that instance gets the mappings
+ * when a task of the process next gets a CPU.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -300,7 +301,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* The chosen instances have received all mappings. Context: interrupts off. */
+/* Note that the chosen instances have received all mappings. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -311,7 +312,7 @@ static void bts_map_end(void)
 
 /*
  * Write a row. If the ring buffer is off, or off for this CPU, the process must show all of
- * its mappings again when it is next traced. Context: interrupts and the hardware off.
+ * its mappings again when it is next traced. Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -327,7 +328,7 @@ static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 }
 
 /*
- * Show an existing mapping of the current task.
+ * Show an existing mapping of the current task to the chosen instances.
  * Context: interrupts off, between bts_map_begin() and bts_map_end().
  */
 static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
@@ -341,9 +342,9 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to the instances that know its process, even if
- * they do not trace this task, because other threads may execute the mapping.
- * Context: interrupts off, the hardware paused.
+ * Show a new mapping of the current task to the instances that know the task's process, even if
+ * they do not trace this task, because other threads may execute the mapping. Context:
+ * interrupts off, BTS off.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 {
@@ -390,7 +391,7 @@ static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma,
 	return IS_ERR(name) ? "//toolong" : name;
 }
 
-/* Context: mmap_lock held, interrupts off. @m is valid until interrupts are on. */
+/* Fill in @m, which is valid until interrupts are on. Context: mmap_lock held, interrupts off. */
 static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 		       struct bts_path *path)
 {
@@ -401,7 +402,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Ask again what to record of the task. Keep a request for its mappings only if @again. */
+/* Ask again what to record of the task. Keep a request to show mappings only if @again is true. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -416,7 +417,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip the growth of another process's stack: the stack was executable before. */
+	/* If another process's stack grows, skip it, because it was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -442,8 +443,8 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 }
 
 /*
- * Context: interrupts off, mmap_lock held; bounded by BTS_VMAS.
- * Return: where to continue, or BTS_MAPS_SHOWN.
+ * Show at most BTS_VMAS mappings, from @at on. Context: interrupts off, mmap_lock held. Return:
+ * the address at which to continue, or BTS_MAPS_SHOWN.
  */
 static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 				      struct bts_path *path)
@@ -473,7 +474,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* The first call has @at 0, and chooses the instances. */
+	/* In the first call, @at is 0. This call chooses the instances. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else
@@ -487,7 +488,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 /* Context: as __bts_resume_user(), BTS off. */
 static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
-	/* lockdep does not know of the caller's raw_local_irq_disable(). */
+	/* Tell lockdep about the raw_local_irq_disable() of the caller. */
 	trace_hardirqs_off();
 	bts_map_turn();
 	ds_bts_drain(DS_DRAIN_FLUSH);
@@ -502,7 +503,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  * @at:		the address at which to continue; 0 in the first call
  * @locked:	bts_resume_lock() was called
  *
- * Context: Process context of a user task; interrupts off; no lock held but mmap_lock.
+ * Context: Process context of a user task; interrupts off; no lock held except mmap_lock.
  * Return: the address at which to continue after bts_resume_lock(), or BTS_MAPS_*.
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
@@ -515,14 +516,14 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 }
 
 /**
- * bts_resume_lock - take mmap_lock for __bts_resume_user(), which will unlock it
+ * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
  * With bts-block the task first waits until no entries are held, because the backlog may
- * have no room for further rows. Other tasks may get the CPU and mmap_lock first. A trace
- * of the kernel shows the branches of this function as branches of the task.
+ * have no room for further rows. After that wait, other tasks may get the CPU and mmap_lock
+ * first. A trace of the kernel shows the branches of this function as branches of the task.
  *
  * Context: Process context, may sleep.
- * Return: 0, or -EINTR if the task must die.
+ * Return: 0, or -EINTR if the task is being killed.
  */
 int bts_resume_lock(void)
 {
@@ -537,7 +538,7 @@ static void bts_map_free_paths(void)
 	struct bts_path __percpu *paths = bts_paths;
 
 	WRITE_ONCE(bts_paths, NULL);
-	/* The paths are used with interrupts off. */
+	/* CPUs use the paths with interrupts off, so wait for a grace period. */
 	synchronize_rcu();
 	free_percpu(paths);
 }
@@ -609,7 +610,7 @@ void bts_map_detach(void)
 	bts_map_put();
 }
 
-/* Make the event a user while it is on. Context: process context, event_mutex held. */
+/* Make the event a user of the probe while it is on. Context: process context, event_mutex held. */
 static int bts_map_update_probe(void)
 {
 	static bool used;
@@ -635,7 +636,7 @@ static int bts_map_event_reg(struct trace_event_call *call, enum trace_reg type,
 	return bts_event_reg(call, type, data, bts_map_update_probe);
 }
 
-/* Also register the probe if the kernel's command line has switched the event on. */
+/* Prepare the event, and register its probe if the kernel command line switches the event on. */
 static int __init bts_map_init(void)
 {
 	guard(mutex)(&event_mutex);

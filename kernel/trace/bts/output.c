@@ -3,8 +3,8 @@
  * Branch tracer: print the tracer's entries
  *
  * A branch is printed as "FROM -> TO", with kernel addresses as symbols and user addresses
- * as numbers. With sym-userobj, user addresses are printed as file and offset, as long as
- * the task has the mapping.
+ * as numbers. With sym-userobj, user addresses are printed as file and offset, while the task
+ * still has the mapping.
  *
  * A persistent ring buffer may be damaged, or another kernel may have written it. So the
  * size and the format of an entry are checked before its fields are read. Unreadable
@@ -31,7 +31,7 @@
  * struct bts_rows - an iterator's state for printing packs and losses
  * @decoder:	decodes packs
  * @branch:	the branches of the current pack
- * @nr:		the number of branches that could be decoded
+ * @nr:		the number of decoded branches
  * @gone:	the number of branches that are missing before the current entry
  * @ts:		the current entry's time
  * @seq:	the current entry's sequence number
@@ -93,9 +93,9 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return the number of branches that are missing before an entry. @next is 0 before a CPU's
- * first entry. If this entry is a pack, and earlier entries were overwritten but none was
- * read, all branches before the pack are missing.
+ * Return the number of branches that are missing before an entry. Before a CPU's first entry,
+ * @next is 0. If the first entry is a pack, and earlier entries were overwritten before any
+ * entry was read, all branches before the pack are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -135,7 +135,7 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* Return the state for a pack or a loss, computed once for all of its rows. */
+/* Return the state for a pack or a loss, which is computed once for all rows of the entry. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -154,8 +154,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * Return the memory of the task that took the branch, or NULL if the task has ended. Also
- * return NULL in a dump after a crash, because looking up a mapping may sleep.
+ * Return the memory of the task that took the branch, or NULL if the task has ended. In a dump
+ * after a crash, return NULL, because looking up a mapping may sleep.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -169,7 +169,7 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
-/* Print file and offset in the mapping, as in user stack traces. */
+/* Print the file and the offset in the mapping, in the format of user stack traces. */
 static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr)
 {
@@ -215,7 +215,7 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the ends of a branch; of a loss, @to is the number of branches (0: unknown)
+ * @branch:	the ends of a branch; in a loss, @to is the number of branches, or 0 if unknown
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */
@@ -232,7 +232,7 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 
 /*
  * Return a row of a pack. The rows are the loss before the pack, the branches, and a loss
- * for branches that could not be decoded. With the last row, this function also notes the
+ * for branches that could not be decoded. For the last row, this function also stores the
  * sequence number that the next branch must have.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
@@ -266,7 +266,9 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
 }
 
-/* Return a row of a loss entry: a loss of the branches before the entry, then its own. */
+/*
+ * Return a row of a loss entry: the loss before the entry, if any, or the entry's own loss.
+ */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
 	struct bts_lost_entry *lost;
@@ -293,7 +295,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* After an entry without a sequence number, that of the next branch is unknown. */
+/* After an entry without a sequence number, the number of the next branch is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;
@@ -347,7 +349,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* Return a pack's format; for other entries and incomplete packs, this tracer's format. */
+/* Return a pack's format, or this tracer's format for other entries and incomplete packs. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

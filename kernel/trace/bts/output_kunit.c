@@ -3,8 +3,8 @@
  * KUnit tests of output.c: print entries that this tracer has not written, as in a
  * persistent ring buffer that is damaged or was written by another kernel
  *
- * An entry that is too short is the beginning of a whole entry, whose rest is still in
- * memory. So code that reads too far prints branches, even without KASAN.
+ * To get an entry that is too short, a test reduces the size of a whole entry, whose rest stays
+ * in memory. So code that reads too far prints branches, and the test fails even without KASAN.
  */
 
 #include <kunit/test.h>
@@ -26,7 +26,7 @@ static const u8 output_code[] = {
 #define OUTPUT_UNREADABLE	"LOST branches (entry cannot be read)\n"
 
 /**
- * struct output_test - the data of a case
+ * struct output_test - the data of a test case
  * @iter:	the iterator
  * @tr:		the iterator's instance, which has only a ring buffer
  * @seed:	state of the random numbers
@@ -66,7 +66,7 @@ static void output_test_exit(struct kunit *test)
 	ring_buffer_free(t->tr.array_buffer.buffer);
 }
 
-/* Make the next entry a whole pack, whose first branch has sequence number @seq. */
+/* Make the next entry a whole pack, whose first branch has the sequence number @seq. */
 static void output_pack(struct output_test *t, u64 seq)
 {
 	struct bts_pack_entry *pack = &t->entry.pack;
@@ -94,7 +94,7 @@ static unsigned int output_rows(struct output_test *t)
 	return event->funcs->rows ? event->funcs->rows(&t->iter) : 1;
 }
 
-/* Return: the row, valid until the next call. */
+/* Print a row. Return: its text, which is valid until the next call. */
 static const char *output_row(struct output_test *t, unsigned int row, trace_print_func print)
 {
 	struct trace_seq *s = &t->iter.seq;
@@ -262,8 +262,8 @@ static void output_damage(struct output_test *t)
 }
 
 /*
- * Print 100,000 damaged entries. Each is allocated with its exact size, so that KASAN
- * reports any read beyond it.
+ * Print 100,000 damaged entries. Each entry is allocated with its exact size, so that KASAN
+ * reports any read beyond its end.
  */
 static void output_test_damage(struct kunit *test)
 {

@@ -2,8 +2,9 @@
 /*
  * Packed branches: encode branches into a pack
  *
- * unpack.c specifies the format, including how branches are predicted. In the node of the
- * previous branch, @next and @other are two branches that have followed it:
+ * The format, including the prediction of branches, is specified in unpack.c. In the node of
+ * the previous branch, @next and @other are two branches that have followed the previous
+ * branch:
  *
  *	a record -> equals @next?  -> run + 1
  *		 -> equals @other? -> a token, which includes the run
@@ -11,19 +12,19 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * A correct prediction costs a comparison of both addresses, and no store. Only the coder
- * has the tables edge[] and call[]. Each node that is found in a table is compared with the
- * branch, so the tables may lack nodes or contain nodes of earlier packs, and a new pack
- * need not reset them.
+ * A correct prediction costs a comparison of both addresses, and no store. The decoder does not
+ * have the tables edge[] and call[]. Each node that is found in a table is compared with the
+ * branch, so the tables may lack nodes or contain nodes of earlier packs, and a new pack need
+ * not reset them.
  *
- * Rejected: prediction from the last two branches. It takes longer, and predicts only one
- * more branch in 200. In a recursive fib() it predicts one more branch in ten, but fib() is
- * not typical. Rejected: state that outlives a pack. It saves less than a byte per branch in
- * the ring buffer, and nothing on disk after compression. It also needs readers that see
- * each pack.
+ * Prediction from the last two branches was rejected. It takes longer, and predicts only one
+ * more branch in 200. In a recursive fib(), it predicts one more branch in ten, but fib() is
+ * not typical. State that outlives a pack was rejected, too. It would save less than a byte per
+ * branch in the ring buffer, and nothing on disk after compression. It would also need readers
+ * that see each pack.
  *
- * A coder belongs to one CPU, whose batches never nest, so it need not be reentrant. It
- * takes no lock and allocates nothing. Its time is bounded by the number of records.
+ * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
+ * coder takes no lock and allocates nothing. Its run time is bounded by the number of records.
  */
 
 #include "pack.h"
@@ -70,7 +71,7 @@ static u8 *bts_put_run(u8 *p, unsigned int run)
 	return bts_put_bytes(p, run, 2);
 }
 
-/* Write a token. If the run is shorter than @room, the token includes it. */
+/* Write a token. If the run is shorter than @room, the token includes the run. */
 static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 {
 	if (run >= room) {
@@ -127,7 +128,7 @@ static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 	return p;
 }
 
-/* Encode a target that is a multiple of 16. Return: NULL if it is too far away. */
+/* Encode a target that is a multiple of 16. Return: NULL if the target is too far away. */
 static u8 *bts_put_aligned(u8 *p, u64 units)
 {
 	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
@@ -265,7 +266,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The run consists of the branches after the branch at mark. */
+	/* The run consists of the branches after the branch at which left was mark. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

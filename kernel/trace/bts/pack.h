@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_H
 
-/* Packed branches: the coder. pack.c explains how it works. */
+/* Packed branches: the interface of the coder. The comment in pack.c explains the coder. */
 
 #include <linux/compiler.h>
 #include <linux/percpu.h>
@@ -11,13 +11,13 @@
 
 #include "unpack.h"
 
-/* The maximum size of a run. */
+/* The maximum size of an encoded run. */
 #define BTS_RUN_MAX	3
 
-/* The maximum size of a branch's code: a run before it, its token, and a run after it. */
+/* The maximum size of the code of a branch, with a run before it and a run after it. */
 #define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
-/* The sizes of the tables that find nodes, as powers of two. */
+/* The sizes of the tables edge[] and call[], as powers of two. */
 #define BTS_EDGE_BITS	9
 #define BTS_CALL_BITS	8
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder of packed branches: the decoder returns the coded branches.
- * unpack_kunit.c tests the decoder with packs that no coder writes.
+ * KUnit tests of the coder of packed branches: the decoder returns the encoded branches. The
+ * tests in unpack_kunit.c decode packs that no coder writes.
  *
- * tools/tracing/bts/tests also builds both files, with a small replacement for KUnit, so
- * that their cases run on a host too, under the compiler's sanitizers.
+ * In tools/tracing/bts/tests, both files are also built with a small replacement for KUnit, so
+ * that their test cases can run on a host under the compiler's sanitizers.
  */
 
 #include <linux/string.h>
@@ -41,19 +41,19 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* Add a record that begins @distance after the previous target; its target is @diff later. */
+/* Add a record that begins @distance after the previous target and leads @diff further. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
 }
 
-/* Add an earlier record again. */
+/* Add a copy of record @i. */
 static void pack_repeat(struct pack_test *t, unsigned int i)
 {
 	bts_pack_put(t, t->rec[i].from, t->rec[i].to);
 }
 
-/* Expect a pack of @len bytes to decode to @nr records, beginning with @first. */
+/* Expect a pack of @len bytes to contain @nr records, beginning with record @first. */
 void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -70,7 +70,7 @@ void bts_pack_expect(struct kunit *test, size_t len, unsigned int first, unsigne
 	KUNIT_ASSERT_FALSE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Encode and decode all records, in packs of up to @size. Return: the number of packs. */
+/* Encode and decode all records, in packs of up to @size bytes. Return: the number of packs. */
 static unsigned int pack_round_trip(struct kunit *test, size_t size)
 {
 	struct pack_test *t = test->priv;
@@ -137,7 +137,7 @@ void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 	}
 }
 
-/* The coder makes the bytes that the format specifies for these branches. */
+/* The coder writes the bytes that the format specifies for these branches. */
 static void bts_pack_test_format(struct kunit *test)
 {
 	static const u8 code[] = {
@@ -175,7 +175,7 @@ static void bts_pack_test_format(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, t->code, code, sizeof(code));
 }
 
-/* A pack may have one branch with any addresses. */
+/* A pack may contain a single branch, with any addresses. */
 static void bts_pack_test_one(struct kunit *test)
 {
 	static const u64 ends[] = {
@@ -199,7 +199,7 @@ static void bts_pack_test_zero(struct kunit *test)
 	struct pack_test *t = test->priv;
 	unsigned int i, round;
 
-	/* If the coder used a node of an earlier pack, another branch would be decoded. */
+	/* If the coder used a node of an earlier pack, a wrong branch would be decoded. */
 	for (round = 4; round-- > 0; ) {
 		t->nr = 0;
 		for (i = 0; i < round; i++)
@@ -217,7 +217,7 @@ static void bts_pack_test_zero(struct kunit *test)
 	}
 }
 
-/* Distances and differences on both sides of each power of 2, including 2^63. */
+/* Encode distances and differences just below and above each power of 2, including 2^63. */
 static void bts_pack_test_differences(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -243,7 +243,7 @@ static void bts_pack_test_differences(struct kunit *test)
 	}
 }
 
-/* Return the size of one branch after 0x401000 -> 0x401000. */
+/* Return the size of the code of one branch after 0x401000 -> 0x401000. */
 static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 {
 	struct pack_test *t = test->priv;
@@ -284,7 +284,7 @@ static void bts_pack_test_kinds(struct kunit *test)
 	}
 }
 
-/* A return takes two or three bytes if the call is at most 255 nodes back. */
+/* A return takes two or three bytes if its call is at most 255 nodes back. */
 static void bts_pack_test_calls(struct kunit *test)
 {
 	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
@@ -319,7 +319,7 @@ static void pack_repeat_times(struct pack_test *t, unsigned int i, unsigned int 
 		pack_repeat(t, i);
 }
 
-/* Runs of any length, before each kind of token and at the end. */
+/* Encode runs of any length, before each kind of token and at the end of a pack. */
 static void bts_pack_test_runs(struct kunit *test)
 {
 	static const unsigned int runs[] = {
@@ -349,7 +349,7 @@ static void bts_pack_test_runs(struct kunit *test)
 	}
 }
 
-/* The case that needs the most room: a long run, a distant branch, and a long run. */
+/* A long run, a distant branch, and another long run need the most room. */
 static void bts_pack_test_room(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -369,7 +369,7 @@ static void bts_pack_test_room(struct kunit *test)
 	}
 	for (size = BTS_PACK_WORST; size < 5 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
-	/* The room is used to the last byte. */
+	/* This pack uses its room to the last byte. */
 	t->nr = 201;
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, BTS_PACK_WORST), 1U);
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
@@ -388,15 +388,15 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* A predicted branch and @other take one byte. */
+		/* A predicted branch and @other take one byte together. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
-	/* Two more bytes for the first branch, which the last node did not predict. */
+	/* The first branch takes two more bytes, because the last node did not predict it. */
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
-/* Branches like those of programs. */
+/* Encode branches like those of programs. */
 static void bts_pack_test_programs(struct kunit *test)
 {
 	static const unsigned int spread[] = { 1, 2, 5, 20, 300, 10000 };
@@ -411,7 +411,7 @@ static void bts_pack_test_programs(struct kunit *test)
 	}
 }
 
-/* Addresses of any number of bits, in any order, some of them repeated. */
+/* Encode addresses with any number of bits, in any order, and repeat some branches. */
 static void bts_pack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -430,7 +430,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Each branch is mispredicted and takes the maximum size, for sub-buffers of both sizes. */
+/* Encode branches that are all mispredicted and large, for sub-buffers of both sizes. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -442,12 +442,12 @@ static void bts_pack_test_misses(struct kunit *test)
 	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
 	pack_round_trip(test, 4040);
-	/* Here the number of nodes is the limit; node 0 is not available. */
+	/* Here, the number of nodes limits a pack. Branches cannot use node 0. */
 	nr = pack_round_trip(test, MAX_CODE);
 	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
 }
 
-/* A full pack refuses every further branch, but its last run is still coded. */
+/* A full pack refuses every further branch, but its last run is still encoded. */
 static void bts_pack_test_full(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -469,7 +469,7 @@ static void bts_pack_test_full(struct kunit *test)
 	}
 }
 
-/* No pack has more than BTS_PACK_MAX branches. */
+/* A pack has at most BTS_PACK_MAX branches. */
 static void bts_pack_test_max(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -486,7 +486,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* Branches that are added one by one or together have the same code. */
+/* The code is the same whether branches are added one by one or together. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

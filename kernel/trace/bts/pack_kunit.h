@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 
-/* Shared by the KUnit tests of packs: pack_kunit.c and unpack_kunit.c */
+/* Declarations that the KUnit tests of packs share: pack_kunit.c and unpack_kunit.c */
 
 #include <kunit/test.h>
 #include <linux/types.h>
@@ -12,11 +12,11 @@
 /* More records than fit into a pack. */
 #define MAX_RECORDS	(2 * BTS_PACK_MAX)
 
-/* The room for data in a sub-buffer of 64 KiB. Most cases use less. */
+/* The room for data in a sub-buffer of 64 KiB. Most test cases use less. */
 #define MAX_CODE	0xffe0
 
 /**
- * struct pack_test - the data of a case
+ * struct pack_test - the data of a test case
  * @c:		the coder
  * @d:		the decoder
  * @seed:	state of the random numbers

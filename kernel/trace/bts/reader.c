@@ -4,14 +4,14 @@
  *
  * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
  * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
- * task that opens the file is a reader until a task has read. A task that only inherits a
- * descriptor is not a reader, because the child of a dead reader may never read.
+ * task that opens the file also counts as a reader, until a task has read. A task that only
+ * inherits a descriptor is not a reader, because the child of a dead reader may never read.
  *
  * With bts-block, tasks wait only while a reader lives. A reader of any instance never
  * waits: see bts_can_wait().
  *
- * Concurrency: The list is changed under a lock and read under RCU. In an NMI, disabled
- * interrupts act as the read lock.
+ * Concurrency: The list bts_readers is changed under a lock and read under RCU. In an NMI,
+ * disabled interrupts act as the read lock.
  */
 
 #include <linux/fdtable.h>
@@ -29,10 +29,10 @@
  * struct bts_reader - a task that reads a file
  * @list:	in bts_readers
  * @rcu:	frees the structure
- * @iter:	the file's iterator; only compared
- * @tr:		the file's trace array; only compared
+ * @iter:	the file's iterator; compared, but not dereferenced
+ * @tr:		the file's trace array; compared, but not dereferenced
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
- * @task:	the task; dead tasks stay until the file is closed
+ * @task:	the task; dead tasks stay in the list until the file is closed
  * @reads:	the task has read; false if it has only opened the file
  */
 struct bts_reader {
@@ -64,7 +64,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether a reader lives and makes room on @cpu (RING_BUFFER_ALL_CPUS: any CPU). */
+/* Report whether a reader lives and makes room on @cpu, or on any CPU (RING_BUFFER_ALL_CPUS). */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -76,7 +76,7 @@ static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, 
 /**
  * bts_is_read - report whether a reader lives
  * @tr:		the trace array
- * @cpu:	the CPU for which the reader makes room, or RING_BUFFER_ALL_CPUS for any
+ * @cpu:	the CPU for which the reader makes room, or RING_BUFFER_ALL_CPUS for any CPU
  *
  * Context: any.
  */
@@ -96,8 +96,9 @@ bool bts_is_read(const struct trace_array *tr, int cpu)
  * bts_can_wait - report whether a task can wait for a reader
  * @task: the current task or, at a task switch, the next task
  *
- * Kernel threads and workers do not return to user mode. A dying task does not wait on its
- * way to user mode. A reader must not wait for itself, nor for a reader that waits for it.
+ * Kernel threads and user workers cannot wait, because they do not return to user mode. A dying
+ * task cannot wait either. A reader must not wait for itself or for another reader that in turn
+ * waits for it.
  *
  * Context: preemption off, up to NMI.
  */
@@ -108,10 +109,10 @@ bool bts_can_wait(struct task_struct *task)
 }
 
 /**
- * bts_show_readers - name the living readers
- * @m:		bts_stats
+ * bts_show_readers - print the PIDs of the living readers
+ * @m:		the file bts_stats
  * @tr:		the trace array
- * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS for all
+ * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS for all CPUs
  */
 void bts_show_readers(struct seq_file *m, const struct trace_array *tr, int cpu)
 {
@@ -137,7 +138,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Return: false if the current task cannot be listed, because there is no memory. */
+/* Add the current task to the list. Return: false if there is no memory. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
@@ -158,8 +159,8 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 }
 
 /*
- * Remove a reader of a file, @task, or all its readers if @task is NULL. With @openers,
- * remove only readers that have not read.
+ * Remove @task from the readers of a file, or all readers of the file if @task is NULL. With
+ * @openers, remove only tasks that have not read.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
@@ -214,7 +215,9 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 	case TRACE_READER_READ:
 		break;
 	case TRACE_READER_LEAVE:
-		/* A shell's redirection copies the descriptor and closes the original. */
+		/*
+		 * Keep a task that has copied the descriptor, as for a shell's redirection.
+		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);
 		break;

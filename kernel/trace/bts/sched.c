@@ -3,9 +3,9 @@
  * Branch tracer: write the rows of the option bts-sched
  *
  * The tracer writes entries of bts_departs and bts_arrives for the tasks that it traces. At
- * a task switch, it writes the entries after the branches of the leaving task are drained,
- * and before the hardware records the next task. departs.c implements the trace events
- * bts_departs and bts_arrives, which do not need the tracer.
+ * a task switch, it writes these entries after the branches of the leaving task are drained,
+ * and before the hardware records the next task. The trace events bts_departs and bts_arrives,
+ * which do not need the tracer, are in departs.c.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -26,7 +26,7 @@
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how prev departs; this is slow to find out, so all instances share it
+ * @departs:	how prev departs; shared by all instances, because it is slow to find out
  */
 struct bts_leaving {
 	bool			preempt;
@@ -66,7 +66,7 @@ static const struct bts_departs *bts_departure(void)
 /**
  * bts_sched_rows - write the rows of a task switch
  * @b:		an instance
- * @c:		its part of this CPU; @c->mode is still that of the current task
+ * @c:		the instance's part of this CPU; @c->mode is still that of the current task
  * @next:	the next task
  * @mode:	what the instance records of the next task
  *

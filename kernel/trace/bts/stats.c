@@ -18,7 +18,7 @@ struct bts_stat {
 	size_t		offset;
 };
 
-/* The counters of records. bts_causes[] has the counters of losses. */
+/* The counters of records. The counters of losses are in bts_causes[]. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, counts.records) },
 	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
@@ -46,7 +46,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* An instance that has never chosen the tracer has no counters. */
+/* Return 0 for an instance that has never chosen the tracer, because it has no counters. */
 static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)
@@ -95,7 +95,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Show how the CPUs behave where the SDM leaves the behaviour open, if that is known yet. */
+/* Show the CPUs' behaviour that the SDM leaves open, as far as the driver knows it yet. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -113,7 +113,7 @@ static void bts_show_traits(struct seq_file *m, unsigned int traits)
 	seq_printf(m, "hw_cpl_filter: %s\n", cpl);
 }
 
-/* Name the CPUs whose BTS does not work. */
+/* Print the CPUs whose BTS does not work. */
 static void bts_show_left_out(struct seq_file *m, int cpu)
 {
 	const char *none = " none";
@@ -133,7 +133,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
 	struct trace_array *tr = inode->i_private;
-	/* Pairs with bts_get(). */
+	/* Pairs with bts_get(), which has initialized the counters. */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
 	bool chosen = b && READ_ONCE(b->chosen);
@@ -146,7 +146,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
 	}
-	/* The counters include only earlier drains, because reading them does not drain. */
+	/* The counters include only earlier drains, because reading bts_stats does not drain. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_left_out(m, cpu);
@@ -226,7 +226,7 @@ static const struct file_operations bts_threshold_fops = {
 /**
  * trace_bts_is_there - report whether the tracer can be chosen on this machine
  *
- * Context: Any, once perf has looked at the CPU (early_initcall()).
+ * Context: Any, after perf has detected the CPU (early_initcall()).
  */
 bool trace_bts_is_there(void)
 {
@@ -235,7 +235,7 @@ bool trace_bts_is_there(void)
 
 /**
  * trace_bts_create_files - create the tracer's files, except those in per_cpu
- * @tr:		the trace array; the directories of its events exist
+ * @tr:		the trace array, whose event directories already exist
  * @d_tracer:	the directory of the trace array
  *
  * No files are created if the tracer cannot be chosen.

@@ -2,8 +2,8 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer a few hundred at a time, and only while tracing is on.
- * ftrace calls bts_sync() when it needs the branches earlier, or turns tracing on or off:
+ * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. ftrace
+ * calls bts_sync() to get the branches earlier, or when it turns tracing on or off:
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
@@ -20,12 +20,12 @@
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example the runqueue's. So the call takes no lock. If an event occurs during a
- *	  drain, its call does nothing: see ds_bts_off().
- *	- bts_instance.tracing is written under trace_types_lock, except that bts_sync_on()
+ *	  example the runqueue's lock. So the call takes no lock. If an event occurs during a
+ *	  drain, the call for this event does nothing: see ds_bts_off().
+ *	- The flag bts_instance.tracing is written under trace_types_lock. Only bts_sync_on()
  *	  and bts_crash() write it without the lock, in any context.
- *	- bts_instance.polled is set by readers, which keep the tracer chosen. A worker
- *	  clears it under trace_types_lock.
+ *	- The flag bts_instance.polled is set by readers, which keep the tracer chosen. A worker
+ *	  clears this flag under trace_types_lock.
  */
 
 #include <linux/irq_work.h>
@@ -36,7 +36,7 @@
 #include "bts.h"
 
 /*
- * Drain before an event is written, if bts-sync is set, so that the event comes after the
+ * If bts-sync is set, drain before an event is written, so that the event comes after the
  * earlier branches of this CPU. Context: any.
  */
 static void bts_sync_event(struct bts_instance *b)
@@ -48,9 +48,9 @@ static void bts_sync_event(struct bts_instance *b)
 }
 
 /*
- * Handle a reader that finds nothing and does not sleep in read(). It may sleep in
- * epoll_wait(), which polls the file only once. With bts-circular no interrupt drains the
- * CPUs, so from now on drain them ten times a second, until the instance has no reader.
+ * Handle a reader that finds nothing and does not sleep in read(). The reader may sleep in
+ * epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
+ * CPUs. So from now on, drain the CPUs ten times a second until the instance has no reader.
  * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -62,7 +62,7 @@ static void bts_sync_poll(struct bts_instance *b)
 	bts_poll();
 }
 
-/* Start the other CPUs after bts_sync_on(). Context: process context. */
+/* Start recording on the other CPUs after bts_sync_on(). Context: process context. */
 static void bts_start_all(struct work_struct *work)
 {
 	guard(mutex)(&trace_types_lock);
@@ -97,10 +97,11 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * Start, because a trigger, a function probe or tracing_on() turns tracing on. The user
- * wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. After a traceoff, the hardware is still on, but rows of mappings may
- * be missing. If the instance leaves the tracer meanwhile, @tracing has no effect.
+ * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
+ * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
+ * start a moment later. After a traceoff, the hardware is still on, so a start is needed only
+ * if rows of mappings are missing. If the instance leaves the tracer meanwhile, @tracing has no
+ * effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -121,8 +122,8 @@ static void bts_start(struct bts_instance *b)
 }
 
 /**
- * bts_stop - stop recording for an instance that keeps or leaves the tracer
- * @b: the instance; its ring buffer is still on and takes the last records
+ * bts_stop - stop recording for an instance, which may keep or leave the tracer
+ * @b: the instance, whose ring buffer is still on and receives the last records
  *
  * Context: Process context, trace_types_lock held.
  */
@@ -132,13 +133,13 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held branches, or count them as lost. */
 	ds_bts_flush_all();
-	/* Forget the mappings here, because tracing may be turned on in any context. */
+	/* Forget the mappings here, because the context of bts_sync_on() may not allow this. */
 	bts_map_forget(b);
 }
 
 /**
  * bts_cpu_offline - empty the backlog of a CPU that goes offline: see bts_may_hold()
- * @cpu: the CPU, which runs nothing else by now
+ * @cpu: the CPU, which no longer runs other tasks
  *
  * Context: on @cpu, process context.
  * Return: 0.
@@ -150,9 +151,9 @@ int bts_cpu_offline(unsigned int cpu)
 }
 
 /*
- * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring
- * buffers off. This takes no lock: it only walks the list of instances, and an instance that
- * leaves the list is freed a grace period later. Context: any.
+ * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
+ * off. No lock is needed to walk the list of instances, because an instance that leaves the
+ * list is freed a grace period later. Context: any.
  */
 static void bts_crash(void)
 {
@@ -160,7 +161,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* rcu_read_lock() would warn if RCU does not watch this CPU. */
+	/* Do not use rcu_read_lock(), which warns if RCU does not watch this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);

@@ -2,15 +2,15 @@
 /*
  * Packed branches: specify the format, and decode packs
  *
- * A pack is an entry bts_pack of the ring buffer. It contains the number of branches (nr),
- * the address where the first branch began (from), the number of the code's format
- * (format), and the code of all branches. A pack is self-contained: its branches can be
- * decoded even if earlier entries are lost. This file specifies format 1. The caller checks
- * the number and never passes a pack of another format.
+ * A pack is a ring buffer entry of the type bts_pack. It contains the number of branches (nr),
+ * the address where the first branch began (from), the number of the code's format (format),
+ * and the code of all branches. A pack is self-contained, so its branches can be decoded even
+ * if earlier entries are lost. This file specifies format 1. The caller checks the format's
+ * number and never passes a pack of another format.
  *
- * Coder and decoder build the same list of nodes while they go through a pack. A node is a
- * branch that has occurred in the pack. The node refers to two branches that have followed
- * it: @next is the latest one, and @other is the latest one that differs from @next.
+ * The coder and the decoder build the same list of nodes while they process a pack. A node is a
+ * branch that has occurred in the pack. The node refers to two branches that have followed this
+ * branch: @next is the latest of them, and @other is the latest one that differs from @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -18,17 +18,18 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the @next of the previous branch's node. If the prediction
- * is right, the branch only makes a run longer. Otherwise a token names the branch: the
- * @other of the previous branch's node, any node by its number, or a new branch, which
- * becomes a node. Then the previous branch's node changes: @other gets the old @next, and
- * @next gets the branch.
+ * Each branch is predicted to be the @next of the previous branch's node. A run is a number of
+ * consecutive branches that are predicted correctly. A token encodes a run, a branch that is
+ * not predicted correctly, or both. The token names such a branch as the @other of the previous
+ * branch's node, as any node by its number, or as a new branch, which becomes a node. Then the
+ * previous branch's node is updated: its old @next becomes its @other, and the named branch
+ * becomes its @next.
  *
- * Node 0 exists from the start: a branch from 0 to where the first branch begins. While no
- * branch has followed a node, its @next and its @other are node 0. New nodes get the numbers
- * 1 to 511.
+ * Node 0 exists from the start. It is a branch from address 0 to the address where the first
+ * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
+ * New nodes get the numbers 1 to 511.
  *
- * The tokens, by their first byte b, and the bytes that follow it:
+ * This table shows the tokens by their first byte b, with the bytes that follow b:
  *
  *	00-2f		a run of b + 1
  *	30-4f		a run of b - 0x30, and then @other
@@ -40,7 +41,7 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * The target T of a new branch, by its first byte b:
+ * This table shows the target T of a new branch by the target's first byte b:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -53,11 +54,11 @@
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
  * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes
- * are little-endian. The code ends with the token of the last branch. Up to three bytes of
- * any value follow, because the size of an entry is a multiple of four bytes.
+ * are little-endian. The code ends with the token of the last branch. Up to three bytes of any
+ * value follow the code, because the size of an entry is a multiple of four bytes.
  *
- * The decoder does not trust its input: it reads no byte outside of the code, returns at
- * most nr branches, and stops at an invalid token.
+ * The decoder does not trust its input. It never reads outside of the code, returns at most nr
+ * branches, and stops at an invalid token.
  */
 
 #ifdef __KERNEL__
@@ -84,7 +85,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Decode a target @length bytes after the origin of a node. Return: false if no such node. */
+/* Decode a target @length bytes after a node's origin. Return: false if the node is missing. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -94,7 +95,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* Decode the target of a branch from @from. Return: the next byte, or NULL. */
+/* Decode the target of a branch from @from. Return: the next byte, or NULL if invalid. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;
@@ -160,8 +161,8 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 }
 
 /*
- * Decode a token, which determines the next branches. Reads up to BTS_TOKEN_MAX bytes.
- * Return: the next byte, or NULL.
+ * Decode a token, which determines the next branches. Reads up to BTS_TOKEN_MAX bytes. Return:
+ * the next byte, or NULL if the token is invalid.
  */
 static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 {
@@ -192,7 +193,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that the end of the code may cut off, from a copy padded with zeroes. */
+/* Decode a token that may be cut off by the end of the code. Use a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };
@@ -267,7 +268,8 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
  * @max:	the maximum number of branches to decode
  *
  * Context: any.
- * Return: the number decoded; less than @max if there are no more, or the pack is damaged.
+ * Return: the number of decoded branches; less than @max if no more follow, or if the pack is
+ * damaged.
  */
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max)

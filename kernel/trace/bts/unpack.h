@@ -4,35 +4,36 @@
 
 /*
  * Packed branches: the format and the decoder's interface. The kernel and the tools compile
- * this file. unpack.c specifies the format in words.
+ * this file. The comment in unpack.c specifies the format.
  */
 
 #include <linux/types.h>
 
 /*
  * The number of the format, which each pack contains. If the format changes so that this
- * decoder would misread it, the format gets the next number. No format has number 0,
- * because in the first versions of the tracer, this byte was the third byte of nr, always 0.
+ * decoder would misread a new pack, the format gets the next number. No format has number 0,
+ * because in packs of the first versions of the tracer, the byte of the number is the third
+ * byte of nr, which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
 /* The message about a pack of another format. */
 #define BTS_PACK_FOREIGN	"written by another tracer: format %u"
 
-/* The maximum number of branches in a pack, and of nodes, including node 0. */
+/* The maximum numbers of branches and of nodes in a pack, including node 0. */
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
-/* The maximum size of the padding after the code, which the ring buffer's alignment needs. */
+/* The ring buffer aligns entries, so up to this many bytes of padding follow the code. */
 #define BTS_PACK_PADDING	3
 
 /* The maximum size of a token with its operands. */
 #define BTS_TOKEN_MAX	18
 
-/* The maximum size of the code: each token encodes at least one branch. */
+/* The maximum size of the code, because each token encodes at least one branch. */
 #define BTS_CODE_MAX	(BTS_PACK_MAX * BTS_TOKEN_MAX + BTS_PACK_PADDING)
 
-/* First bytes of tokens. The number n of a token is added to its first byte. */
+/* The first bytes of tokens. If a token contains a number n, the first byte is increased by n. */
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
@@ -45,15 +46,15 @@ enum bts_token {
 	BTS_TOK_NEW	= 0x80,	/* a new branch at distance n */
 };
 
-/* First bytes of targets. The number n of a target is added to its first byte. */
+/* The first bytes of targets. If a target contains a number n, the first byte is increased by n. */
 enum bts_target {
-	BTS_TO_NEAR	= 0x00,	/* from + 7 bits */
-	BTS_TO_SHORT	= 0x80,	/* from + 48 * 256 values */
-	BTS_TO_ALIGNED	= 0xb0,	/* from + 12 bits, in units of 16 bytes */
-	BTS_TO_ALIGNED2	= 0xc0,	/* from + 20 bits, in units of 16 bytes */
+	BTS_TO_NEAR	= 0x00,	/* from + a number of 7 bits */
+	BTS_TO_SHORT	= 0x80,	/* from + one of 48 * 256 numbers */
+	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
+	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
 	BTS_TO_CALL	= 0xd0,	/* 5 bytes after the start of the node n nodes back */
 	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after a node's start; next byte: nodes back */
-	BTS_TO_BYTES	= 0xf6,	/* from + 1 to 8 bytes */
+	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
 
@@ -86,8 +87,8 @@ struct bts_node {
 
 /**
  * struct bts_pair - a branch
- * @from:	where it began
- * @to:		where it led
+ * @from:	where the branch began
+ * @to:		where the branch led
  */
 struct bts_pair {
 	u64	from;
@@ -125,7 +126,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* Means @other of the current node, in place of a node's number. */
+/* In place of a node's number, this means @other of the current node. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the decoder of packed branches: packs that are padded, cut, damaged, empty
- * or too long. They are in the suite of pack_kunit.c.
+ * or too long. These tests are in the suite of pack_kunit.c.
  */
 
 #include <linux/string.h>
@@ -27,7 +27,10 @@ void bts_unpack_test_padding(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
 }
 
-/* Decode a pack that may be damaged. Decoding ends and returns at most @nr branches. */
+/*
+ * Decode a pack that may be damaged. The decoder must stop, and must return at most @nr
+ * branches.
+ */
 static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -79,7 +82,7 @@ void bts_unpack_test_length(struct kunit *test)
 	}
 }
 
-/* Change each byte of a pack to many other values. */
+/* Decode packs in which one byte is changed to many other values. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -99,12 +102,12 @@ void bts_unpack_test_damage(struct kunit *test)
 	}
 }
 
-/* The test on a host uses a million packs. */
+/* On a host, the test uses a million packs. */
 #ifndef BTS_DAMAGED_PACKS
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* Cut packs, and change some or all of their bytes. */
+/* Decode packs that are cut, and in which some or all bytes are changed. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -123,7 +126,7 @@ void bts_unpack_test_random(struct kunit *test)
 	}
 }
 
-/* Packs with invalid tokens or missing nodes are damaged. No coder writes such packs. */
+/* Packs with invalid tokens or missing nodes, which the coder never writes, count as damaged. */
 void bts_unpack_test_invalid(struct kunit *test)
 {
 	static const struct {

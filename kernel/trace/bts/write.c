@@ -2,12 +2,12 @@
 /*
  * Branch tracer: write branches and losses into the ring buffer
  *
- * Branches go into the ring buffer as packs, or as groups of entries, each group as large
- * as fits into a sub-buffer (bts_write_branches()). If a group cannot be written, the next
- * branch is written alone, in the same way as a loss.
+ * Branches are written into the ring buffer as packs, or as groups of entries. Each group is as
+ * large as fits into a sub-buffer (bts_write_branches()). If a group cannot be written, the
+ * next branch is written alone, in the same way as a loss.
  *
- * A loss is a row, LOST n branches (cause), and needs room like any other row. A loss is
- * pending until there is room. While a loss is pending, no later row is written:
+ * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
+ * loss is pending until there is room. While a loss is pending, no later row is written:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
@@ -16,11 +16,11 @@
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
- * Pending losses are written before the next branch or non-branch row that finds room, or
- * else by a drain after the reader has made room, because bts_pending() makes the driver
- * drain the CPU. With bts-block, pending losses are held when the next branch or row must be
- * held, but no task waits for losses alone. A branch or row that cannot be written because
- * losses are pending is lost, too.
+ * Pending losses are written before the next branch or non-branch row that finds room. If no
+ * branch or row follows, a drain writes the losses after the reader has made room, because
+ * bts_pending() makes the driver drain the CPU. With bts-block, pending losses are held when
+ * the next branch or row must be held, but no task waits for losses alone. A branch or row that
+ * cannot be written because losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -35,19 +35,21 @@
 /**
  * bts_begin - prepare to write a batch or a non-branch row
  * @b:		the instance
- * @c:		its part of this CPU
+ * @c:		the instance's part of this CPU
  * @task:	the task of the batch or the row
  *
  * Context: as bts_records().
  */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
-	/* Use one buffer throughout, because a snapshot may swap the buffers at any time. */
+	/*
+	 * Use one buffer for all entries, because a snapshot may swap the buffers meanwhile.
+	 */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
 }
 
-/* Return: false if the ring buffer refuses the entry. */
+/* Write an entry into the ring buffer. Return: false if the ring buffer refuses the entry. */
 static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
 	struct ring_buffer_event *event;
@@ -62,10 +64,10 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 }
 
 /*
- * Write an entry to the ring buffer. An entry that may be held goes to the backlog if the
- * ring buffer has no room, if the backlog is not empty, or if entries that other CPUs hold
- * must be written first. In these cases, an entry of a task that cannot wait is dropped,
- * because the tasks that wait need the room and the reader's time.
+ * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
+ * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
+ * other CPUs hold must be written first. In these cases, an entry of a task that cannot wait is
+ * dropped, because the tasks that wait need the room and the reader's time.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -79,7 +81,7 @@ static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 	return bts_write(c, entry, size) || (hold && bts_hold(c, entry, size));
 }
 
-/* Write a row with the known number of lost branches, and a row for losses of unknown size. */
+/* Write a row for the losses of known size, and a row for the losses of unknown size. */
 static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool hold)
 {
 	struct bts_loss *loss = &c->loss.cause[row->cause];
@@ -128,9 +130,9 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
 /**
  * bts_deliver_row - deliver a non-branch row to an instance
  * @b:		the instance
- * @c:		its part of this CPU
+ * @c:		the instance's part of this CPU
  * @task:	the task of the row
- * @row:	the event's entry; its header, except the type, is filled in here
+ * @row:	the event's entry, whose header, except for its type, is filled in here
  * @size:	the size of the entry
  *
  * Context: as bts_records().
@@ -161,7 +163,7 @@ static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
-/* Write as many branches as fit into a sub-buffer. Return: the number written. */
+/* Write as many branches as fit into a sub-buffer. Return: the number of written branches. */
 static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record *rec,
 				   unsigned int nr)
 {
@@ -186,7 +188,9 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 	return nr;
 }
 
-/* Write branches, unless something must be written first. Return: the number written. */
+/*
+ * Write branches, unless losses or held entries come first. Return: how many were written.
+ */
 static unsigned int bts_write_branches(struct bts_cpu *c,
 				       const struct ds_bts_record *rec,
 				       unsigned int nr)
@@ -224,9 +228,9 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 /**
  * struct bts_packer - packs a CPU's branches
  * @coder:	the coder
- * @open:	a pack has been begun
+ * @open:	a pack has been begun and is not written yet
  * @entry:	the pack
- * @room:	the memory of the pack, which includes its code
+ * @room:	the memory of the pack, including the pack's code
  */
 struct bts_packer {
 	struct bts_coder	coder;
@@ -249,7 +253,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* Called when the CPU is offline, or by bts_free_packers(). */
+/* Free a CPU's packer. Called when the CPU is offline, or by bts_free_packers(). */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -317,9 +321,9 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 }
 
 /**
- * bts_end_pack - write the pack that has been begun, if there is one
+ * bts_end_pack - write the pack, if one has been begun
  * @b:	the instance
- * @c:	its part of this CPU
+ * @c:	the instance's part of this CPU
  *
  * Context: as bts_records().
  */
@@ -360,11 +364,11 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 /**
  * bts_deliver - deliver branches to an instance
  * @b:		the instance
- * @c:		its part of this CPU, after bts_begin()
+ * @c:		the instance's part of this CPU, after bts_begin()
  * @rec:	the branches, whose task and context are in @c->write.ent
  * @nr:		the number of branches
  *
- * With bts-pack, some branches may be written only by bts_end_pack().
+ * With bts-pack, the last branches may be written only by bts_end_pack().
  *
  * Context: as bts_records().
  */
