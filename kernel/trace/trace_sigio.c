@@ -4,9 +4,9 @@
  *
  * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
- * The next signal is sent only after the reader has read. It is sent at once if the ring buffer
- * still has enough entries, or else when new entries come. So a reader that does not read is
- * not flooded with signals, even if each signal adds to the trace.
+ * The next signal is sent only after the reader has read. This signal is sent at once if the
+ * ring buffer still has enough entries, or else when new entries come. So a reader that does
+ * not read is not flooded with signals, even if each signal adds to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -74,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* The ring buffer's irq_work calls this like a wake-up from poll(). The call may be spurious. */
+/* The ring buffer's irq_work calls this instead of waking a task. The call may be spurious. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {

@@ -10,8 +10,8 @@ struct trace_array;
 struct trace_iterator;
 
 /*
- * The callback sync() of struct tracer writes into the ring buffer the records that the tracer
- * keeps elsewhere. A tracer with sync() increments tracer_sync_key in its init() and decrements
+ * The callback sync() of struct tracer moves the records that the tracer keeps elsewhere into
+ * the ring buffer. A tracer with sync() increments tracer_sync_key in its init() and decrements
  * tracer_sync_key in its reset(). Contexts of sync():
  *
  *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. For the reasons ON,
@@ -23,11 +23,11 @@ struct trace_iterator;
  *	- In a crash, @tr is NULL, which means all instances, and the context is any.
  */
 
-/* Why a tracer must bring the ring buffer up to date */
+/* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
 	/* Used with RING_BUFFER_ALL_CPUS or with this CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
-	TRACER_SYNC_ON,		/* the ring buffer has gone on */
+	TRACER_SYNC_ON,		/* the ring buffer was switched on */
 	/* Used only with RING_BUFFER_ALL_CPUS */
 	TRACER_SYNC_OFF,	/* the ring buffer (in a crash, each one) is about to go off */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */

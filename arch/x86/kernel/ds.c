@@ -12,8 +12,8 @@
  * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
  * that CPU. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
  * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after
- * its last task has run and before perf clears DS_AREA. The claim, the release and suspend also
- * use these hotplug functions.
+ * its last task has run and before perf clears DS_AREA. The claim, the release and suspend use
+ * the same functions as CPU hotplug.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -193,7 +193,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During a claim, ds_online_state is 0, because the client itself reports failed CPUs. */
+	/* During a claim (ds_online_state is 0), the client itself reports failed CPUs. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());

@@ -236,10 +236,10 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * Note that the index has reached the threshold. The PMI for it is still to come, unless it
- * came during this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the
- * PMI was lost and no further PMI can come, so unmask it. In an NMI, a masked PMI need not be
- * lost, because a PMI that is delivered during the NMI comes when the NMI ends.
+ * Note that the index has reached the threshold. A PMI is still to come, unless it came during
+ * this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the PMI was lost
+ * and no further PMI can come, so unmask it. In an NMI, a masked PMI need not be lost, because
+ * a PMI that is delivered during the NMI comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {

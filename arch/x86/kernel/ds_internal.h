@@ -18,7 +18,7 @@
 /* No instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* The maximum number of records that an NMI stores before its drain, or after its drain. */
+/* The maximum number of records to search for the entry, or the exit, of an NMI that drains. */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many consecutive PMIs that found no records of traced code. */

@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The NMI's entry begins with the last branch to the entry point, within 512 records. */
+	/* The entry begins at the last branch to the entry point among the last 512 records. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);

@@ -18,19 +18,19 @@
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
  * may need any task of the system to make room. Branches of a task that cannot wait are
- * never held: see bts_can_wait(). In the kernel, a task never waits. There, its branches are
- * held while the backlog has room, and further branches are dropped and counted. A waiting task
- * can be killed, stopped, traced and frozen.
+ * never held: see bts_can_wait(). A task never waits in the kernel. Its branches are then held
+ * while the backlog has room, and further branches are dropped and counted. A waiting task can
+ * be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
- *	- TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that leaves
- *	  entries in the backlog sets the flag for the current task, and bts_turn() sets it
- *	  for the next task. An NMI may come after the task has read the flag on its way to
- *	  user mode. So an NMI that sets the flag also raises an interrupt, and the task
- *	  reads the flag again when the interrupt returns. If the flag was already set, the
- *	  NMI raises no interrupt, because in a debug kernel the branches of the interrupt
- *	  may raise the next NMI, and so on.
+ *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that
+ *	  leaves entries in the backlog sets the flag for the current task, and bts_turn() sets
+ *	  the flag for the next task. An NMI may come after the task has read the flag on its
+ *	  way to user mode. So an NMI that sets the flag also raises an interrupt, and the task
+ *	  reads the flag again when the interrupt returns. If the flag was already set, the NMI
+ *	  raises no interrupt, because in a debug kernel the branches of the interrupt may raise
+ *	  the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, no task is woken when the ring buffer is resized,
@@ -56,7 +56,7 @@
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt does nothing itself, but the return from it checks TIF_NOTIFY_RESUME. */
+/* The interrupt does nothing itself, but its return to user mode checks TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -256,8 +256,6 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/*
-	 * While @blocking was true, "overwrite" was never set, so do not clear it here.
-	 */
+	/* While @blocking was true, "overwrite" could not be set, so clearing it is not needed. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

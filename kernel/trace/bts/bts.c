@@ -50,8 +50,8 @@
  *	- The functions bts_records() and bts_turn() run with interrupts off, on the CPU whose
  *	  records they handle. In an NMI, only bts_records() runs. The driver never nests
  *	  bts_records() in itself or in bts_turn(). So an instance's part of a CPU (struct
- *	  bts_cpu) has one writer at a time. Other CPUs read it with READ_ONCE() and may miss
- *	  the latest batch.
+ *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
+ *	  may miss the latest batch.
  *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so bts_records()
  *	  finds the mode in which its batch was recorded.
@@ -130,9 +130,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the hardware's mode for the current or the next task, which covers all that any
- * instance wants. The mode contains bts-cpl-filter or bts-circular only if this option is set
- * in each instance that wants the task.
+ * Return the hardware's mode for the current or the next task. The mode covers all that any
+ * instance wants, but contains bts-cpl-filter or bts-circular only if this option is set in
+ * each instance that wants the task.
  */
 static unsigned int bts_mode(void)
 {
@@ -332,14 +332,14 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 /* Context: as bts_probe_exec_pid(), BTS off. */
 static noinline void bts_change_pid(void)
 {
-	/* The thread's earlier branches get its old PID. */
+	/* The earlier branches of the thread get the thread's old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	ds_bts_ask(current);
 }
 
 /*
  * When this probe runs, ftrace's PID lists are up to date, because their probes run earlier.
- * Context: as sched_exec_pid_tp: interrupts off, tasklist_lock held.
+ * Context: as sched_exec_pid_tp, with interrupts off and tasklist_lock held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 					 struct task_struct *p)
@@ -401,7 +401,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* With bts-block, refuse "overwrite", because it always makes room, so that no task would wait. */
+/* With bts-block, refuse "overwrite", which always makes room, so that no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)

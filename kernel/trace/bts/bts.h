@@ -29,7 +29,7 @@ enum bts_lost_cause {
 	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
 	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
-	BTS_LOST_STOPPED	= 5,	/* interrupts without records: recording stops */
+	BTS_LOST_STOPPED	= 5,	/* recording stops after interrupts without records */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* overwritten in the ring buffer */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
@@ -382,8 +382,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. The tracer does not show mappings with PREEMPT_RT, because d_path() may then take
- * locks that sleep, but the rows are made with interrupts off.
+ * map.c. With PREEMPT_RT, the tracer does not show mappings, because rows of mappings are made
+ * with interrupts off, and d_path() may then take locks that sleep.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

@@ -4,10 +4,11 @@
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
- * reg() of its class keeps its probe registered. The reg function of a TRACE_EVENT_FN is not
- * used, because it is called with tracepoints_mutex held and so cannot register a probe. A BPF
- * program that is attached to the event's tracepoint instead of the event does not register the
- * probe, so the program runs only while the event is on for another user.
+ * event's probe is registered by the reg() of the event's class. The reg function of a
+ * TRACE_EVENT_FN is not used, because it is called with tracepoints_mutex held and so cannot
+ * register a probe. A BPF program that is attached to the event's tracepoint instead of the
+ * event does not register the probe, so the program runs only while the event is on for another
+ * user.
  */
 
 #include "event.h"

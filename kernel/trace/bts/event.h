@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_EVENT_H
 #define _LINUX_KERNEL_TRACE_BTS_EVENT_H
 
-/* Trace events that do not need the tracer: probes on other tracepoints record them. */
+/* Trace events that do not need the tracer, and that probes on other tracepoints record. */
 
 #include <linux/bts_events.h>
 #include <linux/trace_events.h>

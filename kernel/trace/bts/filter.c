@@ -6,8 +6,8 @@
  * function-fork and tracing_cpumask. The branches of these tasks are chosen by their sides with
  * bts-user and bts-kernel, and by their addresses with the filter of events/ftrace/bts_branch.
  *
- * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
- * looks up the next task before the tracer's probe runs, which has a lower priority.
+ * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe,
+ * which has a higher priority than the tracer's probe, looks up the next task first.
  */
 
 #include <linux/percpu.h>
@@ -86,7 +86,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* For a new task, bts_map_switch() must forget an earlier process that had its PID. */
+	/* For a new task, bts_map_switch() must forget an earlier process with the same PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {

@@ -190,7 +190,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  * @c:		the instance's part of this CPU
  * @task:	the task of the batch
  *
- * In an NMI, this does not write held entries.
+ * In an NMI, held entries are not written.
  *
  * Context: as bts_records().
  */
@@ -217,8 +217,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	its size
  *
  * Context: as bts_records().
- * Return: false if the entry may not be held, or if the backlog is full and its first entry
- * does not fit into the ring buffer.
+ * Return: false if the entry may not be held, or if the backlog is full and the backlog's first
+ * entry does not fit into the ring buffer.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {

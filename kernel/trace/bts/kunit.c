@@ -8,7 +8,7 @@
 
 #include "bts.h"
 
-/* Each mode wants the right ones of a user branch, a kernel branch, and the two crossings. */
+/* Check which modes want a user branch, a kernel branch, and the two crossings. */
 static void bts_test_wanted(struct kunit *test)
 {
 	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
@@ -131,8 +131,8 @@ static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 wa
 }
 
 /*
- * Read the numbers. Each number must be there, and its time must not be before that of the
- * previous number.
+ * Read the numbers. Each number must be present, and its time must not be before the time of
+ * the previous number.
  */
 static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 first,
 			 unsigned int size)
@@ -160,7 +160,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* Return how many events of @size bytes fit, if @want events are reserved at a time. */
+/* Return how many events fit into a ring buffer, if @want events are reserved at a time. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);

@@ -44,7 +44,7 @@ static unsigned long bts_refusals(struct trace_buffer *buffer)
 	       ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* Report whether the ring buffer has refused the last entry because it had no room. */
+/* Report whether the last entry was refused because the ring buffer had no room. */
 static bool bts_was_full(struct bts_cpu *c)
 {
 	unsigned long before = c->loss.refusals;
@@ -67,8 +67,8 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry, which is the number of branches, lost or not, before the
- * entry and since the ring buffer was cleared. The entry of a single branch has no sequence
+ * Set the sequence number of an entry. It is the number of branches, lost or not, between the
+ * last clear of the ring buffer and the entry. The entry of a single branch has no sequence
  * number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)

@@ -27,9 +27,9 @@
  * and do not sleep. The path is written into a per-CPU buffer. The build ID is read from the
  * page cache, which usually contains the beginning of a file that was just mapped. A process
  * may have 65,530 mappings, so each call of __bts_resume_user() handles at most BTS_VMAS
- * mappings. The first call handles none if another thread holds mmap_lock for writing. Before
- * each further call, bts_resume_lock() takes mmap_lock and may sleep, so that the call handles
- * at least one mapping.
+ * mappings. The first call handles no mapping if another thread holds mmap_lock for writing.
+ * Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so that the call
+ * handles at least one mapping.
  *
  * Rows for unmapping are not needed, because nothing is executed at addresses that are not
  * mapped, and because a later mapping replaces an older mapping where the two overlap.
@@ -209,7 +209,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* The task is the current or the next task of this CPU, and is not in user mode. */
+	/* The task is current or next on this CPU, so it checks the flag before it is in user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -342,9 +342,9 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to the instances that know the task's process, even if
- * they do not trace this task, because other threads may execute the mapping. Context:
- * interrupts off, BTS off.
+ * Show a new mapping of the current task to the instances that know the task's process, even
+ * instances that do not trace this task, because other threads may execute the mapping.
+ * Context: interrupts off, BTS off.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 {
@@ -417,7 +417,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If another process's stack grows, skip it, because it was executable before. */
+	/* Skip a growing stack of another process, because it was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -431,8 +431,8 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 }
 
 /*
- * Context: as mmap_exec_tp: interrupts off; mmap_lock of the mapping's owner held, and
- * possibly an anon_vma's lock.
+ * Context: as mmap_exec_tp, with interrupts off. The mmap_lock of the mapping's owner is held,
+ * and possibly an anon_vma's lock.
  */
 static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
 {

@@ -176,7 +176,7 @@ static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 	return bts_put_bytes(p, diff, n);
 }
 
-/* Encode a branch that is new in the pack. @last is the target of the previous branch. */
+/* Encode a branch that is new in the pack and follows a branch with the target @last. */
 static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
 {
 	u64 distance = from - last;
@@ -240,7 +240,7 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* The slow path of bts_coder_add(): the branch was not predicted, or the pack is full. */
+/* The slow path of bts_coder_add(), if the branch was not predicted or the pack is full. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -266,7 +266,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The run consists of the branches after the branch at which left was mark. */
+	/* The value of left at the branch before the current run is kept in mark. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

@@ -144,7 +144,7 @@ static void bts_pack_test_format(struct kunit *test)
 		0x80, 0x60,		/* distance 0, +0x20 */
 		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
 		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 units of 16 bytes */
-		0xa0, 0xd1,		/* distance 0x20, 5 after the branch before the last */
+		0xa0, 0xd1,		/* distance 0x20, 5 after the start of branch 2 */
 		0xff, 0x00,		/* distance 0x7f, -0x40 */
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
 		0x50, 0x01,		/* the first branch */
@@ -361,7 +361,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* A new node predicts 0 -> 0, and 0 -> 0 now predicts the node. */
+		/* A new node predicts the branch 0 -> 0, and 0 -> 0 now predicts the node. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -430,7 +430,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode branches that are all mispredicted and large, for sub-buffers of both sizes. */
+/* Encode mispredicted branches with a code of the maximum size, for small and large sub-buffers. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -2,8 +2,9 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. ftrace
- * calls bts_sync() to get the branches earlier, or when it turns tracing on or off:
+ * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. The
+ * callback bts_sync() is called when the branches are needed earlier, or when tracing is turned
+ * on or off:
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs

@@ -205,7 +205,7 @@ static const u8 *bts_get_last_token(struct bts_decoder *d)
 	return p && (size_t)(p - copy) <= len ? d->in + (p - copy) : NULL;
 }
 
-/* Decode the next token. Return: false if it is invalid or missing. */
+/* Decode the next token. Return: false if the token is invalid or missing. */
 static bool bts_decode(struct bts_decoder *d)
 {
 	const u8 *p;

@@ -41,7 +41,7 @@ struct ds_bts_record {
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
  * tracer leaves out those of the unwanted side. DS_BTS_CPL_FILTER saves time: BTS_OFF_OS or
  * BTS_OFF_USR makes the hardware leave out the unwanted side. In this mode, the hardware also
- * leaves out the crossings in one direction, which depends on the CPU.
+ * leaves out the crossings in one direction. The CPU determines this direction.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -121,8 +121,8 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
  * functions switch BTS off before anything else and on after everything else. A record that
  * begins or ends in this section is own, because the traced code did not take the branch. The
  * section must not be probed, traced or sanitized. Interrupts must be off before the section is
- * entered, and must stay off until it is left. For code in this section, objtool checks that it
- * calls other code only between ds_bts_pause() and ds_bts_resume().
+ * entered, and must stay off until the section is left. Code in this section may call other
+ * code only between ds_bts_pause() and ds_bts_resume(), which objtool checks.
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
@@ -199,9 +199,10 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. It switches BTS off before the NMI's handlers run if the NMI
- * must drain, if the NMI interrupts a drain, or if a PMI is still to come whose records are
- * already drained. Otherwise, the branches of the handlers might raise the next interrupt.
+ * Call this when an NMI begins. This function switches BTS off before the NMI's handlers run if
+ * the NMI must drain, if the NMI interrupts a drain, or if a PMI whose records are already
+ * drained is still to come. Otherwise, the branches of the handlers might raise the next
+ * interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
@@ -209,7 +210,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* Call this when an NMI that interrupted @ip ends. If the NMI has drained, BTS goes on again. */
+/* Call this when the NMI from @ip ends. BTS goes on again unless the NMI interrupted a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
