@@ -36,7 +36,7 @@
 #include "ds_internal.h"
 
 /*
- * The threshold in records per interrupt. A higher threshold slows the program down less, but
+ * The threshold, in records per interrupt. A higher threshold slows the program down less, but
  * delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost no
  * sample, and 1024 records cost one sample in a thousand.
  */

@@ -92,7 +92,7 @@ static __always_inline u64 ds_switch_off(void)
 }
 
 /**
- * ds_bts_off - record nothing on this CPU until ds_bts_on()
+ * ds_bts_off - stop recording on this CPU until ds_bts_on()
  *
  * Call this before anything else, and only from code in .text..ds.
  *

@@ -273,7 +273,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two records at the start and one at the end are own. A wrap drops one record. */
+		/* Two own records are at the start, and one is at the end. A wrap drops one record. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -315,7 +315,7 @@ static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
 
-/* The branch of a return thunk is own if the branch to the thunk is own. */
+/* If an own branch leads to a return thunk, the branch of the thunk is an own branch, too. */
 static void ds_test_return_thunk(struct kunit *test)
 {
 	u64 thunk = (unsigned long)ds_test_thunk;
@@ -328,7 +328,7 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 2, 5);
 
-	/* If other code uses the return thunk, the branch of the thunk is not own. */
+	/* If other code uses the return thunk, the branch of the thunk is not an own branch. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_store(t, thunk, DS_TEST_KERNEL);
 	ds_test_drain(t);
@@ -371,7 +371,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* If the NMI interrupted the section, the branch into the section is own as well. */
+	/* If the NMI interrupted the section, the branch into the section is an own branch, too. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->nmi = true;
 	ds_test_store_nr(t, 7);
@@ -557,7 +557,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* All branches for which the buffer had no room were own. */
+	/* All branches for which the buffer had no room were own branches. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

@@ -10,22 +10,22 @@
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
  * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts as
- * wrapped, and record x, which is the oldest record, is dropped, so that each reported wrap is
+ * wrapped. Record x, which is the oldest record, is then dropped, so that each reported wrap is
  * a loss. A batch ends at @end, the index when BTS went off. Records after @end are own
- * records, of branches that the driver or the tracer took.
+ * records, because the driver or the tracer took their branches.
  *
  * All code of the driver and the tracer that runs while BTS is on is in one section, so own
  * records are found by their addresses. Own records at the beginning of a batch leave the
  * section, and own records at the end of a batch enter the section. If an own record leads to a
- * return thunk, the branch of the thunk counts as own, too.
+ * return thunk, the record of the thunk's branch is an own record, too.
  *
- * If an NMI drains, the records of its entry and of its exit count as own, too. Each of the two
- * has at most DS_NMI_RECORDS records. The entry begins with the last branch to the kernel's NMI
- * entry point. The exit ends with the branch back to the interrupted instruction. If the start
- * of the entry or the end of the exit is not found, the searched records are delivered and
- * counted as unsure. The origin of the branch to the entry point is not checked, because the
- * origin may be wrong (AAJ122). A full buffer is not searched for the entry, because the NMI
- * may have begun after the last record was stored.
+ * If an NMI drains, the records of its entry and of its exit count as own records, too. The
+ * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last
+ * branch to the kernel's NMI entry point. The exit ends with the branch back to the interrupted
+ * instruction. If the start of the entry or the end of the exit is not found, the searched
+ * records are delivered and counted as unsure. The origin of the branch to the entry point is
+ * not checked, because the origin may be wrong (AAJ122). A full buffer is not searched for the
+ * entry, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>

@@ -40,8 +40,8 @@
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
  * bts_instance). The first instance claims the hardware, and the last instance releases the
- * hardware. A CPU records all branches of its task that any instance wants, and each record is
- * delivered to the instances that want that record.
+ * hardware. A CPU records a branch of its task if any instance wants the branch. The record is
+ * delivered to the instances that want the branch.
  *
  * Each row shows the time and the context of the drain, not of the branch.
  *
@@ -152,7 +152,7 @@ static unsigned int bts_mode(void)
 }
 
 /*
- * Decide what an instance records of @task, after writing the rows of a task switch.
+ * Write the rows of a task switch, if any. Then decide what an instance records of @task.
  */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)

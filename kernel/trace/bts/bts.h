@@ -107,8 +107,8 @@ struct bts_pids {
  *		only other instances wanted the task
  * @own:	records left out because the tracer itself took the branch
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be own, because the start or the end of a
- *		draining NMI was not found
+ * @unsure:	delivered or filtered records that may be own records, because the start or the
+ *		end of a draining NMI was not found
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer

@@ -84,8 +84,8 @@ struct ds_bts_slice {
  *		has records only if the buffer has wrapped
  * @own:	number of records left out because the driver or the tracer took the branch
  * @discarded:	number of discarded records, which were in the buffer when BTS went on
- * @unsure:	number of records that may be own, because the start of an NMI's entry or the
- *		end of its exit was not found
+ * @unsure:	number of records that may be own records, because the start of an NMI's entry
+ *		or the end of its exit was not found
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped,
@@ -118,8 +118,8 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 
 /*
  * This section contains the code of the driver and the tracer that runs while BTS is on. Its
- * functions switch BTS off before anything else and on after everything else. A record that
- * begins or ends in this section is own, because the traced code did not take the branch. The
+ * functions switch BTS off before anything else and on after everything else. A branch that
+ * begins or ends in this section is an own branch, because the traced code did not take it. The
  * section must not be probed, traced or sanitized. Interrupts must be off before the section is
  * entered, and must stay off until the section is left. Code in this section may call other
  * code only between ds_bts_pause() and ds_bts_resume(), which objtool checks.
