@@ -273,7 +273,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two own records are at the start, and one is at the end. A wrap drops one record. */
+		/* Two own records are at the start, and one is at the end. A wrap drops one. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of output.c: print entries that this tracer has not written, as in a
- * persistent ring buffer that is damaged or was written by another kernel
+ * KUnit tests of output.c: print entries of a persistent ring buffer that is damaged or was
+ * written by another kernel
  *
  * To get an entry that is too short, a test reduces the size of a whole entry, whose rest stays
  * in memory. So code that reads too far prints branches, and the test fails even without KASAN.

@@ -20,7 +20,7 @@
 /* The message about a pack of another format. */
 #define BTS_PACK_FOREIGN	"written by another tracer: format %u"
 
-/* The maximum numbers of branches and of nodes in a pack, including node 0. */
+/* The maximum number of branches in a pack, and the maximum number of nodes with node 0. */
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
