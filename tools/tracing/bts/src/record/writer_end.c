@@ -41,10 +41,15 @@ static void add_option64(struct bytes *options, int id, uint64_t value)
 
 static int pad(struct writer *w)
 {
-	static const char zeroes[1 << 16];
-	size_t rest = w->size % w->page_size;
+	static const char zeroes[1 << 12];
+	size_t rest;
+	int ret = 0;
 
-	return rest ? writer_put(w, zeroes, w->page_size - rest) : 0;
+	while (!ret && (rest = w->size % w->page_size)) {
+		rest = w->page_size - rest;
+		ret = writer_put(w, zeroes, rest < sizeof(zeroes) ? rest : sizeof(zeroes));
+	}
+	return ret;
 }
 
 /*
