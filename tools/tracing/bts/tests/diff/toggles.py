@@ -271,11 +271,11 @@ def judge(folder, bts, nr_pairs, stepper=None):
         stepped = [] if program in alone else (equal[:1] + others)[:STEPPED_PAIRS]
         results = {pair: judge_pair(bts, steps if pair in stepped else None, *pair)
                    for pair in equal + others}
-        if program.startswith('toggles-cc') and not INLINED[program]:
+        if program.startswith('toggles-cc') and 'O0' not in program and not INLINED[program]:
             results[others[0]][0].append('--inline: no inlined functions')
         for pair in results:
             results[pair] += (page.faults(bts, *pair, source_of(program)),)
-        ranks = page.rank_faults(bts, traces[:2], traces[3:5])
+        ranks = page.rank_faults(bts, traces[:2], traces[-2:])
         for problem in ranks:
             print('# %s: %s' % (program, problem))
         for pair, result in results.items():
