@@ -18,8 +18,8 @@
 #	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
 #	make deps	install the Debian packages for building and testing
 #
-# With BASE=mainline, make builds the newest kernel of Debian's backports in build/mainline.
-# With KSRC=DIR and QEMU_SRC=DIR, make builds copies of your source trees instead of Debian's.
+# With BASE=mainline, make builds the newest kernel of Debian's backports in build/mainline. With
+# KSRC=DIR or QEMU_SRC=DIR, make builds a copy of your source tree, not Debian's source.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR TOOL_NAME
 ifeq ($(BASE),mainline)

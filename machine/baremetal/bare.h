@@ -304,7 +304,7 @@ extern u32 ap_runs;
 /* The C handler of each vector. A handler is called only if `fixup` is 0. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* The C handler of PMIs. `debugctl` is DEBUGCTL at the PMI; the result is the new DEBUGCTL. */
+/* The C handler of PMIs. `debugctl` is DEBUGCTL at the PMI. The result is the new DEBUGCTL. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: functions of the standard C library that GCC and the tests call */
@@ -319,7 +319,7 @@ extern bool failed;		/* the running test has failed */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
-#define EOT	4		/* the end of each answer from the host */
+#define EOT	4		/* ends each answer from the host */
 u8 read_character(void);
 u64 info_bts(u32 cpu, const char *name);
 
@@ -331,7 +331,7 @@ u64 info_bts(u32 cpu, const char *name);
 
 /*
  * fn() returns NULL, or the reason to skip the test. If `count` is set, this structure describes
- * count() tests: fn(i) runs test number i, and title(i) prints its name.
+ * count() tests: fn(i) runs test number i, and title(i) prints the name of this test.
  */
 struct test {
 	const char *name;
@@ -382,14 +382,14 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* The state of the test "reset", at an address that loading an image does not overwrite. */
-#define SURVIVOR_RUNNING	0x42545372756e6e69	/* a reset is not expected */
+/* The state of the test "reset". Loading the image does not overwrite this address. */
+#define SURVIVOR_RUNNING	0x42545372756e6e69	/* no reset is expected */
 #define SURVIVOR_RESET		0x4254537265736574	/* the test "reset" resets the machine */
 
 struct survivor {
 	u64 magic;
 	u32 test, failures;
-	u64 debugctl, ds_area;	/* values at boot, after the reset */
+	u64 debugctl, ds_area;	/* values at the boot after the reset */
 };
 
 extern struct survivor *survivor;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The startup code from multiboot's 32-bit entry to 64-bit C, and the code whose branches
- * the tests count, which must therefore be in assembly.
+ * The startup code from multiboot's 32-bit entry to 64-bit C, and the code whose branches the
+ * tests count. The counted code is in assembly, so that a compiler does not change its
+ * branches.
  *
  * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt
  * stub uses its fast path, which takes no branch: stub_N writes the interrupted RIP to
@@ -11,7 +12,7 @@
  * fails, and abandon_run() leaves the body.
  *
  * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies.
- * CPU 1 runs walk() and receives PMIs, and the entry code of a PMI uses only the stack.
+ * CPU 1 only runs walk() and receives PMIs, whose entry code uses only the stack.
  */
 #include "bare.h"
 
@@ -27,7 +28,7 @@ start32:
 	movl	$stack_top, %esp
 	movl	%ebx, multiboot_info
 
-	/* Identity-map 4 GiB with 2 MiB pages, which CPL 3 may access. */
+	/* Identity-map 4 GiB with 2 MiB pages that CPL 3 may access. */
 	movl	$pd_low, %edi
 	movl	$0x87, %eax
 	movl	$2048, %ecx
@@ -190,7 +191,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* The return to CPL 0 in a body that has entered CPL 3. R12 contains the RSP of CPL 0. */
+	/* Return to CPL 0 in a body that has entered CPL 3. R12 contains the RSP of CPL 0. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax

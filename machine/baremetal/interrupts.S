@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The NMI may interrupt any of these instructions, so the stub stores the address. */
+	/* The NMI may interrupt any instruction here. The stub stores the interrupted address. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -296,8 +296,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches. BTS must not record these branches, nor the
-	 * entry and the exit of SMM. BTS must continue after SMM.
+	 * The SMM handler below takes branches. BTS must record neither these branches nor
+	 * the entry and the exit of SMM. BTS must continue after SMM.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -7,8 +7,8 @@
  * an answer to COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or
  * EXIT_FAILED, to isa-debug-exit. A machine that ends without a verdict counts as lost.
  *
- * CPU 0 runs the tests and prints. CPU 1 only runs functions for run_on_ap(). For each call,
- * CPU 0 stores the function in ap_fn, and CPU 1 clears ap_fn after the call.
+ * CPU 0 runs the tests and prints the output. CPU 1 only runs functions for run_on_ap(). For
+ * each call, CPU 0 stores the function in ap_fn, and CPU 1 clears ap_fn after the call.
  */
 #include <stdarg.h>
 
@@ -256,7 +256,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space. Only the given page of the window is different. */
+/* Return the CR3 of a second address space, in which only page @page of the window is different. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -440,7 +440,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* the command line contains the `alone` word of a test */
+static bool alone;		/* the command line contains the field `alone` of a test */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -477,7 +477,7 @@ static u32 test_count(const struct test *test)
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* Read the options, which describe the machine. The tests check that the machine matches. */
+/* Read the description of the machine from the options. The tests check the description. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");
@@ -496,7 +496,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
+	/* Mask the legacy interrupt controllers, because they use vectors of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();

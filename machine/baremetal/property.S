@@ -69,7 +69,7 @@ late_body:
 	OFF
 	ret
 
-	/* The pending interrupt VEC_IRQ ends the sleep, and its stub returns to `fixup`. */
+	/* The pending interrupt VEC_IRQ ends the sleep. The interrupt's stub returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
 	ON

@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* If interrupts are on from the start, the interrupt precedes FIX, so set `fixup` here. */
+	/* With interrupts on, the interrupt comes before the body's FIX, so set `fixup` here. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -88,7 +88,7 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 /*
  * Copy our SMI handler to the address that SeaBIOS has chosen for SMM. SeaBIOS does not lock the
  * host bridge of the i440fx machine, so the register SMRAM (0x72) of the bridge can make the
- * memory at 0xa0000 accessible. SeaBIOS has enabled SMIs by writes to port 0xb2.
+ * memory at 0xa0000 accessible. SeaBIOS has configured that a write to port 0xb2 raises an SMI.
  */
 void install_smm_handler(void)
 {

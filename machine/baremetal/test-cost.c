@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Keep the shortest of several times, because other work of the host lengthens some of them. */
+/* Keep the shortest time of several runs, because other work of the host lengthens some runs. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();

@@ -24,10 +24,10 @@ static struct stream {
 	enum stream_state state;
 	u64 interrupted;	/* the address to which the PMI handler must return */
 	u64 fed, pmis, earliest, latest;
-	struct record bad;	/* the first unexpected record; its number is bad_at */
+	struct record bad;	/* the first unexpected record, with number bad_at */
 	struct branch expected;
 	u64 bad_at;
-	u32 lvt;		/* LVT_PC in the PMI handler */
+	u32 lvt;		/* the value of LVT_PC in the PMI handler */
 	bool unmask;		/* the PMI handler unmasks the LVT entry */
 	bool eoi;		/* the PMI is not an NMI, so it needs an EOI */
 } streams[2] PAGE_ALIGNED;
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A branch to pmi_entry is a PMI, which can interrupt any address. */
+	/* A branch to pmi_entry is the delivery of a PMI, which can interrupt any instruction. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the branches of user_loop(), and other branches that do not enter or leave CPL 3. */
+/* Count the branches of user_loop(), and the other branches that neither enter nor leave CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -363,7 +363,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	else
 		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Cross the threshold again. The buffer has no room for the return from the PMI. */
+	/* Cross the threshold again. The buffer has no room for the record of the PMI's return. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;

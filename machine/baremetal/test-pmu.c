@@ -34,7 +34,7 @@ static void spin(u64 cycles)
 
 /*
  * Wait up to 10 s for a PMI, because a busy host delays the emulator's timer. Then wait another
- * millisecond, because a second PMI must not come.
+ * millisecond to check that no second PMI comes.
  */
 static void await_pmi(void)
 {
@@ -413,8 +413,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, an
 }
 
 /*
- * BTS and a counter raise the same vector while interrupts are off. Only one interrupt comes
- * when interrupts are on again, and its handler must find both sources.
+ * BTS and a counter raise the same vector while interrupts are off. When interrupts are on
+ * again, only one interrupt comes, and the handler must find both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the x-bts properties of the CPU. If Intel's manual leaves a behaviour open, the default
- * Debug Store has the behaviour that is easiest for software, and a property selects another
- * behaviour. The command line names the properties of this CPU. The same tests also run on a CPU
- * without the property, and then expect the default behaviour.
+ * Tests of the x-bts properties of the CPU. If Intel's manual does not specify a behaviour, the
+ * default Debug Store has the behaviour that is easiest for software, and a property selects
+ * another behaviour. The command line names the properties of this CPU. The same tests also run on
+ * a CPU without the property, and then expect the default behaviour.
  *
  * With x-bts-tail=N, the CPU stores N more records after each switch-off of BTS.
  */
@@ -31,7 +31,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Report whether CPU 0 stores no records, so that most tests must be skipped. */
+/* Return true if CPU 0 stores no records. Then most tests must be skipped. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -117,7 +117,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* the number of wrong sources so far */
+static u32 wrongs;		/* the number of records with a wrong source so far */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {
@@ -271,7 +271,7 @@ TEST_ALONE(dead_ap, "only-property",
 
 #define CR4_MCE		BIT(6)
 #define VEC_MC		18
-/* Bits of IA32_MCi_STATUS for a memory error: valid, enabled, ADDR and MISC valid. */
+/* IA32_MCi_STATUS for a memory error, with the bits VAL, EN, ADDRV and MISCV. */
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
