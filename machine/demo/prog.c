@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The traced program of the demo: recursion, a loop, a system call and a page fault, each in a
- * separate function. The program does not use a C library, so the trace contains nothing else.
+ * separate function. The program does not use a C library, so the trace contains no other user
+ * branches.
  */
 
 #define SYS_WRITE	1
@@ -19,7 +20,7 @@ static long syscall3(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* Recursion: there are 2 * F(n + 1) - 1 calls of fib(n), so fib(3) takes 5 calls. */
+/* Recursion: computing fib(n) takes 2 * F(n + 1) - 1 calls, so fib(3) takes 5 calls. */
 __attribute__((noinline)) long fib(long n)
 {
 	if (n < 2)

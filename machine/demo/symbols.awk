@@ -12,7 +12,7 @@ function hex(s,    i, n) {
 	return n
 }
 
-# Return the last symbol at or below an address. The tables start and symbol are sorted.
+# Return the last symbol at or below an address. The tables start[] and symbol[] are sorted.
 function name(addr,    lo, hi, mid) {
 	if (!count || addr < start[1] || addr > start[count] + 4096)
 		return ""

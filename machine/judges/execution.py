@@ -120,7 +120,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # The address stays the same if the CPU repeats an instruction, or restarts it after I/O.
+        # If the CPU repeats an instruction, or restarts it after I/O, the log repeats its address.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 

@@ -23,7 +23,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* Each store causes a page fault. The repeated store is not a branch. */
+	/* Each store causes a page fault. The repetition of the store is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

@@ -5,8 +5,9 @@
  * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
  * times the memory that the buffer needs, searches this memory for enough consecutive page frames,
  * and sets IA32_DS_AREA to the address of these page frames in the kernel's direct mapping. The
- * first page frame is the management area. The others are a circular buffer of MIB MiB. Then the
- * program switches BTS on for both privilege levels, prints this line, and repeats COMMAND forever:
+ * first page frame is the management area. The other page frames are a circular buffer of MIB MiB.
+ * Then the program switches BTS on for both privilege levels, prints this line, and repeats COMMAND
+ * forever:
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *

@@ -3,9 +3,9 @@
 # Find the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
 # The script machine/tests/mutate describes the tables. Report each incomplete mutant, and each
-# mutant whose old lines are not in the file exactly once. Exit with status 1 after such a report.
-# With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME changes, and
-# print PATH.
+# mutant whose old lines do not occur exactly once in the file. Exit with status 1 after such a
+# report. With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME
+# changes, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"

@@ -54,7 +54,8 @@ check() {
 # a warning or the like. Store the console and the output of `info bts` in $guest_dir.
 #
 # OPTIONS should include --icount, so that a busy host does not change the results. A part without
-# --icount gives the reason. TIMEOUT is in seconds of the host, and much longer than necessary.
+# --icount must explain why. TIMEOUT is in seconds of the host, and should be much longer than
+# necessary.
 guest_dir=$out
 guest() {
 	guest_timeout=$1

@@ -388,8 +388,8 @@ static void open_streams(void)
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
 	/*
-	 * Close our standard output, so that the reader of standard output sees the end as soon
-	 * as the stream closes its duplicate.
+	 * Close our standard output, so that the reader of standard output sees the end as soon as
+	 * the stream closes its duplicate of standard output.
 	 */
 	dup2(null, STDOUT_FILENO);
 	close(null);

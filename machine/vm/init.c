@@ -58,8 +58,8 @@ static void reset_machine(void)
 }
 
 /*
- * Open the device vportXpN, where N is the port, and X is the number of the virtio device. Repeat
- * this until the device exists, because the kernel creates the ports in the background.
+ * Open the device vportXpN, where N is the number of the port, and X is the number of the virtio
+ * device. Retry until the device exists, because the kernel creates the ports in the background.
  */
 static int open_port(enum wire_port port)
 {
@@ -92,8 +92,8 @@ static void open_ports(void)
 	while (poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
 	/*
-	 * Make the control port blocking. That is safe, because the host never closes this port,
-	 * and its messages are few and short.
+	 * Make the control port blocking, which is safe because the host never closes this port,
+	 * and the messages on this port are few and short.
 	 */
 	fcntl(fd.fd, F_SETFL, O_RDWR);
 }

@@ -4,9 +4,9 @@
 # Define the machine for machine/vm/run, for the tests and for machine/baremetal/run. The script
 # machine/baremetal/run only reads the lines NAME=VALUE.
 
-# Use a q35, because the i440fx reports its interrupt routing with a loop in AML, which takes longer
-# than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1, because 7.2
-# stores a random seed in memory that a large kernel overwrites during decompression.
+# Use a q35, because the i440fx reports its interrupt routing with a loop in AML. The loop takes
+# longer than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1, because
+# 7.2 stores a random seed in memory that a large kernel overwrites during decompression.
 machine_type=pc-q35-7.1
 # Use one thread, because QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches
 # code.
@@ -14,8 +14,8 @@ machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
 # The properties of machine_cpu, which can be added to other models.
 machine_ds=${machine_cpu#*,}
-# On a Skylake, perf acknowledges its interrupt late. SMAP is off, because SMAP would forbid a far
-# return in user mode, which QEMU 7.2 handles like a read by the kernel.
+# On a Skylake, perf acknowledges PMIs late. SMAP is off, because QEMU 7.2 handles a far return in
+# user mode like a read by the kernel, which SMAP would forbid.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # Set nmi_watchdog=0, because the watchdog would use a counter and raise PMIs. Tests of the watchdog

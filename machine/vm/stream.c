@@ -98,7 +98,7 @@ static void stream_settle(struct stream *s)
 		close_end(&s->dst);
 }
 
-/* Fill in the two descriptors of the stream, and the events for which the stream waits. */
+/* Fill in @fds with the stream's two descriptors and the events for which the stream waits. */
 static void stream_poll(struct stream *s, struct pollfd *fds)
 {
 	bool full = stream_full(s);

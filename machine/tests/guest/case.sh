@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine/tests/guest/case.sh SELFTESTS CASE...: run test cases of ftracetest in a new guest. This
-# script does not reset all events and triggers as ftracetest does, because that takes seconds in
-# the emulator. The test cases use ftracetest's own functions. The output is KTAP, with the end of
-# the output of each failed test case.
+# machine/tests/guest/case.sh SELFTESTS CASE...: run test cases of ftracetest in a new guest.
+# Unlike ftracetest, this script does not reset all events and triggers, because the reset takes
+# seconds in the emulator. The test cases use ftracetest's own functions. The output is KTAP, with
+# the end of the output of each failed test case.
 #
 # Exit status: 0 all passed, 1 a test case did not pass.
 
@@ -28,7 +28,7 @@ exit_fail() {
 	exit 1
 }
 
-# For the other results, use exit statuses that the commands of the test cases do not return.
+# For results other than pass and fail, use exit statuses that no command of a test case returns.
 exit_unresolved() {
 	exit 102
 }

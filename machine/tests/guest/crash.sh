@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
-# trace all tasks, because the scheduler may run any task on the CPU of the spinning program.
+# trace all tasks, because the scheduler may run any task on CPU 1 in addition to the spinning
+# program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

@@ -88,7 +88,7 @@ online() {
 }
 
 # While CPU 1 is offline, a new ring buffer does not contain pages for CPU 1. Check that bts record
-# then waits without polling, and uses less than 0.5 s of CPU time in 2 seconds.
+# then waits without polling: it must use less than 0.5 s of CPU time in 2 s.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -113,7 +113,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the records of both CPUs increase without a write to tracefs.
+# Check that the tracer reads more records on both CPUs without a write to tracefs.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -134,7 +134,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# Trace this shell, too, because the shell runs on CPU 0 when CPU 0 goes offline.
+	# In addition, trace this shell, because it runs on CPU 0 when CPU 0 goes offline.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

@@ -38,7 +38,7 @@ kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
 # If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. Stop the task,
-# because this cannot happen on an idle CPU.
+# because the kernel reports both NMIs on an idle CPU.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer's own interrupts came"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
-# tracer records. After each round, check that every record is accounted for. At the end, check for
-# memory leaks. The output is KTAP, and machine/vm/run --strict checks the console. $BTS_PROGS is
-# the directory with the programs of the selftests.
+# tracer records. After each round, check that every record is accounted for. After the last round,
+# check for memory leaks. The output is KTAP, and machine/vm/run --strict checks the console.
+# $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes back
 #	switch	bts and nop alternate as the tracer, while perf samples, counts, and (with
@@ -101,8 +101,8 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Start a program with a low priority, because the changes need most of the CPU time under a debug
-# kernel.
+# Start a program with a low priority, because the changes of CPUs and settings need most of the CPU
+# time under a debug kernel.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -205,7 +205,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS, so that one of them sometimes gets EBUSY.
+# Let perf and the tracer compete for BTS, so that perf or the tracer sometimes fails with EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -465,7 +465,7 @@ slab_result() {
 
 kmemleak_result() {
 	[ -n "$kmemleak" ] || return 0
-	# Scan several times, because a scan may miss a leak if an old pointer is on a stack.
+	# Scan several times, because an old pointer on a stack can hide a leak from a scan.
 	for _ in 1 2 3; do
 		echo scan > $kmemleak
 		sleep 6
