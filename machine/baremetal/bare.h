@@ -97,7 +97,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* Access a word that an interrupt handler, another CPU or a device may access, too. */
+/* Access a word that an interrupt handler, another CPU or a device may access meanwhile. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
@@ -338,7 +338,7 @@ struct test {
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* if the command line contains this word, only tests with it run */
+	const char *alone;	/* if the command line contains this word, only its tests run */
 };
 
 #define TEST_ENTRY(id, ...)						\
@@ -382,7 +382,7 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* The state of the test "reset". Loading the image does not overwrite this address. */
+/* The state of the test "reset". Loading the image does not overwrite this state. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* no reset is expected */
 #define SURVIVOR_RESET		0x4254537265736574	/* the test "reset" resets the machine */
 

@@ -616,8 +616,8 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 
 /*
  * QEMU copies the machine page by page while the machine runs, and copies a page again if the
- * guest has written to it. Here only the stores of records write to the buffer. If QEMU does not
- * notice such a store, the copy contains records of an earlier walk.
+ * guest has written to it. In this test, only the stores of records write to the buffer. If QEMU
+ * does not notice such a store, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

@@ -5,8 +5,8 @@
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
- * The script machine/vm/run passes the arguments. This file uses host_emulator.c and stream.c,
- * which do not use this file or each other.
+ * The script machine/vm/run passes the arguments. This file uses host_emulator.c and stream.c.
+ * These two files use neither host.c nor each other.
  *
  * There is one thread and one poll loop, streams_move(). The loop receives signals through a
  * signalfd. The emulator always ends before this program. A run can end in these ways:

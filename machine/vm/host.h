@@ -11,7 +11,7 @@
 #define STATUS_TIMEOUT	124
 #define STATUS_LOST	125
 
-/* Indexes of the sockets to the emulator: 0 is the monitor, the others are the guest's ports. */
+/* Indexes of the emulator's sockets: 0 is the monitor, and 1 to 4 are the guest's ports. */
 enum { MONITOR, SOCKETS = WIRE_PORTS };
 extern int sockets[SOCKETS];
 

@@ -91,7 +91,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use numbers above those in the emulator, so that dup2() closes no socket. */
+		/* Use numbers above the emulator's descriptors, so that dup2() closes no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");

@@ -5,10 +5,10 @@
  * all bytes and closes the source. A stream owns both descriptors, so callers must pass duplicates
  * of descriptors that must stay open.
  *
- * A stream reads and writes only when poll() reports that it can, so the descriptors may be
- * blocking. Only virtio-serial ports must be non-blocking, because a blocking write would wait
- * forever if the host closes the port after poll(). One call of poll() serves all streams of a
- * program and the program's other descriptors.
+ * A stream reads and writes only when poll() reports that the descriptor is ready, so the
+ * descriptors may be blocking. Only virtio-serial ports must be non-blocking, because a blocking
+ * write would wait forever if the host closes the port after poll(). One call of poll() serves all
+ * streams of a program and the program's other descriptors.
  */
 #define _GNU_SOURCE
 #include <err.h>
