@@ -75,7 +75,7 @@ static bool hidden(const char *path)
 	return false;
 }
 
-/* If a tmpfs hides a directory, make the directory visible again, read-only. */
+/* If a tmpfs hides a directory of the host, make this directory visible again, read-only. */
 static void keep_dir(const char *path)
 {
 	char from[PATH_MAX];
