@@ -2,10 +2,10 @@
 /*
  * bts: record every branch that a program takes, and answer questions about the run.
  *
- * The table of commands in this file drives both dispatch and usage.
+ * The table commands[] is used to find a command, and to print the usage.
  *
- * Exit status: 0 on success; 1 on failure, with "bts: what: object: reason" on standard error;
- * 2 on misuse. bts record and bts diff have other statuses, too.
+ * Exit status: 0 on success; 1 on failure, with "bts: what: object: reason" on standard error; 2 on
+ * misuse. The commands bts record and bts diff also use other exit statuses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static const struct subcommand *find_command(const char *name)
 	return NULL;
 }
 
-/* Print the words that a shell completes: the options of the command, or the commands. */
+/* Print words for a shell's completion: the options of the command @name, or all commands. */
 static int complete(const char *name)
 {
 	const struct subcommand *command = name ? find_command(name) : NULL;
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
 	if (command->run != cmd_tui)
 		terminal_guard();
-	/* getopt() puts this name before its messages. */
+	/* This string becomes the command's argv[0], with which getopt() begins its messages. */
 	argv[1] = mem_format("bts %s", command->name);
 	return msg_flush(command->run(argc - 1, argv + 1));
 }

@@ -42,14 +42,14 @@ struct bts_trace {
 };
 
 /*
- * trace.c: call mem_try() with @run. Return 0, or -ENOMEM if this or an earlier call ran out of
- * memory.
+ * trace.c: call mem_try() with @run. If memory ran out in this call or in an earlier call, return
+ * -ENOMEM, otherwise 0.
  */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */
 void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame);
-/* End the frames and free the stacks of all tasks. If @tell, call the callbacks for the frames. */
+/* End the frames and free the stacks of all tasks. If @tell is true, report the frames' ends. */
 void api_end_calls(struct bts_trace *trace, bool tell);
 
 static inline const struct bts_sym *api_sym(const struct sym *sym)

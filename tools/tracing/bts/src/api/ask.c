@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbts: return the tasks, places, functions, source lines and stack frames of a trace.
+ * libbts: return a trace's tasks and stack frames, and the function and source line at an address.
  */
 #include <errno.h>
 

@@ -19,7 +19,7 @@ static struct bts_place place_at(const struct place *place, uint64_t addr)
 	};
 }
 
-/* Fill @b. If the branch is the sum of the branches of several processes, @t is NULL. */
+/* Fill @b. If @step counts the branches of several processes, @t is NULL. */
 static void fill_branch(const struct bts_trace *trace, const struct task *t,
 			const struct step *step, uint64_t ts, struct bts_branch *b)
 {
@@ -37,7 +37,7 @@ static void fill_branch(const struct bts_trace *trace, const struct task *t,
 	};
 }
 
-/* Report whether a callback ended the run, or called a function that ran out of memory. */
+/* Report whether a callback ended the run, or memory ran out in a function that it called. */
 static int stopped(const struct bts_trace *trace)
 {
 	return trace->stop || trace->pipe.error.code == ENOMEM;

@@ -3,14 +3,15 @@
  * Decode each CPU's ring-buffer pages into batches, in a separate thread for each CPU.
  *
  * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
- * bts_pack entry contains many. Any other entry ends the batch and becomes a separate batch. A page
- * header reports if entries before the page were overwritten, and a pack contains the number of
- * branches before the pack. With this information, the reader detects where branches are missing,
- * and inserts a batch that reports the loss.
+ * bts_pack entry contains many branches. Any other entry ends the batch and becomes a separate
+ * batch. The header of a page reports whether entries before the page were overwritten. The
+ * sequence number of a pack is the number of branches before the pack. From the headers and the
+ * sequence numbers, the reader detects where branches are missing, and inserts a batch that reports
+ * the loss.
  *
- * From pages before the wanted time, the reader uses only the mappings. The reader stops after
- * several consecutive pages that begin after the wanted time, because the time in a single page may
- * be damaged.
+ * From pages before the wanted time, the reader uses only the rows of mappings. The reader stops
+ * after several consecutive pages that begin after the wanted time. One such page is not enough,
+ * because the time in the page may be damaged.
  *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page as
  * a loss of unknown size, and continues with the next page. The reader replaces a truncated entry
@@ -43,7 +44,7 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @early:	the page ends before the wanted time
  * @late:	number of consecutive pages that begin after the wanted time
  * @stopped:	the pipeline wants no more batches
- * @missing:	branches are missing here, and no batch reports this loss yet
+ * @missing:	branches are missing before the next entry, and no batch reports this loss yet
  * @missing_count: the size of this loss; 0 if unknown
  */
 struct decode {
@@ -88,7 +89,7 @@ static struct batch *new_batch(struct decode *d, enum batch_type type, int pid)
 	return d->b;
 }
 
-/* Return a batch that has room for a branch of @pid. */
+/* Return a batch that has room for a branch of the task @pid. */
 static inline struct batch *branches(struct decode *d, int pid)
 {
 	struct batch *b = d->b;
@@ -107,7 +108,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Remember a loss without reporting it yet, because the next entry may contain the exact size. */
+/* Note a loss, which is reported later, because the next entry may reveal the exact size. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;
@@ -126,7 +127,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a truncated entry as a loss of unknown size. The next sequence number is then unknown. */
+/* Report a truncated entry as a loss of unknown size, after which the expected @seq is unknown. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -135,7 +136,7 @@ static void cut_off(struct decode *d)
 	d->seq_known = false;
 }
 
-/* Report branches that are missing before the entry, and then count the entry's @nr branches. */
+/* If branches are missing before the entry, report the loss. Then add @nr to the expected @seq. */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
 {
@@ -170,7 +171,7 @@ static void one_branch(struct decode *d, const struct ring_entry *e, int pid)
 	d->seq_known = false;
 }
 
-/* If the pack cannot be decoded, report the damage and return false. */
+/* Begin to decode a pack. If the pack cannot be decoded, report the damage and return false. */
 static bool begin_pack(struct decode *d, const struct ring_entry *e, uint32_t nr)
 {
 	const struct layout *l = d->r->layout;
@@ -290,8 +291,9 @@ static void entry(struct decode *d, const struct ring_entry *e)
 }
 
 /*
- * Add consecutive bts_branch entries of one task to the batch. This fast path begins at @at and
- * stops at a time extend or any other entry. Return the address at which the fast path stopped.
+ * Add consecutive bts_branch entries of one task to the batch. This fast path begins at @at, and
+ * stops at an entry of another task or type, such as a time extend. Return the address at which the
+ * fast path stopped.
  */
 static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const uint8_t *end)
 {
@@ -357,7 +359,7 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	}
 }
 
-/* After this CPU's last page, report a loss if the recorder could not write or was killed. */
+/* After this CPU's last page, report a loss if the recorder failed to write, or was killed. */
 static void tell_unwritten(struct decode *d)
 {
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
@@ -371,7 +373,7 @@ static void tell_unwritten(struct decode *d)
 		missed(d, 0, LOSS_KILLED);
 }
 
-/* Do not report a loss before the wanted time. */
+/* Drop a loss that occurred before the wanted time. */
 static void forget_loss(struct decode *d)
 {
 	d->missing = false;

@@ -14,7 +14,7 @@
 /**
  * struct cpu_reader - a thread that reads the part of one CPU
  * @queue:	batches for the pipeline
- * @failed:	whether memory ran out, valid after the thread has ended
+ * @failed:	whether memory ran out (valid after the thread has ended)
  */
 struct cpu_reader {
 	struct dat		*dat;
@@ -27,7 +27,7 @@ struct cpu_reader {
 	bool			failed;
 };
 
-/* On failure, set @e and return false. Call cpu_reader_stop() even after a failure. */
+/* On failure, set @e and return false. Even then, the caller must call cpu_reader_stop(). */
 bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu,
 		      const struct layout *layout, struct error *e);
 void cpu_reader_stop(struct cpu_reader *r);

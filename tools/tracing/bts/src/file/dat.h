@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A NUL-terminated text section. @text is NULL if the file does not contain the section. */
+/* A NUL-terminated text section. If the file does not contain the section, @text is NULL. */
 struct dat_text {
 	char		*text;
 	size_t		size;
@@ -57,10 +57,10 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The wanted time, including both ends. Mappings before the wanted time are read, too. */
+	/* The wanted time, including both ends. Earlier rows of mappings are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
-	/* The first damage that was found, with its offset. Protected by @lock. */
+	/* A text about the first damage, with its offset in the file. Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
 };
@@ -97,9 +97,9 @@ struct dat_pages {
 };
 
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
-/* Return the next page of cpu->page_size bytes, or NULL at the end. */
+/* Return the next page of cpu->page_size bytes, or NULL at the end of the CPU's data. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the last returned page ends before the wanted time. */
+/* Report whether the page that was returned last ends before the wanted time. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read and decompress bytes of a trace.dat file. Parse the bytes with a cursor that never passes
- * the end. Store the first damage with its offset.
+ * the end of its buffer. Store a text that describes the first damage.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size)
 	return at;
 }
 
-/* Copy the bytes of a number, because both the file and this machine are little-endian. */
+/* Copy a number's bytes unchanged, because both the file and this machine are little-endian. */
 static uint64_t dat_number(struct dat_bytes *b, size_t size)
 {
 	const uint8_t *at = dat_skip(b, size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read the index of a trace.dat, which contains the time at which each chunk of each CPU begins.
- * With the index, the reader can skip chunks. If the index is missing or does not fit the data, the
- * reader reads all chunks.
+ * With the index, the reader can skip unwanted chunks. If the index is missing or does not match
+ * the data, the reader reads all chunks.
  */
 #include <string.h>
 

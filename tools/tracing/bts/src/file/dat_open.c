@@ -12,9 +12,10 @@
  *	- reads beyond the end of its buffers if a file is damaged;
  *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
  *
- * This reader follows the sections in file order, and checks every number before use. The reader
+ * This reader reads the sections in file order, and checks every number before use. The reader
  * reports the first damage with its offset, and still uses the intact parts of the file. The reader
- * does not map the file, so a file that shrinks during reading looks like a truncated file.
+ * does not map the file into memory, so a file that shrinks during reading causes no SIGBUS, but
+ * looks like a truncated file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 			 "compressed with %s; bts reads only zstd", dat->compression);
 }
 
-/* Read the header of either version. Return the offset after the header, or 0 on failure. */
+/* Read the header of version 6 or 7. Return the offset of its end, or 0 on failure. */
 static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);
@@ -83,7 +84,7 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	return b.at - header;
 }
 
-/* Copy @from to a temporary file, and return a descriptor. On failure, return -1 and set errno. */
+/* Copy @from to a temporary file. Return that file's descriptor, or return -1 and set errno. */
 static int copy_all(int from)
 {
 	FILE *file = tmpfile();
@@ -102,7 +103,7 @@ static int copy_all(int from)
 	return -1;
 }
 
-/* Open standard input. If standard input is not a regular file, open a copy. */
+/* Open standard input. If it is not a regular file, open a temporary copy. */
 static int open_stdin(void)
 {
 	struct stat st;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Iterate over the ring-buffer pages of one CPU, and decompress them if necessary.
+ * Iterate over the ring-buffer pages of one CPU, and decompress the pages if necessary.
  *
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
  * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
- * rows are still read, because these mappings provide the names of later addresses.
+ * rows are still read, because the wanted branches may be in these mappings.
  *
  * Each iterator belongs to one thread. All iterators can share the file descriptor, because
  * pread() does not use the descriptor's offset.

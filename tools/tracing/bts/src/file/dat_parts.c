@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the parts that both versions of trace.dat contain.
+ * Parse the parts that versions 6 and 7 of trace.dat have in common.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu)
 	return c;
 }
 
-/* Parse an option that both versions contain. Skip any other option. */
+/* Parse an option that versions 6 and 7 have in common. Skip any other option. */
 void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
 {
 	uint64_t size = b->end - b->at;

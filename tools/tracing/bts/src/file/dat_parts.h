@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read bytes of a trace.dat file, and parse the parts that both versions contain.
+ * Read bytes of a trace.dat file, and parse the parts that versions 6 and 7 have in common.
  *
  * Included by: file/dat_*.c.
  */
@@ -15,7 +15,7 @@ struct dat;
 struct dat_cpu;
 struct dat_text;
 
-/* A cursor in a buffer (dat_bytes.c). After an attempt to read past the end, @bad stays true. */
+/* A cursor in a buffer (dat_bytes.c). Reading past @end sets @bad, which then stays set. */
 struct dat_bytes {
 	const uint8_t	*at;
 	const uint8_t	*end;
@@ -28,13 +28,13 @@ uint16_t dat_u16(struct dat_bytes *b);
 const char *dat_string(struct dat_bytes *b);
 const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size);
 
-/* Read @size bytes of the file, or fewer at its end. Return the number of bytes read. */
+/* Read @size bytes, or fewer bytes at the end of the file. Return the number of bytes read. */
 size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 
 /* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */
 bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
 
-/* dat_parts.c: a function with a cursor @b parses the part at the cursor into @dat or @text. */
+/* dat_parts.c: functions with a cursor @b parse the bytes at this cursor into @dat or @text. */
 void dat_header_info(struct dat *dat, struct dat_bytes *b);
 void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
 void dat_event_formats(struct dat *dat, struct dat_bytes *b);
@@ -42,12 +42,12 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
 void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
-/* dat_index.c: copy the times from the index to the CPUs. */
+/* dat_index.c: copy the times of the chunks from the index to dat->cpus. */
 void dat_index(struct dat *dat);
 
 /*
- * dat_v7.c, dat_v6.c: read the file after the header, which ends at @offset. If the file is
- * damaged, report the damage in @dat and keep the intact parts.
+ * dat_v7.c, dat_v6.c: read the file from @offset on, where the header ends. If the file is damaged,
+ * report the damage in @dat and keep the intact parts.
  */
 void dat_read_v7(struct dat *dat, uint64_t offset);
 void dat_read_v6(struct dat *dat, uint64_t offset);

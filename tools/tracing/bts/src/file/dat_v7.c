@@ -5,9 +5,10 @@
  *	header | section | section | ...	section: id, flags, size, bytes
  *
  * In this format, the options contain the offset of each section, and the last options are at the
- * end of the file. This reader follows the sections in file order instead, so that it can also read
- * a truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
- * section. If that option is missing, dat_salvage() searches the data section for the pages.
+ * end of the file. Instead of using these offsets, this reader reads the sections in file order, so
+ * that it can also read a truncated file. The option BUFFER contains the file offset of each CPU's
+ * pages in a data section. If that option is missing, dat_salvage() searches the data section for
+ * the pages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* A larger compression ratio shows damage, because zstd never reaches it with real data. */
+/* A section with a larger compression ratio is damaged, because zstd never reaches this ratio. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {
@@ -34,7 +35,7 @@ struct sections {
 	size_t		nr;
 };
 
-/* Return a section's decompressed bytes, or NULL if they are damaged. */
+/* Return a section's decompressed bytes, or NULL if the section is damaged. */
 static uint8_t *section_bytes(struct dat *dat, const struct section *s, size_t *size)
 {
 	uint8_t *raw, *out = NULL;
@@ -163,7 +164,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/* Return the offset after the compressed chunks at @offset, or 0 if the chunks are damaged. */
+/* Return the end of the compressed chunks that begin at @offset, or 0 if a chunk is damaged. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];
@@ -182,7 +183,7 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * Find each CPU's data in a data section that no option describes, because the file was truncated.
+ * Find each CPU's data in a data section without an option BUFFER, which a truncated file may lack.
  * Each CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
  * unknown. In an uncompressed section, the end of a CPU's data is unknown, so assign all data to
  * CPU 0.
@@ -209,7 +210,7 @@ static void dat_salvage(struct dat *dat, struct section *s)
 	}
 }
 
-/* Read the section header at *@offset and advance *@offset. Return false at the end of the file. */
+/* Read the section header at *@offset, and advance to the next section. Return false at the end. */
 static bool section_next(struct dat *dat, uint64_t *offset, struct section *s)
 {
 	uint8_t header[DAT_SECTION_HEADER];

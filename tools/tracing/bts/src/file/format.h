@@ -21,7 +21,7 @@ struct format_field {
 	bool		is_signed;
 	bool		is_array;
 	bool		is_string;
-	/* The field contains only the offset and the length of the actual bytes. */
+	/* The field contains only the offset and length of its data within the entry. */
 	bool		is_dynamic;
 };
 
@@ -49,7 +49,7 @@ const struct format *format_numbered(const struct formats *all, uint32_t id);
 const struct format_field *format_field(const struct format *format, const char *name,
 					uint32_t size);
 
-/* Return a field's number, or 0 if @field is NULL, is not a number, or is outside the entry. */
+/* Return the number in @field, or 0 if @field is NULL, is no number, or is outside the entry. */
 uint64_t format_number(const struct format_field *field, const void *entry, uint32_t size);
 /* Return the bytes of any field, or NULL if the bytes are outside the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find the IDs of the tracer's events, and the offsets of their fields.
+ * Find the IDs of the tracer's events, and the offsets of the events' fields.
  *
  * Included by: file/, flow/.
  */
@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if an early tracer version, which used only BTS_PACK_FORMAT, wrote the packs. */
+	/* NULL if an early version of the tracer, with only BTS_PACK_FORMAT, wrote the packs. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

@@ -5,10 +5,11 @@
  *	thread: decompress, decode -> [batch][batch][batch] -> pipeline: merge, count
  *
  * The queue is a ring that reuses its batches, so memory use does not grow with the trace. One lock
- * protects both ends.
+ * protects the whole queue.
  *
- * A sleeping thread is woken only when the queue is half full or half empty. A wake-up for each
- * batch would be slow, because processing a batch takes ten microseconds, and a wake-up takes five.
+ * A thread that waits for batches or for room is woken only when the queue is half full. A wake-up
+ * for each batch would be slow, because processing a batch takes only ten microseconds, and a
+ * wake-up takes five microseconds.
  */
 #include <stdlib.h>
 

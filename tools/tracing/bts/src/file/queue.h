@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass batches from the thread that reads a CPU's part of a trace to the pipeline.
+ * Pass batches to the pipeline from a thread, which reads one CPU's part of a trace.
  *
  * Included by: file/, flow/.
  */
@@ -34,7 +34,7 @@ enum batch_type {
  * struct batch - consecutive branches of one task on one CPU, or one row of another type
  * @pid:	the task; -1 for BATCH_MISSED
  * @nr:		the number of branches
- * @position:	the number of bytes of the CPU's data that were read before
+ * @position:	the number of bytes of the CPU's data that were read before this batch
  * @ts:		the time of the first branch or of the row, in nanoseconds
  * @count:	the number of lost branches; 0 if unknown
  * @id:		the ID of the row's event
@@ -83,16 +83,16 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 
-/* Thread: reserve a batch, fill it, and commit it. NULL means that the pipeline has stopped. */
+/* Thread: reserve a batch (NULL if the pipeline has stopped), fill it, and commit it. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* Thread: mark the end of the batches. */
+/* Thread: report that no more batches follow. */
 void queue_end(struct queue *q);
 
-/* Pipeline: return the oldest batch, and release it. NULL means that all batches were released. */
+/* Pipeline: return the oldest batch (NULL after the last batch), and release it. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* Pipeline: request that the thread stops. */
+/* Pipeline: request that the thread stop. */
 void queue_stop(struct queue *q);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define RING_PAGE_HEADER	16
 
-/* The second word of a page: the number of bytes used, and flags for overwritten entries. */
+/* The second word of a page: the number of bytes used, and flags about overwritten entries. */
 #define RING_PAGE_USED		((1U << 27) - 1)
 #define RING_PAGE_STORED	(1U << 30)
 #define RING_PAGE_MISSED	(1U << 31)
@@ -29,13 +29,13 @@ enum {
 };
 
 #define RING_DELTA_BITS		27
-/* An absolute time stamp omits its upper five bits. */
+/* An absolute time stamp does not contain the upper five bits of the time. */
 #define RING_TIME_UPPER		(0x1fULL << 59)
 
 /**
  * struct ring_entry - an entry of a page
- * @data:	the entry's bytes, or NULL if the entry is only time or padding
- * @size:	their number
+ * @data:	the entry's bytes, or NULL if the entry contains only a time or padding
+ * @size:	the number of bytes
  */
 struct ring_entry {
 	const uint8_t	*data;
@@ -48,7 +48,7 @@ struct ring_entry {
  * @at:		the first entry
  * @end:	the end of the last entry
  * @missed:	entries before the page were overwritten
- * @count:	their number, or 0 if unknown
+ * @count:	the number of overwritten entries, or 0 if unknown
  */
 struct ring_page {
 	uint64_t	ts;
@@ -74,7 +74,7 @@ static inline uint64_t ring_u64(const uint8_t *at)
 	return value;
 }
 
-/* Read the header. Return false if the number of bytes used is larger than the page. */
+/* Read the page header. Return false if the number of bytes used is larger than the page. */
 static inline bool ring_page_begin(struct ring_page *p, const uint8_t *page, uint32_t page_size)
 {
 	uint64_t commit = ring_u64(page + 8);
@@ -94,8 +94,8 @@ static inline bool ring_page_begin(struct ring_page *p, const uint8_t *page, uin
 }
 
 /*
- * Parse the entry at @at, and update the time @ts. Return the address of the next entry, or NULL
- * if the entry does not fit into the page. Call this while at least 4 bytes are left.
+ * Parse the entry at @at, and update the time @ts. Return the address of the next entry, or NULL if
+ * the entry does not fit into the page. At least 4 bytes must be left before @end.
  */
 static inline const uint8_t *ring_page_next(const uint8_t *at, const uint8_t *end, uint64_t *ts,
 					    struct ring_entry *e)

@@ -8,13 +8,13 @@
 #ifndef BTS_TRACE_DAT_H
 #define BTS_TRACE_DAT_H
 
-/* The default name of the trace. */
+/* The default name of a trace file. */
 #define DAT_NAME	"trace.dat"
 
-/* The version follows this magic as text. */
+/* In the file, the version follows this magic number as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
-/* A section's header contains the ID, flags, the name's ID, and the size after the header. */
+/* A section's header: the section's ID, flags, the ID of its name, and the size of its content. */
 enum {
 	DAT_SECTION_HEADER	= 16,	/* bytes */
 	DAT_SECTION_COMPRESSED	= 1,	/* a flag */
@@ -32,13 +32,13 @@ enum {
 	DAT_SECTION_CMDLINES	= 21,
 	/*
 	 * Lines "key: value" about the user, date, machine and counters. Only bts writes this
-	 * section, and other readers skip it.
+	 * section, and other programs skip it.
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
 	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
-	 * the number of chunks (32 bits each). For each chunk, 64 bits follow with the time of its
-	 * first page and the flag DAT_INDEX_MAPS.
+	 * the number of the CPU's chunks (32 bits each). For each chunk, 64 bits follow, which
+	 * contain the time of the chunk's first page and the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };
@@ -49,7 +49,7 @@ enum {
 /* The key in section BTS for the number of a CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
-/* For sections HEADERS to CMDLINES, an option with the section's ID stores the section's offset. */
+/* The option with the ID of a section from HEADERS to CMDLINES contains the section's offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,
