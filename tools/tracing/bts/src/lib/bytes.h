@@ -73,7 +73,7 @@ bytes_format(struct bytes *bytes, const char *format, ...)
 	free(text);
 }
 
-/* Add a JSON string with its quotes. */
+/* Add a string as JSON, with quotes. */
 static inline void bytes_json(struct bytes *bytes, const char *string)
 {
 	char out[JSON_CHARACTER];

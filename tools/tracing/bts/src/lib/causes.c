@@ -19,8 +19,8 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 };
 
 /*
- * Counters with @times count losses of unknown size. The counter perf_lost counts losses in perf's
- * ring buffer, and recorder_killed counts the CPUs whose data is incomplete.
+ * If @times is true, the counter counts losses of unknown size. The counter perf_lost counts losses
+ * in perf's ring buffer, and recorder_killed counts the CPUs whose data is incomplete.
  */
 static const struct counter {
 	const char	*name;

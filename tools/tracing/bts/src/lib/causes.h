@@ -11,7 +11,7 @@
 
 #include "bytes.h"
 
-/* The numbers of the kernel's enum bts_lost_cause, and two causes of the recorder. */
+/* Causes of the kernel's enum bts_lost_cause, and two causes that only the recorder reports. */
 enum {
 	LOSS_MISSED	= 7,	/* found by the reader */
 	LOSS_DAMAGED	= 8,	/* found by the reader */

@@ -2,8 +2,8 @@
 /*
  * Print text in colour.
  *
- * Two runs are printed in cyan and yellow, because red and green would suggest that one of the runs
- * is wrong. People who cannot distinguish red from green can distinguish cyan from yellow.
+ * Lines of two compared runs are cyan and yellow, because red and green would suggest that one of
+ * the runs is wrong. People who cannot distinguish red from green can distinguish cyan from yellow.
  */
 #include <stdarg.h>
 #include <stdbool.h>

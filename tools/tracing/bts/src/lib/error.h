@@ -19,12 +19,12 @@ struct error {
 	char	*text;
 };
 
-/* Store a failure of @object, which may be NULL, unless @e already contains one. Return false. */
+/* Store a failure in @e, if it is the first. The argument @object may be NULL. Return false. */
 bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* Call error_set() with errno as the code and errno's text as the reason. */
 bool error_errno(struct error *e, const char *what, const char *object);
-/* Return the text of a failure, which is never NULL. */
+/* Return the text of a failure. The text is never NULL. */
 const char *error_text(const struct error *e);
 void error_free(struct error *e);
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Print a text or an attribute's value, which may contain untrusted bytes. */
+/* Print a text or the value of an attribute. Both may contain untrusted bytes. */
 void html_text(FILE *out, const char *text);
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocate memory, or abandon the work, because callers cannot continue without memory.
+ * Allocate memory. If no memory is left, abandon the caller's work.
  *
  *	mem_try(run) -> run() -> ... mem_alloc()
  *	     ^-------------------------'	no memory: mem_try() returns false
  *
- * Without memory, the tool prints a message and exits. The library must not exit, so each of its
- * entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
- * functions in between. Therefore, these functions must not hold a lock while they allocate. A
- * pointer that outlives such a function must change only after the allocation has succeeded.
+ * If memory runs out, the tool prints a message and exits. The library must not exit, so each of
+ * its entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
+ * functions that called mem_alloc(). Therefore, these functions must not hold a lock while they
+ * allocate memory. They may change a pointer that outlives them only after the allocation has
+ * succeeded.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -23,13 +23,13 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. This leaks memory to which only
- * local variables of @run point.
+ * Call @run. If memory runs out, abandon @run and return false. Memory to which only local
+ * variables of @run point is then leaked.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Abandon the work in the same way as a failed allocation. */
+/* Abandon the work, as a failed allocation does. */
 __attribute__((noreturn)) void mem_fail(void);
-/* Set the function that a failure outside mem_try() calls. Start threads only after this call. */
+/* Set the function that a failed allocation outside mem_try() calls. Start threads only later. */
 void mem_on_failure(void (*end)(void));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep PIDs and their names in a hash table with open addressing. At most half of the slots are
- * used.
+ * Keep PIDs and the names of their tasks in a hash table with open addressing. At most half of the
+ * slots are used.
  */
 #include <string.h>
 #include <stdlib.h>

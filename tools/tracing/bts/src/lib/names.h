@@ -22,7 +22,7 @@ struct names {
 	size_t		nr;
 };
 
-/* Return the entry of @pid, and add it if necessary. The pointer is valid until the next call. */
+/* Return the entry of @pid, after adding it if necessary. The next call may move the entry. */
 struct name *names_get(struct names *names, int pid);
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);

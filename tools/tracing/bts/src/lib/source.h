@@ -12,8 +12,8 @@
 
 /**
  * struct source - a source file
- * @path:	its path
- * @lines:	its lines, in which control characters except tabs are replaced with spaces
+ * @path:	the path of the file
+ * @lines:	the file's lines, in which control characters except tabs are replaced with spaces
  */
 struct source {
 	char	*path;
@@ -32,9 +32,9 @@ bool source_read(struct source *s, const char *path);
 void source_free(struct source *s);
 
 /*
- * Return a line of a source file, or NULL. The first line has number 1. Only files that have the
- * extension of a source file are read, because the file name comes from untrusted debug
- * information, and the output may be shown to other people.
+ * Return a line of a source file, or NULL. The first line has number 1. Only files with the
+ * extension of a source file are read. Otherwise, untrusted debug information could name a secret
+ * file, and output for other people could contain its lines.
  */
 const char *sources_line(struct sources *all, const char *path, unsigned int line);
 void sources_free(struct sources *all);

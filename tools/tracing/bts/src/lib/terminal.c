@@ -5,7 +5,7 @@
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *
- * Newlines, tabs and printable UTF-8 stay unchanged. All other control characters, including C1
+ * Newlines, tabs and printable UTF-8 stay unchanged. Other control characters, including C1
  * controls, become \xNN. The command bts tui draws on the terminal without this stream.
  */
 #include <stdio.h>
@@ -137,7 +137,7 @@ bool terminal_shares_output(void)
 
 void terminal_control(FILE *out, const char *sequence)
 {
-	/* A guarded output has a non-zero descriptor, because 0 is standard input. */
+	/* If standard output is guarded, @fd is not 0, because 0 is standard input. */
 	if (out != stdout || !guarded[STDOUT_FILENO].fd) {
 		fputs(sequence, out);
 		return;

@@ -11,16 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* From now on, print control characters as \xNN if standard output or error is a terminal. */
+/* From now on, print control characters as \xNN on standard output and error if on a terminal. */
 void terminal_guard(void);
 /* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);
 /*
- * Show the percentage if standard error is a terminal and more than a second has passed since the
- * first call. If @done equals @total, erase the percentage.
+ * Show @done as a percentage of @total if standard error is a terminal and more than a second has
+ * passed since the first call. If @done equals @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
-/* Report whether standard output may share a terminal with the percentage, even through a pager. */
+/* Report whether standard output may appear beside the percentage, even through a pager. */
 bool terminal_shares_output(void);
 /* Print a control sequence unchanged. */
 void terminal_control(FILE *out, const char *sequence);

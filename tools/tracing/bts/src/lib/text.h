@@ -28,7 +28,7 @@ struct text {
 struct text *text_open(FILE *out);
 /* Write the rest of the buffer and free @t. Return false if any write failed. */
 bool text_close(struct text *t);
-/* Make room for @size bytes, at most TEXT_ROOM / 2. */
+/* Make room in the buffer for @size bytes, which must be at most TEXT_ROOM / 2. */
 void text_room(struct text *t, size_t size);
 void text_bytes(struct text *t, const char *bytes, size_t size);
 void text_string(struct text *t, const char *string);
@@ -37,20 +37,20 @@ void text_number(struct text *t, uint64_t number);
 void text_padded(struct text *t, uint64_t number, unsigned int width, char fill);
 /* Add the time @ts, which is in nanoseconds, as seconds with six decimals. */
 void text_time(struct text *t, uint64_t ts, unsigned int width);
-/* Add a JSON string with its quotes. */
+/* Add a string as JSON, with quotes. */
 void text_json(struct text *t, const char *string);
 void text_format(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Print a JSON string with its quotes to a stream. */
+/* Print a string as JSON, with quotes, to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* Return the plural ending of a noun, which is @ending unless the number is 1. */
+/* Return the ending of a noun, which is "" for the number 1, and otherwise @ending. */
 static inline const char *text_plural(uint64_t number, const char *ending)
 {
 	return number == 1 ? "" : ending;
 }
 
-/* Return a number with commas, for example "1,234,567". The last eight results stay valid. */
+/* Return a number with commas, for example "1,234,567". The last eight texts stay valid. */
 const char *text_commas(uint64_t number);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the summary of a recording, which is the last line of bts record and bts info. Commands
- * that read all branches call pipe_bill() instead.
+ * Print the summary of a recording, which is the last line that bts record and bts info print.
+ * Commands that read all branches call pipe_bill() instead.
  *
- * The losses come from bts_stats, in which the kernel has a counter for each cause (see causes.h).
+ * The losses come from bts_stats, which contains a counter for each cause (see causes.h).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static struct losses losses_of(const struct bill *bill)
 	struct losses losses = {};
 
 	losses_count(&losses, bill->stats);
-	/* A flight recorder overwrites old entries on purpose. */
+	/* In a flight recorder, overwritten entries are not losses. */
 	if (!bill->flight)
 		losses.known[LOSS_MISSED] += bill->overwritten;
 	losses.known[LOSS_UNWRITTEN] += bill->unwritten;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Print the last line of bts record and bts info, with the contents, losses and cost of a
- * recording.
+ * Print the last line of bts record and bts info, which summarizes a recording's branches, losses,
+ * waiting time and size.
  *
  * Included by: record/, cmd/.
  */
@@ -19,15 +19,15 @@ struct bill {
 	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
 	uint64_t	data_bytes;	/* size of all rows in the file */
 	uint64_t	file_bytes;	/* size of the whole file, or 0 to omit the size */
-	bool		flight;		/* in a flight recorder, overwritten entries are not lost */
+	bool		flight;		/* a flight recorder: overwritten entries are not losses */
 	const char	*stats;		/* text of bts_stats with the losses, or NULL */
 };
 
 /* Return the summary of a file whose BTS section contains the text @info, which may be NULL. */
 struct bill bill_of_info(const char *info, uint64_t file_bytes);
-/* Print the JSON member "bill" in the same form as other commands. */
+/* Print the summary as the JSON member "bill", in the same form as other commands. */
 void bill_json(FILE *out, const struct bill *bill);
-/* Print the summary as a line, which begins with "NAME: " unless @name is NULL. */
+/* Print the summary as a line. If @name is not NULL, the line begins with "NAME: ". */
 void bill_print(FILE *out, const char *name, const struct bill *bill);
 
 #endif

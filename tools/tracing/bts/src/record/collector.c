@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread per CPU copies the ring buffer's pages into the file.
+ * One thread for each CPU copies the pages of the CPU's ring buffer into the trace.
  *
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
@@ -13,8 +13,8 @@
  * At least once a second, the thread writes the pages that it has read, so that little is lost if
  * bts is killed.
  *
- * If a thread cannot write its file, bts ends the recording. Until the end, the thread continues to
- * read pages, so that no task waits forever for room in the ring buffer.
+ * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
+ * continues to read pages, so that no task waits forever for room in the ring buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ struct collector_cpu {
 	struct writer_cpu	*out;
 	char			*pages;
 	size_t			used;
-	struct look		look;		/* its branches and maps describe @pages */
+	struct look		look;		/* look.branches and look.maps describe @pages */
 	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;
@@ -67,7 +67,7 @@ struct collector {
 
 /* --- Events ------------------------------------------------------------------------- */
 
-/* Return the number after the first @key that follows @field in a format file, or -1. */
+/* Return the number after the first @key that follows @field in a format file, or -1 on failure. */
 static int number_after(const char *text, const char *field, const char *key)
 {
 	const char *at = text ? strstr(text, field) : NULL;
@@ -76,7 +76,9 @@ static int number_after(const char *text, const char *field, const char *key)
 	return at ? atoi(at + strlen(key)) : -1;
 }
 
-/* Return an event's ID. Set @offset to the offset of the field whose declaration has @field. */
+/*
+ * Return an event's ID. Set @offset to the offset of the field whose declaration contains @field.
+ */
 static int read_event(const char *event, const char *field, int *offset)
 {
 	char *path = mem_format("%s/events/%s/format", instance_tracefs(), event);
@@ -164,7 +166,7 @@ static void *run_cpu(void *arg)
 			break;
 		if (fds[0].revents)
 			break;
-		/* The ring buffer has no pages for a CPU that was never online. */
+		/* The CPU was never online, so its ring buffer has no pages. */
 		if (fds[1].revents & POLLERR) {
 			poll(fds, 1, OFFLINE_MS);
 			continue;

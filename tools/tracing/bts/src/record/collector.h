@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One thread per CPU copies the ring buffer's pages into the file.
+ * One thread for each CPU copies the pages of the CPU's ring buffer into the trace.
  *
  * Included by: record/, cmd/record.c.
  */
@@ -17,12 +17,12 @@
 struct collector;
 
 /*
- * Start a thread for each CPU. If @waiting, the threads wait for data until collector_finish() is
- * called. Otherwise, the threads read only the data that is now in the buffer. On failure, print a
- * message and return NULL.
+ * Start a thread for each CPU. If @waiting is true, the threads wait for data until
+ * collector_finish() is called. Otherwise, the threads read only the data that is now in the ring
+ * buffer. On failure, print a message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
-/* Return a descriptor that becomes readable after a thread failed and printed a message. */
+/* Return a descriptor that becomes readable when a thread has failed and printed a message. */
 int collector_trouble_fd(const struct collector *collector);
 /* Read the remaining data and end the threads. Return 0, or -1 if a thread failed. */
 int collector_finish(struct collector *collector, struct look_counts *counts);

@@ -7,8 +7,8 @@
  * and the probes.
  *
  * The PID in the name does not show whether an instance is in use, because several PID namespaces
- * may contain the same PID. Therefore, the process that uses the instance holds a lock (flock)
- * until the process ends:
+ * may contain the same PID. Therefore, the process that uses the instance locks the instance's
+ * directory with flock() until the process ends:
  *
  *	instances		locked while an instance is created or stale ones are removed
  *	instances/bts-PID	locked by the process that records there
@@ -57,7 +57,7 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* Lock a directory with the flags @how. Return a descriptor, or return -1 and set errno. */
+/* Call flock() for a directory. Return a descriptor of it, or return -1 and set errno. */
 static int lock_directory(const char *path, int how)
 {
 	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -105,7 +105,7 @@ static void remove_stale(const char *dir)
 		closedir(stream);
 }
 
-/* If a process of another PID namespace already uses the name, append a number. */
+/* If a process of another PID namespace already uses the name, append a number to the name. */
 static int make_directory(struct instance *inst, const char *dir)
 {
 	for (int i = 0;; i++) {

@@ -22,13 +22,13 @@ struct instance {
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Undo all changes and remove the instance. First close the instance's trace_pipe_raw files. */
+/* Undo all changes and remove the instance, whose trace_pipe_raw files must be closed before. */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Read and write the instance's files as in path.h. If a write fails, print a message. */
+/* Read and write files of the instance, as in path.h. If a write fails, also print a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

@@ -3,7 +3,7 @@
  * Scan a CPU's ring-buffer pages.
  *
  * The kernel does not count the tasks and switches in the trace. So bts record scans each page
- * before writing the page. After a killed recording, bts restore scans the pages again.
+ * before it writes the page. If the recording is killed, bts restore scans the pages again.
  */
 #include <stdint.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
-	/* Skip other trace events and losses, because their task may not be a target. */
+	/* Do not count the task of a loss or of another trace event, which may not be a target. */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)
 		return;

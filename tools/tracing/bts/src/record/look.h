@@ -40,7 +40,7 @@ struct look {
 
 void look_open(struct look *look, const struct look_events *events);
 
-/* Look at the entries up to the first one that does not fit into the page. */
+/* Scan the entries of a page, up to the first entry that does not fit into the page. */
 void look_at_page(struct look *look, const void *page, unsigned int page_size);
 void look_close(struct look *look);
 

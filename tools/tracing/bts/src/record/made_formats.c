@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Describe the entries that the tool itself writes. The fields have the same names as the tracer's
- * fields, so any program that reads the tracer's files can read these entries. Offsets and event
- * numbers are constants, because these entries do not depend on a kernel.
+ * fields, so any program that can read the tracer's entries can read these entries, too. Offsets
+ * and event numbers are constants, because these entries do not depend on a kernel.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the entries that the tool itself writes in the same form as the tracer. The definition
- * includes event numbers, fields, and the formats that describe the entries in the file.
+ * Define the entries that the tool itself writes, in the form of the tracer's entries. The
+ * definition includes the event numbers, the fields, and the formats that describe the entries in
+ * the file.
  *
  * Included by: record/, cmd/.
  */
@@ -71,7 +72,7 @@ struct made_map {
 	uint64_t	addr, len, offset, inode;
 	uint32_t	maj, min, build_id_size;
 	uint8_t		build_id[MADE_BUILD_ID];
-	uint32_t	path;		/* offset in the lower half, length in the upper half */
+	uint32_t	path;		/* the path: offset (lower half), length (upper half) */
 } __attribute__((packed));
 
 /* Write the formats of these entries and, if @symbols is true, the running kernel's symbols. */

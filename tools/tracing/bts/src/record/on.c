@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the event of --on. At this event, tracing stops, and bts record writes the flight recorder
- * to the file.
+ * Set up the event of the option --on. At this event, tracing stops, and bts record writes the
+ * contents of the flight recorder to the trace.
  *
  * For each kind of event, bts adds a traceoff trigger to a trace event in the tool's instance:
  *
@@ -9,8 +9,9 @@
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
  * A trigger without a condition fires for every task, but a trigger with a condition fires only for
- * the PIDs in set_event_pid. So bts adds a condition to each trigger. Probes are global and are not
- * removed with the instance. So undo.c removes first the instance, and then the probes.
+ * the tasks in set_event_pid. So bts adds a condition to each trigger. Probes are global, and are
+ * not removed with the instance. A probe cannot be removed while a trigger uses it, so undo.c
+ * removes first the instance, and then the probes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +33,7 @@
 
 enum on_kind { ON_EVENT, ON_SIGNAL, ON_EXIT, ON_KERNEL, ON_FILE };
 
-/* The parsed argument "WHAT if FILTER" of --on. */
+/* The parsed argument "WHAT if FILTER" of the option --on. */
 struct on {
 	enum on_kind	kind;
 	char		*what;
@@ -199,8 +200,8 @@ static char *make_probe(const struct on *on)
 
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
- * does not contain the original number. The event signal_generate contains this number if the
- * sender is a traced task.
+ * does not contain the original signal's number. The event signal_generate contains this number,
+ * but its trigger fires only if the sender is a traced task.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

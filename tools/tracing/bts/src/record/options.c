@@ -103,7 +103,7 @@ static const struct option long_options[] = {
 	{ "vm-mem",	required_argument,	NULL, OPTION_VM_MEM },
 	{ "vm-smp",	required_argument,	NULL, OPTION_VM_SMP },
 	{ "vm-write",	required_argument,	NULL, OPTION_VM_WRITE },
-	/* The help omits --vm-job, which --backend vm passes to the bts in the machine. */
+	/* The help omits --vm-job, which --backend vm passes to bts in the emulated machine. */
 	{ "vm-job",	required_argument,	NULL, OPTION_VM_JOB },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
@@ -216,7 +216,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or is in the machine's own /dev, /proc or /sys. */
+/* Report whether the path is /, or belongs to /dev, /proc or /sys of the emulated machine. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -390,7 +390,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* By default, record both user space and the kernel. */
+	/* By default, record branches both in user space and in the kernel. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;

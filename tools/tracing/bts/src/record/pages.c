@@ -24,7 +24,9 @@ enum {
 	ENTRY_HEADER	= 8,		/* for a long entry */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/* If the current page has less room than this, a pack begins on a new page. */
+	/*
+	 * If less than this number of bytes is free in a page, the next pack begins on a new page.
+	 */
 	PACK_LEAST	= 512,
 };
 
@@ -117,7 +119,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time for an entry's header, or 0 after a time extend if the time is too large. */
+/* Return the time difference for an entry's header, or put it into a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read branches of the PMU intel_bts.
+ * Read branches that the PMU intel_bts recorded.
  *
  * The hardware stores 24 bytes for each branch in an AUX area. For each new part of the area, the
  * kernel writes an AUX record into the ring buffer. The record contains the part's offset and size,
- * and a flag that is set if data is missing after the part. The command perf record copies the area
- * into AUXTRACE records, which also contain an offset. An AUXTRACE record may precede or follow the
- * AUX record for the same data.
+ * and a flag that is set if data is missing after the part. The command perf record copies parts of
+ * the area into AUXTRACE records, which contain the parts' offsets. An AUXTRACE record may precede
+ * or follow the AUX record for the same data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read at most BLOCK whole branches between @offset and @end, and return their number. */
+/* Read at most BLOCK branches between @offset and @end, and return the number of branches. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

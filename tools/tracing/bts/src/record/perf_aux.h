@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read branches of the PMU intel_bts, from perf.data or from the AUX area of a running event.
+ * Read branches that the PMU intel_bts recorded, from perf.data or from the AUX area of a running
+ * event.
  *
  * Included by: record/.
  */
@@ -24,13 +25,13 @@ struct record_aux {
 	uint64_t			offset, size, flags;
 };
 
-/* Add rows for @nr branches of the task. */
+/* Add rows for @nr branches of the task @id. */
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr);
-/* Report whether branches are missing after the part that the record describes. */
+/* Report whether branches are missing after the part that the AUX record @r describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A part of a task's AUX area, from @offset on. The copy in perf.data begins at @at. */
+/* A part of a task's AUX area, from @offset on. The part's copy in perf.data begins at @at. */
 struct perf_aux_part {
 	uint32_t	tid;
 	uint64_t	offset, size, at;
