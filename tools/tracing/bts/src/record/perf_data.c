@@ -4,12 +4,13 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
- * record after round N is not older than the youngest record of round N - 1. So the reader keeps
- * the records of at most two rounds, and then delivers these records in the order of their times.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. All
+ * records after round N are younger than the youngest record of round N - 1, or have the same time.
+ * So the reader keeps the records of at most two rounds, and then delivers these records in the
+ * order of their times.
  *
- * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel's AUX
- * records contain the time at which each part was stored.
+ * With intel_bts, the branches are in AUXTRACE records, which contain no time. For each part of
+ * these branches, the kernel's AUX record contains the time at which the part was stored.
  *
  * Every number in the file is checked before use.
  */
@@ -72,7 +73,7 @@ struct attr {
 	bool			kernel;
 };
 
-/* A record that waits for older records. The bytes are at @at in struct perf_data.bytes. */
+/* A record that waits for older records. Its bytes begin at offset @at of perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
 	size_t		at;
@@ -82,7 +83,7 @@ struct waiting {
  * struct perf_data - an open perf.data
  * @bytes:	the waiting records
  * @list:	the times and positions of the waiting records
- * @flush:	the time of the youngest record up to the previous round
+ * @flush:	the time of the youngest record in the finished rounds
  * @youngest:	the time of the youngest record so far
  * @oldest:	the time of the oldest record so far
  * @outs:	the output of each CPU, opened at the first row
@@ -179,7 +180,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* The file has no AUXTRACE_INFO record, which would precede any data. */
+		/* AUXTRACE_INFO precedes all data, so the file does not contain this record. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -252,7 +253,7 @@ bool perf_data_has_kernel_side(const struct perf_data *d)
 
 /* --- Features ------------------------------------------------------------------------- */
 
-/* Find the bytes of a feature. Return false if the file does not contain the feature. */
+/* Set @to to the position of a feature. Return false if the file does not contain the feature. */
 static bool find_feature(struct perf_data *d, int feature, struct section *to)
 {
 	uint64_t at = d->header.data.offset + d->header.data.size;
@@ -265,7 +266,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* Read a length and a string, which the caller frees. Return NULL if the string is damaged. */
+/* Read a string after its length. The caller frees the string. If it is damaged, return NULL. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;
@@ -356,7 +357,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the event ID from the beginning or the end of a record, or 0 if the record has no ID. */
+/* Return the event ID from the start or the end of a record, or 0 if the record contains no ID. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
@@ -379,7 +380,7 @@ static const struct perf_format *format_of(const struct perf_data *d,
 	return &d->attrs[0].format;
 }
 
-/* If the records do not contain a CPU, assign all rows to CPU 0. */
+/* If the records do not contain a CPU number, assign all rows to CPU 0. */
 static struct perf_out *out_of(struct perf_data *d, struct writer *w, int cpu)
 {
 	size_t i = cpu >= 0 && cpu < CPUS_MAX ? cpu : 0;
@@ -421,7 +422,7 @@ static int deliver(struct perf_data *d, struct perf_rows *rows, struct writer *w
 	return 0;
 }
 
-/* Deliver the waiting records that are not younger than @time. */
+/* Deliver the waiting records up to @time, in the order of their times. */
 static int deliver_until(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 			 uint64_t time)
 {
@@ -461,7 +462,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 		d->oldest = id.time;
 }
 
-/* Handle a record that perf itself wrote, and advance @at past the data that follows it. */
+/* Handle a record that perf itself wrote, and advance @at past the record's data. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {
@@ -492,7 +493,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* Read to the end of the file if the size is missing (perf was killed) or too large. */
+	/* If the size is too large, or missing because perf was killed, read the whole file. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {

@@ -20,13 +20,13 @@ struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. If they were not, intel_bts still recorded
- * the branches from user space into the kernel.
+ * Report whether branches in the kernel were recorded. Otherwise, intel_bts still recorded the
+ * branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);
 /* Report whether intel_bts recorded branches of the running kernel. Compare only the releases. */
 bool perf_data_of_this_kernel(struct perf_data *data);
-/* Return "key: value" lines about the recording, which the caller frees. */
+/* Return a text of "key: value" lines about the recording. The caller frees the text. */
 char *perf_data_describe(struct perf_data *data);
 /* Write the rows up to the first error. Return 0, or print a message and return -1. */
 int perf_data_read(struct perf_data *data, struct perf_rows *rows, struct writer *w);

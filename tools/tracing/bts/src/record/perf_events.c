@@ -49,7 +49,7 @@ struct perf_ring {
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* @time is that of the next record */
+	uint64_t			at, end, time;	/* @time belongs to the next record */
 	char				*copy;		/* contiguous copy of a record that wraps */
 	struct perf_out			out;
 };
@@ -233,7 +233,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	return ring < 0 ? add_ring(events, cpu, fd) : 0;
 }
 
-/* Each followed thread needs a descriptor for each CPU, and a descriptor for its guard. */
+/* Each followed thread needs a descriptor for each CPU, and one for its guard (perf_follow.c). */
 static void more_descriptors(void)
 {
 	struct rlimit limit;
@@ -244,7 +244,7 @@ static void more_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The size option applies to the AUX area or, if there is no AUX area, to the ring buffer. */
+/* The option --memory applies to the AUX area or, without an AUX area, to the ring buffer. */
 static void choose_sizes(struct perf_events *events, const struct record_options *options)
 {
 	size_t size = LEAST_BYTES;
@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* Wake up at half of LEAST_BYTES, to which map_ring() may shrink the ring buffer. */
+	/* Use half of LEAST_BYTES, because map_ring() may shrink the ring buffer to LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -369,7 +369,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the oldest time of the other rings. */
+/* Return the ring with the oldest record. Lower *@limit to the oldest time in all other rings. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -400,7 +400,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* No part wraps, because the kernel skips the end of the area if no branch fits there. */
+	/* A part never wraps, because the kernel skips the end of the area if no branch fits. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
@@ -420,7 +420,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* Restart all events after a full AUX area, because perf may show a stopped event as enabled. */
+/* If an AUX area was full, restart all events, because perf may show a stopped event as enabled. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;
@@ -437,8 +437,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. The kernel writes a task's records on one CPU before the task's first record on
- * another CPU. So no record up to @until is missing if @until is in the past.
+ * a task's state. When a task moves to another CPU, the kernel has written all records of the task
+ * on the old CPU. So if @until is in the past, no record up to @until is missing.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -20,10 +20,10 @@ struct writer;
 
 /**
  * struct perf_events - the events of all targets
- * @format:	the format of their records
+ * @format:	the format of the events' records
  * @size:	the size of each ring buffer's data, in bytes
  * @aux_size:	the size of each AUX area, in which intel_bts stores branches, or 0
- * @fds:	all events
+ * @fds:	the descriptors of all events
  */
 struct perf_events {
 	struct perf_format	format;
@@ -58,7 +58,7 @@ int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this perf backend, otherwise an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Explain the errno value from perf_events_try() in a text that the caller frees. */
+/* Return a text, which the caller frees, about an errno value from perf_events_try(). */
 char *perf_events_why(int error);
 
 #endif

@@ -11,8 +11,8 @@
  * Therefore, bts gives each task a guard, which is an event that is not inherited and counts
  * nothing. Tasks with different guards have different events, so Linux does not swap their events.
  * An exec() enables the guard. To enable an event, Linux first removes all events of the task from
- * the CPU. This drains the hardware's buffer before the new program is mapped. The next exec()
- * needs a new guard.
+ * the CPU. This removal drains the hardware's buffer before the new program is mapped. The next
+ * exec() needs a new guard.
  *
  *	new task	stops before its first instruction in user space, and gets a guard
  *	exec()		stops before the new program's first instruction, and gets a new guard
@@ -20,8 +20,8 @@
  *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At each stop, bts reads the user address at which the task will continue, or would have continued
- * if it did not end. The records of perf do not contain this address.
+ * At each stop, bts reads the user address at which the task will continue or, if the task ends,
+ * would have continued. The records of perf do not contain this address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -96,18 +96,18 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* Here ptrace() waits until the task has left its CPU and its records are complete. */
+	/* This ptrace() waits until the task is off its CPU, so its records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether the signal belongs to a group-stop. A new task stops with SIGTRAP instead. */
+/* Report whether the signal is that of a group-stop. A new task stops with SIGTRAP instead. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* If a thread other than the leader calls exec(), the thread gets the leader's PID. */
+/* If a thread other than the leader calls exec(), it gets the leader's PID. Forget its old ID. */
 static void executed(struct follow *f, pid_t tid)
 {
 	unsigned long before;
@@ -214,7 +214,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* When bts ends, Linux detaches tasks that did not stop in time, such as in a disk wait. */
+	/* Tasks that do not stop in time, such as in a disk wait, are detached when bts ends. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

@@ -28,13 +28,13 @@
 /* The kernel's BTS_LOST_RING_BUFFER. */
 #define LOST_RING_BUFFER	0
 
-/* The fields at the end of a non-sample record. */
+/* The fields at the end of a record that is not a sample. */
 #define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* --- A record's fields ---------------------------------------------------------------- */
 
-/* A cursor that reads a record eight bytes at a time. Beyond the end, the cursor returns zeroes. */
+/* A cursor that reads a record in steps of eight bytes. Beyond the record, the cursor returns 0. */
 struct fields {
 	const char	*at, *end;
 };
@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* A sample of the tool's own events. Most records are such samples, so a fast path reads them. */
+/* A sample of the tool's own events. Most records are such samples, which a fast path reads. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* First add a row that names the process, because a branch does not name the process. */
+	/* First add a row that names the process, because a branch contains only the task's ID. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

@@ -25,7 +25,7 @@ struct perf_task;
 struct perf_format {
 	uint64_t	sample_type;
 	bool		sample_id_all;
-	bool		branches;	/* a sample is a branch from IP to ADDR */
+	bool		branches;	/* each sample is a branch from IP to ADDR */
 };
 
 /* The common fields of a record. A missing field is 0, and a missing CPU is -1. */
@@ -61,18 +61,18 @@ void perf_rows_free(struct perf_rows *rows);
 /* Read the common fields of any record. */
 void perf_id_read(const struct perf_event_header *h, const struct perf_format *format,
 		  struct perf_id *id);
-/* Add the rows for a record. Pass each CPU's records in the order of their times. */
+/* Add the rows for a record. The caller passes each CPU's records in the order of their times. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
-/* Add a branch of the task, from a sample or an AUX area. */
+/* Add a branch of the task @id. The branch comes from a sample or from an AUX area. */
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to);
-/* Add a loss of branches of the task. */
+/* Add a loss of branches of the task @id. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* Write the CPU's delayed row, if any. */
+/* Write the CPU's delayed row of a departure, if any. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* Store the address at which a stopped task continues or (if @ends) would have continued. */
+/* Store the address at which a stopped task will continue or (if @ends) would have continued. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
 /* Read the mappings and the name of a running process from /proc, and add rows for the mappings. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep the names, processes and mappings of the tasks in perf's records. A child process inherits
- * its parent's mappings, but perf does not write records for the inherited mappings. An exec()
- * removes the process's mappings.
+ * Keep the name, process and mappings of each task that appears in perf's records. A child process
+ * inherits its parent's mappings, but perf does not write records for the inherited mappings. An
+ * exec() removes the process's mappings.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Store the name, process and mappings of each task from perf's records.
+ * Keep the name, process and mappings of each task that appears in perf's records.
  *
  * Included by: record/.
  */

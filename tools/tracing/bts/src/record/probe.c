@@ -4,10 +4,11 @@
  * expected branch.
  *
  * The program is probe_code.S, which lists the expected branches beside the code. A child runs the
- * program and its signal handlers on one CPU. The probe compares rows that have one address in the
- * program and the other address in the program or in the kernel. These rows must equal the expected
- * rows in the same order, but interrupts may appear between them. An interrupt is a branch from any
- * instruction of the program into the kernel, followed by a branch back to the same instruction.
+ * program and its signal handlers on one CPU. The probe compares only rows that have one address in
+ * the program and the other address in the program or in the kernel. These rows must equal the
+ * expected rows in the same order, but interrupts may appear between the rows. An interrupt is a
+ * branch from any instruction of the program into the kernel, followed by a branch back to the same
+ * instruction.
  *
  * The probe reads the trace as the text that the kernel prints with options/raw. The text is the
  * same for packs and for single entries, so one comparison is enough for both.
@@ -59,7 +60,7 @@ struct way {
 
 /*
  * The hardware's filter also drops either the branches into the kernel or the branches out of the
- * kernel. The SDM does not specify which direction.
+ * kernel. The SDM does not specify which direction is dropped.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -217,7 +218,7 @@ static bool in_kernel(uint64_t addr)
 	return addr & KERNEL;
 }
 
-/* Return the address of a kernel symbol, or 0. */
+/* Return the address of a kernel symbol, or 0 if the symbol is unknown. */
 static uint64_t kernel_symbol(const char *kallsyms, const char *name)
 {
 	char *pattern = mem_format(" %s\n", name);
@@ -244,7 +245,7 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 
 /*
  * If an interrupt begins at @row, return the number of its rows, otherwise 0. An interrupt has two
- * rows, into the kernel and back to the same instruction, or one row if a direction is missing.
+ * rows, into the kernel and back to the same instruction, or one row if a direction is dropped.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -326,7 +327,7 @@ struct result {
 	size_t	interrupts, compared;
 };
 
-/* Return true if the rows without interrupts equal the expected rows. */
+/* Return true if the rows, apart from interrupts, equal the expected rows. */
 static bool compare(struct probe_rows *rows, const struct way *way, enum missing missing,
 		    const char *kallsyms, struct result *result)
 {
@@ -355,7 +356,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that the hardware's filter drops, which the tracer detects while tracing. */
+/* Return the direction that the hardware's filter drops, and that the tracer has detected. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -406,7 +407,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	return good;
 }
 
-/* Measure a million branches without tracing, with tracing, and with the flight recorder. */
+/* Measure how long branches take without tracing, with tracing, and in the flight recorder. */
 static void probe_cost(const struct instance *inst, int cpu)
 {
 	double plain, traced, circular;

@@ -7,8 +7,8 @@
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * The branches of a function or handler are listed where it is called. A branch that is not taken,
- * or an iteration of a string instruction, must not leave a record.
+ * The branches of a function or handler are listed where the function or handler is called. A
+ * branch that is not taken, or an iteration of a string instruction, must not leave a record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -19,7 +19,7 @@
 #define SIGILL			4
 #define SIGUSR1			10
 
-/* The offset of rip in the ucontext that a handler receives. */
+/* The offset of rip in the ucontext that a signal handler receives. */
 #define UCONTEXT_RIP		168
 
 	.macro	ENTRY from, to, symbol, words

@@ -6,11 +6,12 @@
  *	FILE.new.cpuN	the compressed chunks of each CPU
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
- * in the same way as at the end of a recording. An incomplete last chunk is omitted.
+ * as bts record does at the end of a recording. If a CPU's last chunk is incomplete, the chunk is
+ * omitted.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
- * The size of FILE.new shows how much was copied, because each block is freed only after its copy
- * was written.
+ * The size of FILE.new shows how much was copied, because each block of FILE.new.cpuN is freed only
+ * after its copy was written.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -129,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Read the file through its descriptor, which open_own() has checked. */
+/* Open the file through its descriptor, which open_own() has checked. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -257,7 +258,7 @@ static void add_chunk(struct writer_cpu *cpu, struct look *look, char *pages, si
 	cpu->nr_chunks++;
 }
 
-/* Scan all chunks, and remove an incomplete chunk at the end. */
+/* Scan all chunks of a CPU, and remove an incomplete chunk at the end. */
 static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 {
 	off_t at = 0, next = 0;

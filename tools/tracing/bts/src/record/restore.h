@@ -15,9 +15,9 @@
 /**
  * struct restore - an unfinished trace
  * @info:	the lines of the BTS section, or NULL
- * @ended:	whether the recording had ended, so that @info is complete
+ * @ended:	whether the recording had ended; then @info is complete
  * @cmdlines:	the "PID NAME" lines, if @ended
- * @nr_cut:	number of CPUs whose data was cut
+ * @nr_cut:	number of CPUs whose data may be incomplete at the end
  * @counts:	the counts from the pages, unless @ended
  * @first:	the first CPU without data in the data section, if this section exists
  * @data:	the offset of the data section, or 0
@@ -34,11 +34,11 @@ struct restore {
 	long long		data;
 };
 
-/* Find the remains of the killed recording of @path. Return 0, or print a message and return -1. */
+/* Find the files of the killed recording of @path. Return 0, or print a message and return -1. */
 int restore_open(struct restore *r, const char *path);
 /*
- * Complete the trace. On failure, print a message, keep the remains of the recording, and return
- * -1. Otherwise, return 0.
+ * Complete the trace. On failure, print a message, keep the files of the recording, and return -1.
+ * Otherwise, return 0.
  */
 int restore_finish(struct restore *r, const char *cmdlines, const char *info);
 void restore_close(struct restore *r);

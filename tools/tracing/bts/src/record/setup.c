@@ -2,10 +2,10 @@
 /*
  * Set up the instance of bts record, and describe the recording.
  *
- * The tracer traces every task while set_ftrace_pid is empty, so tracing_on is 0 until the targets
- * are in this file. With bts-block, targets wait until the ring buffer has room for their branches,
- * so a trace of user space is complete. Without bts-block, branches are dropped and counted if
- * there is no room, and the trace shows the losses. Only a flight recorder overwrites old entries.
+ * The tracer traces every task while set_ftrace_pid is empty, so tracing_on is 0 until the targets'
+ * PIDs are in this file. With bts-block, targets wait until the ring buffer has room for their
+ * branches, so a trace of user space is complete. Without bts-block, branches are dropped and
+ * counted if there is no room. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* By default, all buffers together get 1/PART of free memory, each within these limits. */
+	/* Limits for each buffer's default size. All buffers together get 1/PART of free memory. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
@@ -98,7 +98,7 @@ static int set_buffer(const struct instance *inst, const struct record_options *
 	return instance_write(inst, "buffer_size_kb", text);
 }
 
-/* Convert a list of CPUs to the kernel's mask, for example "0-2,5" to "00000027". */
+/* Convert a list of CPUs to a mask for the kernel, for example "0-2,5" to "00000027". */
 static char *cpumask(const char *list)
 {
 	uint32_t words[CPUS_MAX / 32] = {};
@@ -139,7 +139,7 @@ static bool one_side(const struct record_options *options)
 	return options->user != options->kernel;
 }
 
-/* Enable bts-map, unless the kernel refuses it because of PREEMPT_RT. */
+/* Enable the option bts-map, unless the kernel rejects the option because of PREEMPT_RT. */
 static int set_maps(const struct instance *inst)
 {
 	char *path = instance_file(inst, "options/bts-map");

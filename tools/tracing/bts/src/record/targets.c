@@ -4,8 +4,8 @@
  *
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
- * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. For a PID,
- * bts adds the existing threads, and the option function-fork adds later threads.
+ * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. To trace a
+ * PID, bts adds the process's existing threads, and the option function-fork adds later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
@@ -47,7 +47,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* EINVAL means that the ID belongs to a thread other than the process's leader. */
+		/* EINVAL means that the ID belongs to a thread that is not a process's leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "not a process, but a thread of one" : strerror(errno));
 		free(text);
@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 	return -1;
 }
 
-/* Find a program like execvp(). Return an allocated path, or return NULL and set errno. */
+/* Find a program as execvp() does. Return an allocated path, or return NULL and set errno. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -99,7 +99,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, wait for the parent and execute the command. If the parent ends, exit. */
+/* In the child, wait for the parent's byte, then execute the command. If the parent ends, exit. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -217,7 +217,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because a thread that is not yet traced may create threads. */
+	/* Write all IDs twice, because untraced threads may create threads in the first pass. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -235,7 +235,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Wait until the command is in exec(), and turn tracing on. Deliver signals at other stops. */
+/* Wait for the command's exec(), and turn tracing on. Deliver signals that stop it earlier. */
 static int trace_from_exec(pid_t child, const struct instance *inst)
 {
 	siginfo_t info;
@@ -245,7 +245,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 
 		if (waitid(P_PID, child, &info, WSTOPPED | WEXITED | WNOWAIT))
 			return -1;
-		/* The command has ended without exec(). The pipe contains the errno. */
+		/* The command has ended without exec(). The pipe @failed contains the errno. */
 		if (info.si_code != CLD_TRAPPED)
 			return 0;
 		event = info.si_status >> 8;
@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* If the command was killed meanwhile, this call fails, and the pidfd reports the end. */
+	/* This call fails if the command was killed meanwhile, which the pidfd then reports. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }

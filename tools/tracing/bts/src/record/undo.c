@@ -10,7 +10,7 @@
  * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
  * Ctrl-C does not reach the guard. When the guard reads the end of file, the kernel may not have
  * closed all files of bts yet. An instance cannot be removed while its trace_pipe_raw is open, so
- * the guard retries for a while.
+ * the guard retries the removal for a while.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static void run_guard(int fd)
 	_exit(0);
 }
 
-/* Close all descriptors except @fd, which becomes 3, because the guard must not keep pipes open. */
+/* Move @fd to descriptor 3, and close all others, because the guard must not keep pipes open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

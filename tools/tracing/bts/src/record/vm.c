@@ -10,8 +10,8 @@
  *	in the machine, as the user	COMMAND
  *
  * The job is a sequence of words. Each word begins with its type and ends with a NUL. The job also
- * contains the environment, because run is a shell script, and a shell drops variables with unusual
- * names.
+ * contains the environment, because the program `run` is a shell script, and a shell drops
+ * variables with unusual names.
  */
 #include <grp.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program from the package bts-vm, for a tool that is installed in another directory. */
+/* The program from the package bts-vm, for a bts that is installed outside of /usr. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* Let the user open /dev/stdin, although init made the pipes or the terminal as root. */
+	/* To open /dev/stdin, the user must own the pipes or the terminal, which root made. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

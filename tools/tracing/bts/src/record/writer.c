@@ -8,12 +8,12 @@
  *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
  *	options, the sections' names				at the end
  *
- * libtracecmd cannot write such files, and trace-cmd compresses only after the recording. This
- * writer compresses in each CPU's thread during the recording, so a trace needs no more disk space
- * than its final file. Each CPU's data must be contiguous in the final file, so the data is first
- * stored in a file FILE.new.cpuN, whose blocks are freed after the copying. Some space is reserved
- * until the end, so that the file can be completed even if the disk is full. The file is completed
- * by writer_end.c or, if bts was killed before, by restore.c.
+ * The library libtracecmd cannot write such files, and trace-cmd compresses only after the
+ * recording. This writer compresses each CPU's data in a thread during the recording, so a trace
+ * needs no more disk space than its final file. Each CPU's data must be contiguous in the final
+ * file. So the data is first stored in FILE.new.cpuN, and is copied at the end. Each copied block
+ * is freed. Some space is reserved until the end, so that the file can be completed even if the
+ * disk is full. The file is completed by writer_end.c or, if bts was killed before, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -216,16 +216,16 @@ static int create_temporary(const struct writer *w)
 {
 	int fd = path_create_at(AT_FDCWD, w->temporary);
 
-	/* Some file systems do not support locks. */
+	/* Ignore an error, because some file systems do not support locks. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
 		errno = 0;
 	return fd;
 }
 
 /*
- * Write directly to a device such as /dev/null. Refuse a symbolic link to a regular file, because
- * another user may have created the link, or a program may rely on it. On failure, print a message
- * and return -1.
+ * Create a temporary file. If the output is a device such as /dev/null, open the device instead.
+ * Refuse a symbolic link to a regular file, because another user may have created the link, or a
+ * program may rely on the link. On failure, print a message and return -1.
  */
 static int open_output(struct writer *w)
 {
@@ -285,7 +285,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add the size of a tracefs file, in @size_bytes bytes, and then the file's contents. */
+/* Add the size of a tracefs file as a number of @size_bytes bytes, and then the file's contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -396,7 +396,7 @@ int writer_write_draft(struct writer *w, const char *info)
 {
 	struct bytes text = { .data = (char *)info, .size = strlen(info) };
 
-	/* Do not write a draft to a device, which cannot be truncated later. */
+	/* Do not write a draft to a device, because a device cannot be truncated later. */
 	if (!w->temporary)
 		return 0;
 	w->draft = w->size;
@@ -470,7 +470,7 @@ static int write_chunk(struct writer_cpu *cpu, const void *data, size_t size)
 	return 0;
 }
 
-/* Add the time of the first page to the index. Each page begins with its time. */
+/* Add the time of the chunk's first page to the index. Each page begins with its time. */
 static void note_time(struct writer_cpu *cpu, const void *data, bool maps)
 {
 	uint64_t time;

@@ -15,19 +15,19 @@ struct writer;
 struct writer_cpu;
 
 /*
- * Create the file with a temporary name, and allow only the owner to read it. An existing file at
- * @path stays until writer_finish() renames both files. The data of the CPUs is stored in other
- * temporary files in the same directory. If such files of a killed recording exist, print a message
- * and return NULL.
+ * Create the file with a temporary name, and allow only the owner to read it. An existing file
+ * stays at @path until writer_finish() renames it and the new file. The data of the CPUs is stored
+ * in other temporary files in the same directory. If such files of a killed recording exist, print
+ * a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Write kernel symbols and the formats of the events in @systems, which is NULL-terminated. The
- * argument @root is the path of tracefs.
+ * Write kernel symbols, and the formats of the events in @systems, a NULL-terminated list of event
+ * systems. The argument @root is the path of tracefs.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
-/* Write a section DAT_SECTION_* other than data. Return 0, or print a message and return -1. */
+/* Write a section other than DAT_SECTION_DATA. Return 0, or print a message and return -1. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content);
 
 /*
@@ -39,28 +39,29 @@ int writer_write_draft(struct writer *w, const char *info);
 /* Add a part for a CPU's data. Different threads may write different parts. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
 /*
- * Write about 1 MiB of ring-buffer pages, which contain @branches branches and, if @maps, mapping
- * rows. Return 0 on success. At the first failure, print a message. After a failure, count the
- * CPU's branches without writing pages, and return -1.
+ * Write about 1 MiB of ring-buffer pages, which contain @branches branches and, if @maps is true,
+ * mapping rows. Return 0 on success. At the first failure, print a message. After a failure, count
+ * the CPU's branches without writing pages, and return -1.
  */
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 		       unsigned long long branches, bool maps);
 
 /*
- * Complete the file with the "PID NAME" lines @cmdlines, the text @clock of trace_clock, the lines
- * @info of the BTS section, and @stats, a NULL-terminated list of the texts of the CPUs' stats
- * files. Call this even if writer_write_pages() failed, to save the pages before the failure.
+ * Complete the file with "PID NAME" lines (@cmdlines), the text of trace_clock (@clock), and the
+ * lines of the BTS section (@info). The NULL-terminated list @stats contains the text of each CPU's
+ * stats file. Call this even if writer_write_pages() failed, to save the pages that were written
+ * earlier.
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
 /* Report whether an older file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
-/* Return the size of the file, and the size of the CPUs' data in it. */
+/* Return the size of the file, or the size of the CPUs' data in the file. */
 unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);
 /* Report whether writer_write_pages() failed. */
 bool writer_failed(const struct writer *w);
-/* Return the number of written branches, and the number of branches that could not be written. */
+/* Return the number of branches that were written, or that could not be written. */
 unsigned long long writer_branches(const struct writer *w);
 unsigned long long writer_unwritten(const struct writer *w);
 /*

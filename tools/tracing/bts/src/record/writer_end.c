@@ -53,8 +53,8 @@ static int pad(struct writer *w)
 }
 
 /*
- * Free each block only after writing its copy. So after a SIGKILL, the size of the file shows how
- * much was copied, and each block is still in one of the two files.
+ * Free each block of FILE.new.cpuN only after writing its copy to FILE.new. So after a SIGKILL, the
+ * size of FILE.new shows how much was copied, and each block is still in one of the two files.
  */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 {
@@ -72,7 +72,7 @@ int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 		if (n > cpu->size - at)
 			n = cpu->size - at;
 		ret = writer_put(w, buffer, n);
-		/* Some file systems cannot punch holes. */
+		/* Ignore an error, because some file systems cannot punch holes. */
 		if (!ret && fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
 			errno = 0;
 		at += n;
@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* Include a CPU without written branches, so that the reader reports the loss. */
+/* Include a CPU whose branches could not be written, so that the reader reports the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;
@@ -125,7 +125,7 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	bytes_free(&buffer);
 }
 
-/* Write the data of the CPUs from @first on, and then correct the size in the section's header. */
+/* Write the data of the CPUs from @first on. Then correct the size of the data section. */
 static int put_data(struct writer *w, struct writer_cpu *first, off_t section)
 {
 	uint64_t size;
@@ -208,7 +208,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 	return ret;
 }
 
-/* For each CPU with unwritten branches, add a line from which the reader reports the loss. */
+/* For each CPU with unwritten branches, add a line, so that the reader reports the loss. */
 static int put_info(struct writer *w, const char *info)
 {
 	struct bytes text = {};
@@ -304,7 +304,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	ret = ret || writer_put_header(w, DAT_SECTION_DATA, DAT_SECTION_COMPRESSED,
 				       writer_name(w, DAT_SECTION_DATA), 0) ||
 	      writer_end(w, w->cpus, data, clock, stats, nr_cpus);
-	/* If only the renaming failed, bts restore is not needed, because the trace is complete. */
+	/* If only the renaming failed, the trace is complete, so bts restore is not needed. */
 	w->keep = ret && w->temporary;
 	if (w->keep)
 		msg_warn("the data is in %s*; if there is room, bts restore %s completes the "

@@ -31,7 +31,7 @@ struct writer {
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* position at which to write the options' offset */
+	off_t			first_options;	/* position of the options' offset in the file */
 	off_t			size;
 	off_t			draft;		/* offset of the draft sections, or 0 */
 	size_t			draft_strings;	/* size of @strings before the draft */
@@ -51,7 +51,7 @@ struct writer_cpu {
 	struct bytes		times;		/* times of the chunks, for the index */
 	bool			failed;
 	unsigned long long	branches;	/* in the chunks */
-	unsigned long long	unwritten;	/* branches that were not written after a failure */
+	unsigned long long	unwritten;	/* number of branches that could not be written */
 	off_t			size;		/* of the CPU's file */
 	off_t			offset;		/* offset of the data in the final file */
 	int			cpu;
@@ -59,14 +59,14 @@ struct writer_cpu {
 	char			*name;		/* name of the CPU's file, or NULL */
 };
 
-/* writer.c: append to the file. Return 0, or print a message and return -1. */
+/* writer.c: append bytes to the file. Return 0, or print a message and return -1. */
 int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
 /* Return the name of a section DAT_SECTION_*, or NULL if the writer does not use the section. */
 const char *writer_section_name(int id);
-/* Add the name of a section, and return the ID of the name. */
+/* Add the name of a section to @strings, and return the ID of the name. */
 uint32_t writer_name(struct writer *w, int id);
-/* Insert a CPU into the list, which is sorted by CPU number. */
+/* Insert a CPU into the list w->cpus, which is sorted by CPU number. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
@@ -75,7 +75,7 @@ void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);
-/* Copy the data of a CPU, from offset @at of the CPU's file on. */
+/* Copy the data of a CPU to the end of the trace, from offset @at of the CPU's file on. */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at);
 /* Report whether the data section contains a part for the CPU. */
 bool writer_was_used(const struct writer_cpu *cpu);
