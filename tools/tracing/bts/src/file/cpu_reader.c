@@ -108,7 +108,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Note a loss, which is reported later, because the next entry may reveal the exact size. */
+/* Note a loss. It is reported later, because the next entry may reveal its exact size. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;

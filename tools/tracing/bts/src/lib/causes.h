@@ -33,9 +33,9 @@ struct losses {
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
-/* Return NUMBER from the first line "NAME: NUMBER" in @text, or 0 if no line has this form. */
+/* Return the number from the first line "name: number" in @text, or 0 if there is no such line. */
 unsigned long long stats_number(const char *text, const char *name);
-/* Add the counters from @stats, which consists of lines "NAME: NUMBER" as in bts_stats. */
+/* Add the counters from @stats, which consists of lines "name: number" as in bts_stats. */
 void losses_count(struct losses *losses, const char *stats);
 /* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
 void losses_text(const struct losses *losses, struct bytes *out);

@@ -19,7 +19,7 @@ struct error {
 	char	*text;
 };
 
-/* Store a failure in @e, if it is the first. The argument @object may be NULL. Return false. */
+/* Store a failure in @e, if @e is empty. The argument @object may be NULL. Return false. */
 bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* Call error_set() with errno as the code and errno's text as the reason. */

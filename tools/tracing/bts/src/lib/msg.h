@@ -24,11 +24,11 @@ int msg_error(const char *what, const char *object, const char *reason, ...)
 /* Call msg_error() with errno's text as the reason. */
 int msg_errno(const char *what, const char *object);
 
-/* Print "bts: REMARK" on standard error, for a remark that is not a failure. */
+/* Print a remark, which is not a failure, after "bts:" on standard error. */
 void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print "bts COMMAND: REASON; see bts COMMAND -h" on standard error. COMMAND may be NULL. Return
+ * Print the reason, and "see bts COMMAND -h", on standard error. The command may be NULL. Return
  * STATUS_MISUSE.
  */
 int msg_misuse(const char *command, const char *reason, ...)

@@ -27,7 +27,7 @@ struct bill {
 struct bill bill_of_info(const char *info, uint64_t file_bytes);
 /* Print the summary as the JSON member "bill", in the same form as other commands. */
 void bill_json(FILE *out, const struct bill *bill);
-/* Print the summary as a line. If @name is not NULL, the line begins with "NAME: ". */
+/* Print the summary as a line. If @name is not NULL, the line begins with @name. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);
 
 #endif

@@ -233,7 +233,7 @@ bool instance_has(const struct instance *inst, const char *file)
 	return there;
 }
 
-/* Entries of error_log begin with a line like "[    6.33] bts: error: BTS is in use by perf". */
+/* An entry of error_log begins with a time and "bts: error:", which the error follows. */
 char *instance_error(const struct instance *inst)
 {
 	char *text = instance_read(inst, "error_log");

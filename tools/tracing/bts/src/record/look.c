@@ -40,7 +40,10 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&type, entry, sizeof(type));
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
-	/* Do not count the task of a loss or of another trace event, which may not be a target. */
+	/*
+	 * Do not count the task of a loss or of another trace event, because it may not be a
+	 * target.
+	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)
 		return;

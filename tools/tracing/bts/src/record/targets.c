@@ -256,7 +256,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* This call fails if the command was killed meanwhile, which the pidfd then reports. */
+	/* If the command was killed meanwhile, this call fails. The pidfd then reports the end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
