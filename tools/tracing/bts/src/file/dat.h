@@ -60,7 +60,7 @@ struct dat {
 	/* The wanted time, including both ends. Earlier rows of mappings are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
-	/* A text about the first damage, with its offset in the file. Protected by @lock. */
+	/* The text of the first report to dat_damage(). Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
 };

@@ -49,7 +49,7 @@ enum {
 /* The key in section BTS for the number of a CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
-/* The option with the ID of a section from HEADERS to CMDLINES contains the section's offset. */
+/* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */
 enum {
 	DAT_OPTION_DONE		= 0,
 	DAT_OPTION_CPUSTAT	= 2,

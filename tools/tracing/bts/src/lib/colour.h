@@ -30,8 +30,8 @@ enum colour {
  */
 int colour_option(const char *command, const char *when);
 /*
- * If colours are wanted, print the next characters in this colour. The mode auto wants colours only
- * on standard output, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is
+ * If colours are wanted, print the next characters in this colour. In the mode auto, only standard
+ * output has colours, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is
  * empty.
  */
 void colour(FILE *out, enum colour c);

@@ -28,7 +28,7 @@ int path_create_at(int dir, const char *path);
 int path_write_all(int fd, const void *data, size_t size);
 /* Replace the contents of an existing file. Return 0, or return -1 and set errno. */
 int path_write(const char *path, const char *text);
-/* Append text to a file. In tracefs files such as trigger, the text becomes a new entry. */
+/* Append text to a file. In a tracefs file such as `trigger`, the text becomes a new entry. */
 int path_append(const char *path, const char *text);
 
 #endif
