@@ -2,8 +2,8 @@
 #
 # Check that each record is accounted for:	awk -f account.awk [-v least=N] bts_stats
 #
-# The counter records must be at least N, and must equal the sum of the counters delivered,
-# filtered, own, held and dropped_*.
+# The counter "records" must be at least N, and must equal the sum of the counters "delivered",
+# "filtered", "own", "held" and "dropped_*".
 
 BEGIN {
 	FS = ": "

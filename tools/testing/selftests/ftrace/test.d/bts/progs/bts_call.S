@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Call getpid(), a short path through the kernel, until the program is killed. */
+/* Call getpid(), which takes a short path through the kernel, until the program is killed. */
 #include "prog.h"
 
 	.text

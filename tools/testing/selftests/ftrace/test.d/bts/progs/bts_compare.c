@@ -13,29 +13,29 @@
  * Without -p, the tasks have the lowest PIDs of the trace, in rising order, and any other PID is an
  * error.
  *
- * A record with one kernel address is a crossing, for which EXPECTED has the word "kernel". Records
- * with two kernel addresses are only counted. A crossing to the kernel and back to the same
- * instruction is an interrupt, or a fault that the kernel repaired. Such a pair is only counted,
- * and is allowed at any instruction that the program executes at that time. Any other crossing that
- * is not in EXPECTED is an error.
+ * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
+ * address. Records with two kernel addresses are only counted. A crossing into the kernel and the
+ * crossing back to the same instruction are an interrupt, or a fault that the kernel repaired. Such
+ * a pair is only counted, and is allowed at any instruction that the program executes at that time.
+ * Any other crossing that is not in EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. Then EXPECTED contains only crossings, and
- * the program's position between them is unknown.
+ * the program's position between two crossings is unknown.
  *
  * With -u, branches that begin or end in the kernel are skipped in EXPECTED and in the trace.
  *
  * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
- * the target of the previous record, or less than MAX_STRAIGHT bytes after it. This check finds
- * missing kernel branches, except short forward jumps, although EXPECTED does not contain kernel
- * branches.
+ * the target of the previous record, or less than MAX_STRAIGHT bytes after this target. This check
+ * finds missing kernel branches, except short forward jumps, although EXPECTED does not contain
+ * kernel branches.
  *
- * With -x, no record may begin or end in a range of the file RANGES, which has lines "START END
- * NAME".
+ * With -x, no record may begin or end in an address range of the file RANGES, which has lines
+ * "START END NAME".
  *
- * If the list of a task begins with "kernel -> X", as after exec, earlier branches of its PID are
- * skipped, because they belong to the launcher. With -u, branches before the first expected branch
- * are always skipped. Any line of the trace that does not show a branch, such as a loss, is an
- * error.
+ * If the list of a task begins with "kernel -> X", as after exec, the earlier branches of this
+ * task's PID are skipped, because the launcher took these branches. With -u, branches before the
+ * first expected branch are always skipped. Any line of the trace that does not show a branch, such
+ * as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,7 +50,10 @@
 #define HISTORY		8
 #define MAX_RANGES	1024
 
-/* The maximum size of code without a taken branch, for example 5 KB in blake2s_compress(). */
+/*
+ * The maximum size of kernel code without a taken branch. For example, blake2s_compress() contains
+ * 5 KB of such code.
+ */
 #define MAX_STRAIGHT	8192
 
 struct expected {
@@ -68,11 +71,11 @@ struct task {
 	struct expected *list;
 	size_t n_list;
 	size_t at;		/* the index of the next expected branch */
-	unsigned long done;	/* how often this branch has already been taken */
+	unsigned long done;	/* how often the branch list[at] has already been taken */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* the crossing in entry may be an interrupt */
+	bool held;		/* the crossing in "entry" may be an interrupt */
 	struct branch entry;
 	unsigned long cursor;	/* the program is at or after this address */
 	unsigned long matched;
@@ -381,7 +384,7 @@ static void give_pids(char *list)
 	}
 }
 
-/* Keep the lowest PIDs, in order, because tasks are numbered in order of creation. */
+/* Keep the lowest PIDs in rising order, because EXPECTED numbers tasks in order of creation. */
 static void note_pid(const struct record *record)
 {
 	int pid = record->pid;

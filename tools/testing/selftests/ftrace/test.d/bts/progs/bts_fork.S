@@ -2,7 +2,7 @@
 /*
  * Fork a child, which loops and ends. The parent waits for the child and then ends. The program
  * bts_vfork is built from the same source, but calls vfork(), so that the child shares the memory
- * of the parent. The parent is suspended until the child ends.
+ * of the parent. After vfork(), the parent is suspended until the child ends.
  */
 #include "prog.h"
 

@@ -7,12 +7,12 @@
  * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program writes random data
  * to FILE, WRITES times (default 10000), with the random seed SEED (default 1). It writes valid
  * numbers, negative numbers, numbers that are too large, numbers in another base, and numbers with
- * signs, blanks, dots or letters. It also writes no data, binary data, full pages, and inaccessible
- * memory. After each write, the file must show the number or, after an error (EINVAL, ERANGE,
- * EFAULT), the previous value. With -c, only the result of each write is checked, because other
- * programs write at the same time.
+ * signs, blanks, dots or letters. It also writes binary data, full pages and inaccessible memory,
+ * and makes empty writes. After each write, FILE must show the written number or, after an error
+ * (EINVAL, ERANGE, EFAULT), the previous number. With -c, only the result of each write is checked,
+ * because other programs write at the same time.
  *
- * If a check fails, the program prints the write on standard error, and its status is 1.
+ * If a check fails, the program prints the failed write on standard error, and ends with status 1.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -25,7 +25,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A valid number has fewer than LONG bytes. The program prints only LONG bytes of a text. */
+/*
+ * A valid number has fewer than LONG bytes. The program prints at most LONG bytes of a failed
+ * write.
+ */
 #define LONG 40
 
 static unsigned int seed = 1;

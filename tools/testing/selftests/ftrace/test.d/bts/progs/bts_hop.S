@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Move from CPU 0 to CPU 1 and back, and take branches after each move. When the program moves,
- * branches are still in the DS buffer of the old CPU. In the trace, these branches must precede
- * those on the new CPU. With one CPU the moves fail, but the branches are the same.
+ * branches are still in the DS buffer of the old CPU. In the trace, these branches must precede the
+ * branches on the new CPU. If there is only one CPU, the moves fail, but the program takes the same
+ * branches.
  */
 #include "prog.h"
 

@@ -20,7 +20,7 @@ table:	.quad	bad, in_table, bad
 _start:
 	/* expect: kernel -> _start */
 	xor	%eax, %eax
-	jnz	bad			/* not taken, so no record */
+	jnz	bad			/* not taken, so not recorded */
 	cmovnz	%rsp, %rax
 
 j_short: jmp	t_short
@@ -116,7 +116,7 @@ t_lret:
 	mov	%ss, %ecx
 	push	%rcx
 	push	%rdx
-	push	$2			/* the flags, all 0 except the reserved bit 1 */
+	push	$2			/* the flags: only the reserved bit 1 is set */
 	push	%rax
 	lea	t_iret(%rip), %rcx
 	push	%rcx

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Execute one of four steps for each byte from standard input: begin, write a function and map it
- * executable, call the function, and end.
+ * For each byte from standard input, execute the next of four steps: begin, write a function and
+ * make it executable, call the function, and end.
  */
 #include "prog.h"
 

@@ -8,15 +8,16 @@
  * The launcher forks one child for each program, with ASLR off. With -c, the child is pinned to a
  * CPU. With -f, the child has the policy SCHED_FIFO. If two such children share a CPU, one of them
  * runs until it yields or waits. While the children wait on a pipe, the launcher writes their PIDs
- * (except those of programs with -n) to set_ftrace_pid, and sets tracing_on. Then the launcher
- * closes the pipe, and all children call exec together. After the last child has ended, and after
- * bts_stats shows that no branches or rows are held, the launcher clears tracing_on. The launcher
- * prints the PIDs to stdout, in order. Its status is 0 if the status of each program is 0.
+ * (except those of programs with -n) to set_ftrace_pid, and writes 1 to tracing_on. Then the
+ * launcher closes the pipe, and all children call exec together. After the last child has ended,
+ * and after bts_stats shows that no branches or rows are held, the launcher writes 0 to tracing_on.
+ * The launcher prints the PIDs to stdout, in order. The status of the launcher is 0 if the status
+ * of each program is 0.
  *
- * TRACEFS is the working directory by default, as in ftracetest. Each further TRACEFS is an
- * instance that also traces the programs. Until its exec, a traced child takes branches in the code
- * of the launcher. The launcher is linked at addresses far from those of the programs, so that
- * these branches can be distinguished from the branches of the program.
+ * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, each of
+ * the directories traces the programs. Until its exec, a traced child takes branches in the code of
+ * the launcher. The launcher is linked at addresses far from those of the programs, so that these
+ * branches can be distinguished from the branches of the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -178,7 +179,10 @@ static void wait_held(int dir)
 	}
 }
 
-/* Parse one program with its options, up to "--". Return: the end, or NULL for invalid options. */
+/*
+ * Parse one program with its options, up to "--". Return: where the program's arguments end, or
+ * NULL for invalid options.
+ */
 static char **parse_program(char **arg)
 {
 	struct program *program = &programs[n_programs];

@@ -5,10 +5,11 @@
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
  * The program opens FILE, writes 1 to tracing_on in the working directory, and checks for data 10
- * ms later. The first argument selects the call: poll(), a non-blocking read() or splice(),
- * epoll_wait(), or a blocking read() (wait) or splice() (splice-wait). All calls except the
- * non-blocking ones wait for up to MILLISECONDS. At the end, the program writes 0 to tracing_on,
- * and prints "ready" or "nothing". The status is 0 unless an error occurs.
+ * ms later. The first argument selects the call. The words "read" and "splice" select non-blocking
+ * calls, and "wait" and "splice-wait" select blocking calls of read() and splice(). The word
+ * "epoll" selects epoll_wait(). All calls except the non-blocking calls wait for up to
+ * MILLISECONDS. At the end, the program writes 0 to tracing_on, and prints "ready" or "nothing".
+ * The status is 0 unless an error occurs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,7 +79,10 @@ static bool ask_splice(int fd, int ms)
 
 static int queue;
 
-/* Call this before there are data, because epoll polls only once and then expects a wakeup. */
+/*
+ * Call this before there are data, because epoll polls the file only once, and then waits for a
+ * wakeup.
+ */
 static void prepare_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };

@@ -34,7 +34,7 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* offset in the page, or 0 before its header is read */
+	size_t offset;		/* the offset in the page, or 0 before the page header is read */
 	unsigned long long time;
 	struct record next;
 	bool valid;
@@ -247,7 +247,10 @@ static void parse_record(struct stream *stream, const unsigned char *data,
 	stream->valid = true;
 }
 
-/* Handle the event at stream->offset of the page. Return: its size, or 0 at the end of the page. */
+/*
+ * Handle the event at stream->offset of the page. Return: the event's size, or 0 at the end of the
+ * page.
+ */
 static size_t one_event(struct stream *stream, const unsigned char *event)
 {
 	unsigned int header, array;

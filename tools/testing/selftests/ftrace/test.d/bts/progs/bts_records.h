@@ -18,10 +18,10 @@ void open_text(const char *path);
 /* Open trace_pipe_raw of all CPUs, and read all pages. */
 void open_pages(const char *tracefs);
 
-/* Call a function for each branch in order of time. The branches can be read several times. */
+/* Call @action for each branch, in order of time. The caller may repeat each_record(). */
 void each_record(record_fn action);
 
-/* End the program with status 2 after a failed call, or with status 1 for invalid input. */
+/* Print an error, and end the program with status 2 (die) or, for invalid input, 1 (bad_input). */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

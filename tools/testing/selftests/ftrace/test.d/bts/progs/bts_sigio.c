@@ -40,7 +40,7 @@ static void copy_all(int fd)
 		die("read");
 }
 
-/* Return the next signal. Wait again if a stop and SIGCONT end sigwaitinfo() with EINTR. */
+/* Return the next signal. Wait again if a stop and SIGCONT have ended sigwaitinfo() with EINTR. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;

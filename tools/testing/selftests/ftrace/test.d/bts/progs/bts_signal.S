@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Handle four signals. The program sends the first signal to itself, and receives it at the return
- * from kill. Instructions cause the other three signals: #UD, #PF by a read, and #PF by a jump. The
- * handler changes the return address, so that sigreturn returns to the next instruction.
+ * from kill(). Exceptions cause the other three signals: #UD, #PF of a read, and #PF of a jump. The
+ * handler sets the return address to the address in R12, at which the program then continues.
  */
 #include "prog.h"
 

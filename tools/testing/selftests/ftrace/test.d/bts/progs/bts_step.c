@@ -5,14 +5,15 @@
  *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *
  * The tool single-steps the program, its threads and its children with ptrace, so that the output
- * depends only on the instructions. The tool does not use the Debug Store, or any code that reads
- * the Debug Store. The library capstone determines the lengths and classes of instructions. ASLR is
+ * depends only on the instructions. The tool uses neither the Debug Store nor code that reads the
+ * Debug Store. The library capstone determines the lengths and classes of instructions. ASLR is
  * off, as in bts_launch, so that the addresses of two runs can be compared.
  *
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
- * order of creation. The word "kernel" stands for the other end of a system call, of a fault that
- * becomes a signal, of the entry to a signal handler, and of exec. The output does not contain
- * interrupts, or faults that the kernel repairs, because they return to the same instruction.
+ * order of creation. The word "kernel" replaces the kernel address at a system call, at a fault
+ * that becomes a signal, at the entry to a signal handler, and at exec. The output contains neither
+ * interrupts nor faults that the kernel repairs, because the tool does not notice a return to the
+ * same instruction.
  *
  * The tool recognizes a branch by these rules:
  *
@@ -21,8 +22,9 @@
  *	- If the program continues at the following instruction, it has branched only if the
  *	  last instruction is a jump, call or return whose condition holds.
  *
- * Code that changes itself is not supported, because decoded instructions are kept until exec. A
- * jump to itself right after a system call is not noticed. No other debugger may trace the program.
+ * Code that changes itself is not supported, because decoded instructions are kept until exec.
+ * Right after a system call, a jump to its own address is not noticed. No other debugger may trace
+ * the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>
@@ -62,7 +64,7 @@ struct insn {
 	unsigned long address;
 	enum insn_class class;
 	unsigned int id;		/* capstone's ID, for INSN_COUNTED */
-	unsigned char condition;	/* low opcode bits, for INSN_JCC */
+	unsigned char condition;	/* the low bits of the opcode, for INSN_JCC */
 	unsigned char length;		/* 0 if fetching or decoding failed */
 	bool valid;
 };
@@ -332,7 +334,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* Print the entry to a system call, in which the task has stopped for an event. */
+/* Print the entry to a system call, in which the task has stopped for a ptrace event. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];
@@ -452,7 +454,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Fetch the instruction now, because the memory cannot be read after the task has ended. */
+	/* Fetch the instruction now, because the task's memory cannot be read after its end. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Make successful system calls in a loop, and then a call with an invalid number. The program
- * bts_busy is built from the same source, with enough calls to fill the DS buffer many times.
+ * Make successful system calls in a loop, and then a system call with an invalid number. The
+ * program bts_busy is built from the same source, with enough calls to fill the DS buffer many
+ * times.
  */
 #include "prog.h"
 

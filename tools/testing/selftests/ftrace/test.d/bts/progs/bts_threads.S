@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Start four threads, and pin them to CPUs 0 to 3. If a CPU does not exist, pinning fails, but the
- * thread takes the same branches. No thread spins or uses a futex to wait for another thread, so
- * the branches of each thread do not depend on the time at which it runs.
+ * thread takes the same branches. No thread waits for another thread, so the branches of each
+ * thread do not depend on the time at which it runs.
  */
 #include "prog.h"
 

@@ -6,8 +6,8 @@
  *
  * With -s, the program stops after each instruction (PTRACE_SINGLESTEP).
  *
- * With -b, the program stops after each branch (PTRACE_SINGLEBLOCK). For this, the kernel sets BTF
- * in IA32_DEBUGCTL, which also contains the bit that switches BTS on.
+ * With -b, the program stops after each branch (PTRACE_SINGLEBLOCK). For this purpose, the kernel
+ * sets BTF in IA32_DEBUGCTL. The bit that switches BTS on is in the same register.
  *
  * The PID of the program is printed on stdout. The exit status is that of the program, or 2 if the
  * program did not stop after its exec.

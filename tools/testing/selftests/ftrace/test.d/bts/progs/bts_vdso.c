@@ -3,7 +3,7 @@
  * Find __vdso_getcpu() and __vdso_time() through the auxiliary vector, and call them. The program
  * is built without a C library, so that it executes no other functions of the vDSO. The two
  * functions have no loop that depends on the time, so all runs take the same branches. With ASLR
- * off, all runs also have the same addresses.
+ * off, the branches of all runs also have the same addresses.
  */
 #include <elf.h>
 #include <stddef.h>

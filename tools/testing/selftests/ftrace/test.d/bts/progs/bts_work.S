@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * To measure elapsed time, take ten million branches with other instructions between them, like
- * real programs. The branches in the trace are counted, but not compared.
+ * For measurements of time, take ten million branches, with other instructions between the branches
+ * as in real programs. The branches in the trace are counted, but not compared.
  */
 #include "prog.h"
 

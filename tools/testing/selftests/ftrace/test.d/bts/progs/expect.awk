@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Extract the list of branches that a program must take from the comments in its source.
+# From the comments in a program's source, extract the list of the branches that the program must
+# take.
 #
 #   nm PROG | awk -f expect.awk - PROG.S
 #
 # The output has lines "TASK FROM TO COUNT", the format that bts_compare reads and bts_step writes.
 # The format of the comments is described in prog.h. A label that is not in the output of nm is an
-# error, so that a renamed label cannot silently remove a line.
+# error, so that a renamed label cannot silently remove a line from the list.
 
 function address(name)
 {
@@ -20,7 +21,7 @@ function address(name)
 	return symbol[name]
 }
 
-# Parse a count, which is "x12" or "x" with the name of an absolute symbol.
+# Parse a count, which is "x" and a number, or "x" and the name of an absolute symbol.
 function number(count, i, n)
 {
 	if (count == "")

@@ -85,7 +85,8 @@ for program in $known; do
 	esac
 done
 
-# The single-stepper does not notice a fault that the kernel repairs.
+# The single-stepper does not notice a fault that the kernel repairs, so count only the other
+# branches.
 awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
 	awk '{ n += $4 } END { print n }' > "$tmp/stated"
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
@@ -137,7 +138,7 @@ refuses "a lost event"
 : > "$tmp/trace"
 refuses "an empty trace"
 
-# Add an interrupt at the target of line $back.
+# Add an interrupt at the target address of the branch in line $back.
 place=$(awk -v at="$back" 'NR == at { print $5 }' "$tmp/perfect")
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, place, "ffffffff81000020"
