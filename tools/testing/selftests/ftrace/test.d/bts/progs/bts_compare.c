@@ -14,10 +14,10 @@
  * error.
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
- * address. Records with two kernel addresses are only counted. A crossing into the kernel and the
- * crossing back to the same instruction are an interrupt, or a fault that the kernel repaired. Such
- * a pair is only counted, and is allowed at any instruction that the program executes at that time.
- * Any other crossing that is not in EXPECTED is an error.
+ * address. Records with two kernel addresses are only counted. If a crossing back to the same
+ * instruction follows a crossing into the kernel, the two crossings are an interrupt, or a fault
+ * that the kernel repaired. Such a pair is only counted, and is allowed at any instruction that the
+ * program executes at that time. Any other crossing that is not in EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. Then EXPECTED contains only crossings, and
  * the program's position between two crossings is unknown.
@@ -26,8 +26,8 @@
  *
  * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
  * the target of the previous record, or less than MAX_STRAIGHT bytes after this target. This check
- * finds missing kernel branches, except short forward jumps, although EXPECTED does not contain
- * kernel branches.
+ * finds missing kernel branches, although EXPECTED does not contain these branches. It does not
+ * notice if a short forward jump is missing.
  *
  * With -x, no record may begin or end in an address range of the file RANGES, which has lines
  * "START END NAME".

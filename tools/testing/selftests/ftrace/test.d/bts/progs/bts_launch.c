@@ -6,9 +6,9 @@
  *	           [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
  * The launcher forks one child for each program, with ASLR off. With -c, the child is pinned to a
- * CPU. With -f, the child has the policy SCHED_FIFO. If two such children share a CPU, one of them
- * runs until it yields or waits. While the children wait on a pipe, the launcher writes their PIDs
- * (except those of programs with -n) to set_ftrace_pid, and writes 1 to tracing_on. Then the
+ * CPU. With -f, the child has the policy SCHED_FIFO. If two children with -f share a CPU, one of
+ * them runs until it yields or waits. While the children wait on a pipe, the launcher writes their
+ * PIDs (except those of programs with -n) to set_ftrace_pid, and writes 1 to tracing_on. Then the
  * launcher closes the pipe, and all children call exec together. After the last child has ended,
  * and after bts_stats shows that no branches or rows are held, the launcher writes 0 to tracing_on.
  * The launcher prints the PIDs to stdout, in order. The status of the launcher is 0 if the status

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Take one branch LOOPS - 1 times. The program bts_million is built from the same source, and takes
- * a million branches. The two programs are linked at different addresses, so that the address of a
- * branch identifies its program.
+ * Take the same branch LOOPS - 1 times. The program bts_million is built from the same source, and
+ * takes a million branches. The two programs are linked at different addresses, so that the address
+ * of a branch identifies its program.
  */
 #include "prog.h"
 

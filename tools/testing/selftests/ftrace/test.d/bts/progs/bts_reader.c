@@ -55,7 +55,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Copy some data. Return: false if the program must end and the pipe is empty. */
+/* Copy some data. Return: false if the program must end, and the pipe is empty. */
 static bool copy(int fd, unsigned int bytes, bool poller)
 {
 	static char buf[MAX_BYTES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_step - print every taken branch of a program in order, to compare it with a trace
+ * bts_step - print every taken branch of a program in order, for comparison with a trace
  *
  *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *

@@ -3,10 +3,13 @@
  * Definitions for the assembly programs, whose branches are known in advance.
  *
  * Comments beside the branches list the records that each program must produce, in order of
- * execution. Such a comment contains "expect: FROM -> TO [xCOUNT]". The script expect.awk replaces
- * labels by addresses from nm. The word "kernel" replaces the kernel address in the record of a
- * system call, a fault or a signal. The lines between "repeat N" and "end" count N times. The line
- * "task N" starts the list of the Nth task that is created.
+ * execution:
+ *
+ *	expect: FROM -> TO [xCOUNT]
+ *
+ * The script expect.awk replaces labels by addresses from nm. The word "kernel" replaces the kernel
+ * address in the record of a system call, a fault or a signal. The lines between "repeat N" and
+ * "end" count N times. The line "task N" starts the list of the Nth task that is created.
  *
  * Interrupts, and page faults that only map a page, return to the same instruction. The list need
  * not contain the records of these interrupts and faults, which may be anywhere in the trace.
