@@ -16,8 +16,8 @@
  *
  * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, each of
  * the directories traces the programs. Until its exec, a traced child takes branches in the code of
- * the launcher. The launcher is linked at addresses far from those of the programs, so that these
- * branches can be distinguished from the branches of the program.
+ * the launcher. The launcher is linked far from the programs, so that these branches can be
+ * distinguished from the branches of the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
