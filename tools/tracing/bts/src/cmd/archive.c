@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts archive: copy the files that are needed to read a trace into a directory beside the trace, so
- * that the trace can be read on another machine, or after the programs have changed.
+ * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
+ * can then be read on another machine, or after the programs have changed.
  *
- * While the pipeline reads the trace, it loads the programs and libraries, and checks whether these
- * files are proven to be the recorded files. archive.h lists the contents of an archive.
+ * While the pipeline reads the trace, it loads the programs and libraries, and looks for a proof
+ * that each file is the recorded file. The header archive.h lists the contents of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -87,7 +87,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* Copy the dump of a JIT compiler. A dump has no build ID, so the file's name contains the PID. */
+/* Copy the dump of a JIT compiler. A dump has no build ID, so name the copy after the PID. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);
@@ -134,7 +134,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If the running kernel has the recorded release, save its current code. */
+/* If the release of the running kernel is the recorded release, save the running kernel's code. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -151,7 +151,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Do not replace the archive's vDSO, because the trace may be from another machine. */
+	/* Keep an archived vDSO, because the trace may be from a machine with another vDSO. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
@@ -169,7 +169,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* Create the archive first, so that a failure causes one message, not one for each file. */
+	/* Create the archive first, so that a failure to create it causes only one message. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the options for the file and the filters, which are common to most commands. The common
- * options and the command's options are merged into one table for getopt_long().
+ * Parse the options that most commands accept: the name of the trace, and the filters. These common
+ * options and the command's own options are merged into one table for getopt_long().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool parse_head(struct options *o, const char *text)
 	return end != text && !*end && !errno && *text != '-' && o->head;
 }
 
-/* Set a filter, and store the filter in @o for commands that use libbts.h. */
+/* Set a filter in @o. Also store its name and value, for commands that use libbts.h. */
 static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));
@@ -73,7 +73,7 @@ static bool set_input(struct options *o, const char *path)
 	return *path;
 }
 
-/* Handle a common option with the long name @name. Return -1 for the command's own options. */
+/* Handle a common option with the long name @name. For other options, return -1. */
 static int common_option(struct options *o, int option, const char *name, const char *command)
 {
 	bool fine = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts check: report which branches this machine can record, and how to add what is missing.
+ * bts check: report which branches this machine can record, and how to correct each problem.
  *
  * Each check is a function that prints its results. The first checks concern the hardware, and
  * later checks concern the kernel and the user's permissions. The last check selects the tracer,
@@ -43,7 +43,7 @@ struct check {
 	bool	json;
 	char	*cpuinfo;
 	bool	failed;
-	bool	tracer;		/* tracefs offers the tracer to this user */
+	bool	tracer;		/* this user can select the tracer */
 	bool	perf;		/* perf can record branches */
 	bool	vm;		/* the emulated machine is installed */
 };
@@ -97,7 +97,7 @@ bad(struct check *check, const char *what, const char *format, ...)
 
 /* --- The machine -------------------------------------------------------------------- */
 
-/* Return a value of the first CPU in /proc/cpuinfo, or "". The caller frees the value. */
+/* Return the first CPU's value of @name in /proc/cpuinfo, or "". The caller frees the value. */
 static char *cpu_line(const struct check *check, const char *name)
 {
 	char *pattern = mem_format("\n%s\t", name);
@@ -185,7 +185,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Processors from Nehalem to Ivy Bridge have these errata. */
+/* Report errata of BTS in processors from Nehalem to Ivy Bridge. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -329,7 +329,7 @@ static void check_vm(struct check *check)
 	free(run);
 }
 
-/* List the instances that use the tracer. These instances do not disturb a new recording. */
+/* List the instances that already use the tracer. A new recording can run beside them. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);

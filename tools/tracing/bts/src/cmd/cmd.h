@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare the commands. cmd_NAME() receives "bts NAME" as argv[0], and returns the exit status.
+ * Declare the commands. A function cmd_NAME() receives "bts NAME" as argv[0], and returns the exit
+ * status.
  *
  * Included by: bts.c, cmd/.
  */

@@ -87,7 +87,7 @@ struct bts_trace *command_trace(const struct options *o)
 
 	for (size_t i = 0; !ret && i < o->nr_given; i++)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
-	/* Do not show the progress on a terminal that also receives the rows. */
+	/* Do not show the progress if the rows are printed to the same terminal. */
 	if (!ret && !terminal_shares_output())
 		bts_on_progress(trace, terminal_progress);
 	if (!ret)
@@ -142,7 +142,7 @@ int command_output_end(struct pipe *pipe, FILE *out, const char *output, int sta
 	int closed;
 
 	status = command_output_close(out, output, status);
-	/* If the data is on standard output, print the summary to standard error. */
+	/* If the output is written to standard output, print the summary to standard error. */
 	pipe_bill(pipe, to_file ? stdout : stderr);
 	closed = pipe_close(pipe);
 	return status ? status : closed;

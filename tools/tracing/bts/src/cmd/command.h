@@ -47,8 +47,8 @@ int options_parse(const struct command *c, void *ctx, struct options *o, int arg
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
- * Store the only operand, which is optional, in @operand. If @operand is NULL, the command has no
- * operand. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
+ * Store the only operand, which is optional, in @operand. If @operand is NULL, the command accepts
+ * no operand. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
  */
 int command_operand(const char **operand, const char *command, int argc, char **argv);
 /* Store the trace's name in @trace. Reject "-", because the command needs a named trace. */
@@ -77,7 +77,7 @@ int command_usage(const char *text);
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);
-/* Print the summary of a command with -o, and close @out and @pipe. Returns the exit status. */
+/* For commands with -o: print the summary, close @out and @pipe, and return the exit status. */
 int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command for the completions of shells, which cannot read a table in C. The
- * options are read from the command's own help:
+ * Print the options of a command for the completion scripts of shells, which cannot read a table in
+ * a C file. The options are read from the help text of the command:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
@@ -10,8 +10,8 @@
  *	  -f pcs             addresses
  *	                     -> -f <tab> lcov|pcs <tab>
  *
- * The second column contains the kind of the argument (FILE, DIR, USER, PID, EVENT ...) or a list
- * of its values. For an option without an argument, the column is empty.
+ * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
+ * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* The help describes the values of these options in words. */
+/* The help texts do not list the values of these options in a form that can be parsed. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -54,12 +54,12 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* Ignore a second kind of argument, which is a word in capitals. */
+		/* If the help repeats an option, ignore a second kind of argument (in capitals). */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* Drop the text, which describes only the first value. */
+		/* Drop the description of the option, because it describes only the first value. */
 		*o->text = 0;
 		return;
 	}
@@ -101,7 +101,7 @@ static void read_forms(struct list *l, char *forms, const char *text)
 		add(l, name, !argument ? "" : values ? values : argument, text);
 }
 
-/* Parse a line of the help. Two spaces separate the forms of an option from the text. */
+/* Parse a line of the help. Two spaces separate the forms of an option from its description. */
 static void read_line(struct list *l, char *line)
 {
 	char *forms = line + strspn(line, " "), *end = strstr(forms, "  ");
@@ -113,7 +113,7 @@ static void read_line(struct list *l, char *line)
 	read_forms(l, forms, end ? end + strspn(end, " ") : "");
 }
 
-/* Return the output of the command with -h. The caller frees the text. */
+/* Return the text that the command prints with -h. The caller frees the text. */
 static char *help_of(int (*run)(int argc, char **argv))
 {
 	char *argv[] = { "bts", "-h", NULL }, *text = NULL;

@@ -2,10 +2,10 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums over the pipeline's steps. As in gcov, the count of a line is incremented if
- * the line is the function's first line, if the previous instruction belongs to another line of the
- * same function, or if a backward jump stays inside the line. The count is not incremented when a
- * call in the line returns.
+ * The counts are sums over the pipeline's steps. As in gcov, the count of a line is incremented
+ * when execution enters the line at the start of a function or from another line of the function,
+ * and when a backward jump stays inside the line. The count is not incremented when a call in the
+ * line returns.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -240,7 +240,7 @@ static int end(struct cover *c, char **bills, int status)
 	if (!c->tests && !status)
 		c->format->print(c);
 	fclose(c->bills);
-	/* If the data is on standard output, print the summaries to standard error. */
+	/* If the coverage is written to standard output, print the summaries to standard error. */
 	out = c->out == stdout ? stderr : stdout;
 	status = command_output_close(c->out, c->output, status);
 	fputs(*bills, out);

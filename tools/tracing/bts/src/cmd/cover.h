@@ -71,7 +71,7 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 /* cover.c: find or add the sums of an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
-/* cover_add.c: return the object for the file of @o in the first trace that contains the file. */
+/* cover_add.c: return the object of the same file as @o in the first trace with this file. */
 struct object *cover_object(struct cover *c, struct object *o);
 /* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
 void cover_end_trace(struct cover *c);
@@ -100,7 +100,7 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: return how often the copies of @s in @file were entered, and set @merged. */
+/* cover_copies.c: return how often copies of @s in @file were entered, and set their @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

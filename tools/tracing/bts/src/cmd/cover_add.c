@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add the sums of several traces. Each trace has its own struct object for a file. The sums of a
- * file are added by address, and belong to the object of the first trace that contains the file.
- * Different builds of a file have separate sums. Only lcov's output adds the sums of all builds,
- * because lcov identifies a line by the file's name and the line number.
+ * Add the sums of several traces. For each file, each trace has its own struct object. The sums of
+ * a file are added by address, and belong to the struct object of the first trace that contains the
+ * file. Different builds of a file have separate sums. Only lcov's output adds the sums of all
+ * builds, because lcov identifies a line by the file's name and the line number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool same_object(const struct object *a, const struct object *b)
 		return false;
 	if (a->kernel)
 		return same_symbols(a->code, b->code);
-	/* JIT compilers generate code with symbols, which differs between processes. */
+	/* Symbols without a file belong to JIT code, which differs between processes. */
 	if (!a->is_file)
 		return !a->nr_syms && !b->nr_syms;
 	if (a->build_id_size || b->build_id_size)

@@ -48,8 +48,8 @@ struct drcov_block {
 };
 
 /*
- * An object, the address with offset 0, and the end of the executed instruction with the highest
- * address.
+ * An object, the address that is written as offset 0, and the end of the executed instruction with
+ * the highest address.
  */
 struct module {
 	const struct object	*object;

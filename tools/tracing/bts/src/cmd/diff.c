@@ -172,7 +172,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* The "-" makes getopt_long() return operands in order, as --against requires. */
+	/* The "-" makes getopt_long() return operands and --against in the given order. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,

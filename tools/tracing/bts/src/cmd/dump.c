@@ -102,7 +102,7 @@ static int run(void *ctx, const struct options *options)
 	to_file = d->out && d->out != stdout;
 	if (d->out)
 		status = command_output_close(d->out, d->output, status);
-	/* If the data is on standard output, print the summaries to standard error. */
+	/* If the dump is written to standard output, print the summaries to standard error. */
 	fputs(bills, to_file ? stdout : stderr);
 	free(bills);
 	return status;

@@ -104,9 +104,10 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * Run gdb so that it searches for programs on this machine, and for debug information also in the
- * archive. A first step back moves gdb into the history, so that gdb can show the stack. The
- * timeout is long, because bts may read the trace for several minutes.
+ * Run gdb, which searches for programs on this machine, and for debug information also in the
+ * archive. A first step back moves gdb into the history, so that gdb can show the stack. gdb's
+ * timeout for replies is long, because bts may read the trace for several minutes before the first
+ * reply.
  */
 static int run_gdb(const struct gdb_command *c)
 {
@@ -154,7 +155,7 @@ static void say_position(const struct gdb_session *g)
 
 /*
  * New versions of gdb print the stub's messages only when the connection ends. If the stub ended
- * without reading all packets, gdb would print an error instead. So read all packets until gdb
+ * without reading all packets, gdb would print an error instead. So discard gdb's packets until gdb
  * closes the connection.
  */
 static void end_connection(void)

@@ -76,7 +76,7 @@ static void print_row(const struct graph *g, const char *what, const struct sym 
 	putchar('\n');
 }
 
-/* Return the sums of all functions with the requested name. */
+/* Return separate sums for each function with the requested name. */
 static struct tally functions(const struct graph *g, const struct tally_entry *arcs)
 {
 	struct tally sums = {};

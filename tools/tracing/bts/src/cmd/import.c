@@ -86,8 +86,8 @@ static int import(const char *input, const char *output)
 
 	perf_rows_init(&rows);
 	/*
-	 * Skip entries into the kernel if the returns from the kernel were not recorded, because
-	 * such an entry would look like a gap.
+	 * If perf did not record the returns from the kernel, skip entries into the kernel, because
+	 * an entry without a return would look like a gap.
 	 */
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {

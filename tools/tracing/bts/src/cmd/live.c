@@ -3,8 +3,8 @@
  * Make short recordings, one after the other. Each recording runs bts record with -p or -a, and
  * ends with SIGINT after some seconds. Then the trace is shown and removed.
  *
- * Nothing is recorded while a trace is processed and shown. Without such pauses, branches would be
- * lost, or tasks would have to wait, if bts were slower than the tasks.
+ * Nothing is recorded while a trace is processed and shown. If recording did not pause, and bts
+ * were slower than the tasks, branches would be lost, or the tasks would have to wait.
  *
  * The traces are in a temporary directory in /tmp, which is removed at the end.
  */
@@ -30,7 +30,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* Return the PIDs to record as "1,2,3", or NULL for all tasks. */
+/* Return the PIDs to record, such as "1,2,3", or NULL to record all tasks. */
 static char *pid_list(const struct options *o)
 {
 	char *list = NULL;
@@ -119,7 +119,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Catch signals, so that the directory is always removed, but respect nohup(1). */
+/* Catch signals, so that the directory is always removed. Leave SIGHUP ignored under nohup(1). */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

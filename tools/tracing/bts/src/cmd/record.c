@@ -59,7 +59,7 @@ struct record {
 	struct collector	*collector;
 	struct writer		*writer;
 	char			*path;
-	char			*name;		/* name of the trace in messages */
+	char			*name;		/* the trace's name in messages */
 	char			*about;		/* command, user, date, machine */
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
@@ -164,7 +164,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return the descriptors to poll, for signals, write failures and each target. */
+/* Return the descriptors for poll(), which report signals, write failures and ended targets. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -216,16 +216,16 @@ static enum reason wait_for_end(struct record *rec)
 			break;
 	}
 	free(fds);
-	/* The trigger may have fired just before the targets ended. */
+	/* Check again, because the trigger may have fired just before the targets ended. */
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * When tracing is switched off, all held branches (see bts-block) are dropped, so first wait until
- * the reader threads have made room for them in the ring buffer. The branches are delivered in
- * order, so wait until the number of delivered branches includes all branches that are held now.
+ * Switching tracing off drops all held branches (see bts-block), so first wait until the reader
+ * threads have made room for these branches in the ring buffer. Branches are delivered in order. So
+ * wait until the counter "delivered" has grown by the number of branches that are held now.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -249,7 +249,8 @@ static void wait_for_held(const struct record *rec)
 
 /*
  * Stop tracing the tasks that still run, because their last branches would be dropped when tracing
- * is switched off. Read the list of PIDs, because function-fork may have added tasks.
+ * is switched off. Read the tasks' PIDs from the tracer, because function-fork may have added
+ * tasks.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -273,7 +274,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* Remove the directory only if it contains a vDSO, and therefore is an archive. */
+	/* Remove the directory only if it contains a vDSO, which shows that it is an archive. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -297,7 +298,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Return the contents of the stats files of all CPUs as a list that ends with NULL. */
+/* Return the contents of each CPU's file stats. The list ends with NULL. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;
@@ -338,7 +339,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because its names differ from the names above. */
+	/* Append bts_stats unchanged, because its keys differ from the keys above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }

@@ -99,7 +99,7 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 
 static int add_thread(struct perf_recording *rec, pid_t tid)
 {
-	/* Without ptrace(), all branches are recorded, but some may be in the wrong task. */
+	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
 	if (follow_seize(&rec->follow, tid))
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "in the wrong task", tid, strerror(errno));
@@ -170,7 +170,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* Without the kernel side, skip entries into the kernel, which intel_bts always records. */
+	/* Skip entries into the kernel, which intel_bts always records, unless -k is in effect. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -244,7 +244,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* Return the descriptors to poll, for signals, rings and targets. */
+/* Return the descriptors for poll(), which report signals, data in rings, and ended targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -265,8 +265,8 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 
 /*
  * Return the timeout for poll(). When the task of a ring's event has ended, poll() always returns
- * POLLHUP at once, and other tasks that write into the ring do not wake the reader. So exclude the
- * ring from poll(), and read the ring after a timeout.
+ * POLLHUP for the ring at once, and other tasks that write into the ring do not wake the reader. So
+ * exclude the ring from poll(), and read the ring after each timeout.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {

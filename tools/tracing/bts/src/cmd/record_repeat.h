@@ -9,7 +9,7 @@
 
 #include "record/record.h"
 
-/* Statuses for failures of bts record, as in env(1). All other statuses are the command's. */
+/* The exit status after a failure of bts record, as in env(1), not of the command. */
 enum {
 	RECORD_FAILED		= 125,
 	RECORD_NOT_EXECUTED	= 126,

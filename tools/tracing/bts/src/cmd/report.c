@@ -4,8 +4,9 @@
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
- * The text after the time depends only on the branch and the straight run before it, so the text is
- * generated once, and stored with the branch. Only the addresses in JSON depend on the process.
+ * The text after the time depends only on the branch and the straight run before the branch. So the
+ * text is generated once, and stored with the branch. Only the addresses in JSON depend on the
+ * process.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -70,7 +71,7 @@ static bool line_of(const struct report *r, const struct bts_branch *b, const ch
 	return r->lines && !bts_line(r->trace, &b->from, file, line);
 }
 
-/* Return an inlined function at the place, or NULL. @depth is 0 for the outermost function. */
+/* Return an inlined function at the place, or NULL. For the outermost one, @depth is 0. */
 static const struct bts_sym *inlined(const struct report *r, const struct bts_place *place,
 				     unsigned int depth)
 {
@@ -188,7 +189,9 @@ static void row_head(struct report *r, const struct bts_task *t, int cpu, uint64
 	text_bytes(r->text, ": ", 2);
 }
 
-/* Move the row from the buffer to the stored rows. If there are @tail rows, replace the oldest. */
+/*
+ * Move the row from @text to @kept. If @kept already contains @tail rows, replace the oldest row.
+ */
 static void keep_row(struct report *r)
 {
 	size_t at = r->rows % r->tail;

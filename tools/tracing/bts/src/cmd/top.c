@@ -5,8 +5,8 @@
  * The pipeline counts how often each step was executed. At the end, the count of each step is added
  * to the sums of all its instructions. Therefore, the sums are exact.
  *
- * A loop is identified by the target of backward jumps inside a function. The loop's count is the
- * number of these jumps.
+ * A loop is identified by the address to which backward jumps inside a function lead. The loop's
+ * count is the number of these jumps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return one string for equal names, because each compilation unit has its own string. */
+/* Return the same string for equal names, because each compilation unit has its own copy. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -168,7 +168,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the straight run is in a single function, add all instructions at once. */
+		/* If the straight run is in a single function, add all its instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
