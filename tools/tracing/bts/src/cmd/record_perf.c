@@ -170,7 +170,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* Skip entries into the kernel, which intel_bts always records, unless -k is in effect. */
+	/* With -u, skip entries into the kernel, which intel_bts always records. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)

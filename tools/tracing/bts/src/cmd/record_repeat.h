@@ -9,7 +9,7 @@
 
 #include "record/record.h"
 
-/* The exit status after a failure of bts record, as in env(1), not of the command. */
+/* The exit statuses if bts record itself fails, as in env(1). */
 enum {
 	RECORD_FAILED		= 125,
 	RECORD_NOT_EXECUTED	= 126,

@@ -9,9 +9,8 @@
  *		job		see record/vm.c
  *		trace.dat	renamed to FILE; so are trace.dat.1 (--rearm) and the archives
  *
- * If root records into a directory of another user, that user could replace FILE.vm-XXXXXX.
- * Therefore, the machine and this file access FILE.vm-XXXXXX only through a descriptor, not by
- * name.
+ * If root records into another user's directory, the other user could replace FILE.vm-XXXXXX. So
+ * the machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
  * Signals are passed to bts inside the machine, which ends the recording as on a real machine.
  */
@@ -42,7 +41,7 @@
 #define TRACE		"trace.dat"
 
 enum {
-	/* Lower descriptors are reserved for the shell that runs the machine's script. */
+	/* The machine's start script is run by a shell, which may use lower descriptors itself. */
 	FIRST_FD	= 20,
 	COPY_STEP	= 1 << 16,
 };
@@ -64,7 +63,7 @@ struct vm_recording {
 
 /* --- Prepare -------------------------------------------------------------------------- */
 
-/* Open a non-regular output, such as /dev/null. Reject links to files, as in writer_create(). */
+/* Open a non-regular output, such as /dev/null. Reject links to regular files. */
 static int open_device(struct vm_recording *rec)
 {
 	const char *path = rec->options->output;
@@ -164,7 +163,7 @@ static void add_number(struct vm_recording *rec, const char *option, unsigned lo
 	add(rec, mem_format("%lu", number));
 }
 
-/* Report whether the command needs a terminal. A background job must not use the terminal. */
+/* Report whether the command runs on a terminal, and not as a background job. */
 static bool on_terminal(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
@@ -246,7 +245,7 @@ static void say_start(const struct vm_recording *rec)
 	fputc('\n', stderr);
 }
 
-/* Execute the machine in the child process. If bts is killed, the machine ends. */
+/* Execute the machine in the child process. The kernel ends the machine if bts is killed. */
 static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
 	sigset_t none;
@@ -318,7 +317,7 @@ static int copy_to_device(struct vm_recording *rec, const char *name)
 	return n ? -1 : 0;
 }
 
-/* Rename the trace and its archive to their final names. Rename an older trace to PATH.old. */
+/* First rename an older trace to PATH.old. Then move the new trace and its archive to PATH. */
 static int move_trace(struct vm_recording *rec, const char *name, const char *path)
 {
 	char *old = mem_format("%s.old", path);

@@ -31,7 +31,7 @@ int recording_signals(bool children);
 void recording_leave_archive(bool kept_old, const char *path);
 /* Return a text with a line "PID NAME" for each task. The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
-/* Return the exit status of a recording that failed. */
+/* Return the exit status of bts record for a recording that failed. */
 int recording_failure(const struct targets *targets);
 /* Report how the command ended, unless it returned 0. */
 void recording_report_end(const struct record_options *options, const struct targets *targets);

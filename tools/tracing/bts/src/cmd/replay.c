@@ -8,8 +8,8 @@
  *	            ...
  *	           121        25  fib-49   } // fib
  *
- * The numbers of a function include its callees. The numbers are printed in the function's last
- * line, because they are not known before the function ends. A function without callees is printed
+ * The counts of a function include its callees. These counts are printed in the function's last
+ * line, because they are not final before the function ends. A function without callees is printed
  * as a single line, so a function's first line is delayed until the next frame begins or ends.
  *
  * This file reads the trace only through libbts.h.
@@ -177,7 +177,7 @@ static void print_pending(struct replay *r)
 
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
-/* Return the flags of a function for -F and -N, and store the flags in the function. */
+/* Return a function's ROLE_* flags for -F and -N, and cache these flags in the function. */
 static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
 	void **user = bts_sym_user(s);
@@ -202,7 +202,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return a new frame's level, or 0 outside of -F's function or inside of -N's function. */
+/* Return a new frame's level, or 0 if -F, -N or -D hides the frame. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {

@@ -54,7 +54,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* Extend all paths to cost @d. Return the furthest path's diagonal. Set *@done at the end. */
+/* Extend all paths to cost @d. Return the furthest diagonal. Set *@done if a path is complete. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -106,7 +106,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Search until the end or until cost COST_MAX. Set *@x and *@y to the end of the path. */
+/* Search up to cost COST_MAX. Set *@x and *@y to the end of the furthest path. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

@@ -2,8 +2,8 @@
 /*
  * Arrange two runs side by side during their comparison.
  *
- * The result is a list of parts. Two calls, loops or iterations that are compared are a pair, which
- * begins with the part ENTER and ends with the part LEAVE:
+ * The result is a list of parts. A pair consists of two calls, loops or iterations that are
+ * compared. It begins with the part ENTER and ends with the part LEAVE:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *

@@ -81,8 +81,8 @@ struct part {
 /**
  * struct beside - the parts of two runs
  * @rows:	maximum number of differences to show, or 0 for all
- * @open:	for each pair that is being compared, the index of the pair's PART_ENTER
- * @news:	number of differences shown so far
+ * @open:	for each pair that is being compared, the index of the pair's PART_ENTER in @parts
+ * @news:	number of parts PART_DIFFERENCE so far
  * @latest:	number of the difference that the next part may continue, or NONE
  */
 struct beside {
@@ -104,7 +104,7 @@ struct beside {
 /* The callbacks for find_differences(). @ctx is a struct beside whose @forest and @rows are set. */
 extern const struct find_ops beside_ops;
 
-/* Return the item with the index @index in the stretch, or NULL if this item was not stored. */
+/* Return item number @index of the stretch, from 0, or NULL if the item was not stored. */
 const struct stretch_item *stretch_item(const struct stretch *s, uint64_t index);
 void beside_free(struct beside *v);
 

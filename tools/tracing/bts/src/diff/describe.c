@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Set the place of the difference. Return the run that took the branch there, or 2 for both. */
+/* Set d->place. Return the number of the run that took the branch at d->place, or 2 for both. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -75,7 +75,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
-	/* No branch follows in either run, because the filters exclude the next branches. */
+	/* The filters exclude all later branches of both runs. */
 	if (!t[0] && !t[1])
 		return 0;
 	if (t[0] && t[1])
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the runs continue at different instructions, use the instruction of the first run. */
+	/* If the runs continue at different instructions, use the first run's instruction. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -109,7 +109,7 @@ static void add_sums(struct find *s, const struct range *r, struct difference *d
 	}
 }
 
-/* Count only instructions from the branch that differs to the place where the runs meet. */
+/* Count only instructions after the branch that differs, and before the runs meet. */
 static void trim_sums(struct find *s, struct difference *d, unsigned int parted,
 		      const uint32_t meets[2])
 {
@@ -221,7 +221,7 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 
 /*
  * Add the first and the last iteration, which the loop's node does not contain. If a loop is
- * entered at its condition, the last iteration skips the body, and is not counted.
+ * entered at its condition, do not count the last iteration, which skips the loop's body.
  */
 uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -301,7 +301,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	return d->side[0].times != d->side[1].times;
 }
 
-/* Return the branch that the run took at the difference, or 0 if the run took no branch there. */
+/* Return the branch that the run took at d->place, NONE at the run's end, or 0 for no branch. */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
 	const struct token *t;
@@ -312,7 +312,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Treat differences as one if each run took the same branch at the same place every time. */
+/* Treat differences at one place as one if each run took the same branch there every time. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {

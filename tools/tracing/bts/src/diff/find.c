@@ -120,7 +120,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align items by @keys. Call @match for matches, @each for ranges between matches. Free @keys. */
+/* Align items by @keys. Call @match for each match, @each for each range between. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -178,7 +178,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare the pair for the first time. The pair is repeated @times times here. */
+/* Compare the pair for the first time. The pair occurs @times times in a row. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -254,7 +254,7 @@ static void pair_items(struct find *s, const struct range *r)
 		equal(s, a, times);
 	if (a->count == b->count)
 		return;
-	/* If one run has additional repetitions, these are a difference. */
+	/* If the item is repeated more often in one run, the additional repetitions differ. */
 	a->count -= times;
 	b->count -= times;
 	left.nr[0] = !!a->count;
@@ -380,7 +380,7 @@ static void strip_begin(struct find *s, struct range *r)
 	}
 }
 
-/* Move equal items at the end of the range to @rests. @cut stores the end of a split item. */
+/* Move equal items at the end of @r to @rests. If an item is split, store its end in @cut. */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {
@@ -426,7 +426,7 @@ static void walk(struct find *s, const struct range *whole)
 	strip_end(s, &r, rests, cut);
 	if (r.nr[0] || r.nr[1])
 		walk_middle(s, &r);
-	/* The items after the range, up to the end of @whole, are equal in both runs. */
+	/* The items that strip_end() has moved to @rests are equal in both runs. */
 	for (const struct rest *rest = r.after[0]; rest != whole->after[0]; rest = rest->up)
 		for (size_t i = 0; i < rest->nr; i++)
 			equal(s, &rest->items[i], rest->items[i].count);

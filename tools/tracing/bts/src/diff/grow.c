@@ -4,7 +4,7 @@
  *
  * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
  * the frame ends, its body becomes a node in the body of the outer frame. If a call repeats an
- * earlier call, recall.c finds the node of the earlier call without this work.
+ * earlier call, recall.c finds the earlier call's node, and no body is needed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +54,12 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* Return the inlined call whose code calls the frame's function, or NULL. */
+/* If an inlined function calls the frame's function, return the inlined call, otherwise NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
 
-	/* If the place of the call is unknown, @site is the start of the function itself. */
+	/* If the call instruction is unknown, @site is the start of the called function. */
 	if (!g->forest->inlines || (site->sym == f->sym && site->addr == f->sym->addr))
 		return NULL;
 	return object_inlined(site->sym->object, site->addr, NULL);
@@ -99,7 +99,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* A stub calls functions only if the dynamic linker looks up the stub's target. */
+	/* A stub that calls functions has called the dynamic linker to look up a function. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -138,7 +138,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* Store the first part of a straight run that is cut by an interrupt and continues later. */
+/* Store the first part of a straight run that an interrupt cuts. The run continues later. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -169,7 +169,7 @@ static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
 	return forest_token(g->forest, s, &t->start, t->insns + s->insns);
 }
 
-/* Add the branch to the innermost function, which has executed the branch. */
+/* Add the branch to the innermost function, which contains the branch. */
 static void add_branch(struct grown *g, struct calls *c, struct step *s)
 {
 	struct body *b = c->now.depth ? top_body(c) : NULL;
@@ -196,13 +196,13 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* Interrupts inside an interrupt handler do not cut the program's run again. */
+	/* An interrupt of an interrupt handler does not cut the program's straight run again. */
 	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
 }
 
-/* Process a call, and store it as the pending call in its caller's body for recall_learn(). */
+/* Process a call, and store it in its caller's body as the pending call, for recall_learn(). */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -242,7 +242,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* Process a branch out of the innermost function, if the straight run began in this function. */
+/* Process a branch that leaves the innermost function, in which the straight run began. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -289,7 +289,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Process a call that does not repeat an earlier call, and its branches so far. */
+/* The call does not repeat an earlier call. Process all its branches so far. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -348,7 +348,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* Process the branches of the call that is being recalled, because no branch follows. */
+/* End the recall before the call returns, and process the branches of the call so far. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* End all recalls, because the pipeline is about to free all steps. */
+/* End all recalls, because they store steps, and the pipeline is about to free all steps. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;
@@ -431,7 +431,7 @@ int grow(struct grown *g, const struct options *options)
 	if (!pipe_open(&g->pipe, g->path, options))
 		return STATUS_FAILURE;
 	g->open = true;
-	/* Inlined functions are part of the printed paths, but not of the trees. */
+	/* Show inlined functions in printed paths, but do not add them to the trees. */
 	g->forest->inlines = options->inlines;
 	g->pipe.inlines = false;
 	g->remembers = !g->forest->all && !g->forest->kernel;

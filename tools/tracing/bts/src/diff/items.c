@@ -8,10 +8,10 @@
 #include "lib/mem.h"
 #include "items.h"
 
-/* Do not expand a NODE_RUN with more iterations. */
+/* A NODE_RUN with more iterations is not expanded. */
 #define RUN_MAX		256
 
-/* A node that contains the cursor. @at is the next element, @times counts remaining repetitions. */
+/* A node that contains the cursor, its next element @at, and the remaining repetitions @times. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;
@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* Open nodes in both runs until the next elements are equal, or both elements are tokens. */
+/* Skip equal elements. Open nodes that differ, until two branches differ or a run ends. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {

@@ -11,8 +11,8 @@
  *
  * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
  * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
- * instruction that was not executed before does not begin a loop. For example, such a jump is at
- * the end of code that the compiler moved.
+ * instruction that was not executed before does not begin a loop. For example, code that the
+ * compiler moved out of line may end with such a jump.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #define CHUNK_MIN	64
 #define CHUNK_MAX	1024
 #define CHUNK_MASK	63
-/* The maximum number of elements to search for a loop's first instruction. */
+/* How many of the last elements to search for a loop's first instruction. */
 #define SEARCH_MAX	512
 /* When a body is emptied, only sequences with at most this many elements keep their memory. */
 #define ROOM_KEPT	64
@@ -140,7 +140,7 @@ static bool covers(const struct token *t, uint32_t object, uint64_t addr)
 
 /*
  * Report whether one of the last elements executed the instruction at @addr. Set *@low to the
- * lowest address that was executed since then.
+ * lowest address that was executed after this instruction.
  */
 static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 		     uint32_t object, uint64_t addr, uint64_t *low)
@@ -166,7 +166,7 @@ static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 	return false;
 }
 
-/* Begin a loop inside @level if the loop's first instruction was executed on this level. */
+/* Begin a loop in the current iteration of @level if this iteration executed @place before. */
 static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
 		       const struct place *place, uint32_t object)
 {
@@ -200,7 +200,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* If the target is at a lower address than a loop, the jump belongs to an outer loop. */
+	/* If the jump leads to an address below a loop, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);
@@ -213,8 +213,8 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * If a straight run reaches the first instruction of a current loop, begin an iteration. If the run
- * reaches the target of an earlier forward jump, begin a loop.
+ * If a straight run reaches the first instruction of a loop that is being executed, begin an
+ * iteration. If it reaches the address to which an earlier forward jump has led, begin a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {
@@ -268,7 +268,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Free the memory of a long sequence, because thousands of tasks may use bodies. */
+/* Free the memory of a long sequence, because thousands of tasks may each have several bodies. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

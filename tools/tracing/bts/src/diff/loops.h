@@ -24,7 +24,7 @@ struct seq {
 /* The maximum number of forward jumps to store for an iteration. */
 #define ENTRIES_MAX	4
 
-/* The target of a forward jump that may enter a loop. @header is token.entry. */
+/* The place to which a forward jump has led, where a loop may begin. @header is token.entry. */
 struct entry {
 	struct place	place;
 	uint32_t	object;
@@ -37,7 +37,7 @@ struct entry {
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	a ring buffer of the latest of @nr_entries forward jumps in @now
+ * @entries:	a ring buffer of the last forward jumps in @now, of @nr_entries in total
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter
@@ -60,7 +60,7 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
- * @pending:	the current call from this function
+ * @pending:	the latest call from this function, see recall.h
  * @next:	the next body in the list of unused bodies
  */
 struct body {

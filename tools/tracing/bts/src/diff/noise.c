@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find execution that differs between two runs by chance (noise). Without --all, noise is not
+ * Find executed code that differs between two runs by chance (noise). Without --all, noise is not
  * compared:
  *
  *	interrupts, page faults	are left out, and a straight run that they cut is joined again
@@ -48,12 +48,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* Thread stacks have names with numbers, and only the first thread reads a tunable. */
+	/* The names of stacks contain numbers, and only the first thread reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* Rust's library is linked into programs. The patterns match both schemes of name mangling. */
+/* Rust's library is part of the program. The patterns match both schemes of name mangling. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };

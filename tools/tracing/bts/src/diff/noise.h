@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find execution that differs between two runs by chance (noise).
+ * Find executed code that differs between two runs by chance (noise).
  *
  * Included by: diff/.
  */

@@ -2,10 +2,10 @@
 /*
  * Write an HTML page that shows two runs side by side. The page is a single file without scripts.
  *
- * For each pair of tasks, the page contains a table of the differences, followed by the aligned
- * call tree (beside.h). Calls with differences are unfolded, and all other calls are folded with
+ * For each pair of tasks, the page contains a table of the differences, and then the aligned call
+ * tree (beside.h). Calls with differences are unfolded, and all other calls are folded with
  * <details>, which needs no script. The page's security policy forbids scripts and access to the
- * network, so that a malicious name in a trace would be harmless even if it were not escaped.
+ * network. So a malicious name in a trace would be harmless even if this program did not escape it.
  *
  * The page is also well-formed XML, so that tests can parse it.
  */
@@ -17,16 +17,16 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum number of rows of code for each run at a difference, and in a stretch. */
+/* The maximum numbers of rows of code: for each run at a difference, and for a stretch. */
 #define SIDE_ROWS	300
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
-/* Do not nest the elements of deeper pairs, because browsers limit the nesting of elements. */
+/* Do not nest the HTML elements of deeper pairs, because browsers limit the nesting. */
 #define NESTED_MAX	48
-/* Indent deeper pairs only slightly. */
+/* Indent pairs beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* The maximum number of functions to name in a stretch. */
+/* For each stretch, the maximum number of called functions, and the length of a name. */
 #define CALLS_MAX	6
 #define CALLED_MAX	60
 
@@ -166,7 +166,7 @@ static const struct token *common_run(const struct page *p, const struct part *p
 	return t[0];
 }
 
-/* Return the address after the branch at which the runs differ. */
+/* Return the address of the instruction after the branch that differs. */
 static struct place after_place(const struct difference *d)
 {
 	enum branch_kind kind;
@@ -177,9 +177,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * Write the first part of the straight run in which the two runs meet. This part begins at @begin
- * or, if @begin is NULL, with the straight run. It ends before the first instruction that both runs
- * execute.
+ * The runs meet inside a straight run of one of them. Write this straight run from @begin, or from
+ * its start if @begin is NULL, up to the first instruction that both runs execute.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -316,7 +315,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 	}
 }
 
-/* Write the names of the functions that are called first in the stretch. */
+/* Write the names of the functions that the first items of the stretch call. */
 static void put_calls(struct page *p, const struct stretch *s)
 {
 	struct called called[CALLS_MAX];
@@ -417,7 +416,7 @@ static void put_head(struct page_task *t, const struct part *part)
 	fputs("</s>", out);
 }
 
-/* Write the beginning of a pair, which is only a line if the pair is nested too deeply. */
+/* Write the beginning of a pair. If the pair is nested too deeply, this is only a line. */
 static void put_enter(struct page_task *t, const struct part *part)
 {
 	const struct node *n = node_of(t->p->forest, part->nodes[0]);

@@ -15,7 +15,7 @@
  * struct page - an HTML page that is being written
  * @forest:	the nodes of the runs
  * @sources:	the source files
- * @left:	remaining number of rows of code in this part
+ * @left:	how many more rows of code the current part may contain
  */
 struct page {
 	FILE			*out;
@@ -54,14 +54,14 @@ void show_page(const struct comparison *c, FILE *out);
 void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
 
 /* page_code.c */
-/* Begin rows for code of a function. @function may be NONE. */
+/* Begin rows for code of a function, or of no known function if @function is NONE. */
 struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
 /* Add the instructions from @from to @to, including the instruction at @to if @last is set. */
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);
 /* Add an item of the tree, @times times. */
 void rows_item(struct rows *r, uint32_t elem, uint64_t times);
 void rows_end(struct rows *r);
-/* Add the lines around a place, and mark the line of the place. */
+/* Add the source lines around a place, and mark the line that contains the place. */
 void rows_around(struct page *p, const struct place *place);
 
 #endif

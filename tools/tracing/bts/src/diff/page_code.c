@@ -3,8 +3,8 @@
  * Write the code that a run executes, with a row for each source line. Calls and loops can be
  * unfolded.
  *
- * Instructions without a source line are counted in one row. If a file cannot be read, its rows
- * contain only line numbers.
+ * Instructions without a source line are counted in one row. If a source file cannot be read, the
+ * rows of this file contain only line numbers.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether one more row may be written. If not, write that rows are missing. */
+/* Report whether one more row may be written. In place of the last row, write a remark. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)
@@ -52,7 +52,7 @@ static void end_row(struct rows *r)
 	r->blind = 0;
 }
 
-/* Write the name of the next rows' file, unless this is the file of the last row. */
+/* Write the file's name before its rows, unless the last row belongs to the same file. */
 static void put_file(struct rows *r, const char *file)
 {
 	if (r->file && !strcmp(r->file, file))
@@ -134,7 +134,7 @@ static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last)
 {
 	struct object *o = from->sym->object;
-	/* For the kernel, use the object that contains the code, including the code of modules. */
+	/* For the kernel, use o->code, which also contains the code of modules. */
 	struct insns i = { .rows = r, .object = o->kernel ? o->code : o };
 
 	code_each(i.object, from->addr, to, one_insn, &i);

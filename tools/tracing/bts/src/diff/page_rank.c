@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page with the branches that separate failed runs from passed runs. Each branch can be
- * unfolded to show the source lines around the branch.
+ * Write a page with the branches that separate failed runs from passed runs. The user can unfold
+ * each branch to see the source lines around it.
  */
 #include <stdlib.h>
 

@@ -2,14 +2,14 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. While a call repeats an earlier call, its
- * branches are only compared with the remembered calls from the same call instruction. If the call
- * then returns to its return address, the tree of the earlier call is used again. Otherwise, grow.c
- * processes the branches of the call again, one by one.
+ * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, its
+ * branches are only compared with the remembered calls from the same call instruction. If the new
+ * call ends like an earlier call and returns to its caller, the earlier call's tree is used again.
+ * Otherwise, grow.c processes the new call's branches one by one.
  *
  * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
- * children are the branches that followed it. If too few calls repeat an earlier call, later calls
- * from this instruction are not compared for a while.
+ * children are the branches that followed it. If too few calls from an instruction repeat an
+ * earlier call, the next calls from this instruction are not compared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@
  * struct state - a branch in a remembered call
  * @child:	the first branch that followed, or 0
  * @sibling:	the next branch that followed the same branch, or 0
- * @result:	number of the result of the call that ended with this branch, plus 1, or 0
+ * @result:	for the last branch of a call, the number of the call's result, plus 1, or 0
  */
 struct state {
 	uint32_t	token;
@@ -43,7 +43,7 @@ struct state {
  * struct site - a call instruction
  * @root:	the state before the first branch
  * @states:	number of states for this call instruction
- * @rest:	number of next calls that are not compared
+ * @rest:	how many of the next calls are not compared
  */
 struct site {
 	uint32_t	root;
@@ -84,7 +84,7 @@ static struct memory *memory_of(struct forest *f)
 {
 	if (!f->memory) {
 		f->memory = mem_zalloc(1, sizeof(*f->memory));
-		/* Reserve the number 0, which means that there is no state. */
+		/* Reserve state 0, because 0 means that there is no state. */
 		new_state(f->memory, NONE);
 	}
 	return f->memory;
@@ -140,8 +140,8 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 }
 
 /*
- * Report whether the branch affects more than the frames of its own call. Examples are setjmp(),
- * switches of stacks, and jumps into the middle of another function.
+ * Report whether the branch may affect frames outside of the call that contains it. Examples are
+ * calls of setjmp(), switches of stacks, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {
@@ -280,7 +280,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* Adjust @base if the log was emptied since the call began. */
+	/* If the log was emptied after the call had begun, adjust @base. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

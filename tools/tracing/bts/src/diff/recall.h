@@ -11,7 +11,7 @@
 #include "noise.h"
 #include "tree.h"
 
-/* Calls with more branches are not remembered. */
+/* The maximum number of branches of a remembered call, and the maximum size of the log. */
 #define RECALL_MAX	256
 #define RECALL_LOG	4096
 
@@ -22,10 +22,10 @@
  *
  * @log:	tokens of the latest branches, with room for @log_room tokens
  * @nr_log:	number of branches so far
- * @base:	number of old branches that are no longer in @log
+ * @base:	number of the first branches of the task, which are no longer in @log
  * @broken:	calls that began before the branch with this number are not remembered
  * @site:	number of the call's struct site, plus 1, or 0 if no call is being recalled
- * @state:	the state for the latest branch of the call
+ * @state:	the state of the latest branch of the call that is being recalled
  * @ret:	the return address
  * @begin:	value of @nr_log when the call began
  * @steps:	the @nr steps of the call so far, with room for @steps_room steps
@@ -82,19 +82,19 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Store that an event is not in the log, so that the current calls are not remembered. */
+/* Do not remember calls that have not returned yet, because the log misses an event. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
 }
 
-/* Remember the call that has returned. */
+/* Remember the call @p, which has just returned. */
 void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
-/* If earlier calls from this instruction are remembered, begin to recall, and return true. */
+/* If calls from this call instruction are remembered, begin to recall @call, and return true. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
- * Compare the next branch, and log it. Return false if no remembered call continues with this
- * branch. After the last branch of a call, set *@done to the result of the call.
+ * Compare the next branch of the call, and log it. Return false if no remembered call continues
+ * with this branch. If this branch ends the call, set *@done to the call's result.
  */
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);

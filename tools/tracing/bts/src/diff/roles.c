@@ -4,8 +4,8 @@
  *
  * The role of a task consists of its program and, for a thread, the first function outside of the C
  * and C++ libraries that the thread entered. Tasks with the same role are paired in the order of
- * their PIDs, which is the order of creation. The order in which tasks first run would depend on
- * the scheduler.
+ * their PIDs, which is the order of creation. In contrast, the order in which tasks first run
+ * depends on the scheduler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define SEARCH_MAX	4096
 
-/* Return the first function outside of the runtime libraries in depth-first order, or NULL. */
+/* Return the first function, in depth-first order, outside of the runtime libraries, or NULL. */
 static const struct function *find_entry(const struct forest *f, uint32_t elem,
 					 unsigned int *left)
 {
@@ -70,7 +70,7 @@ static size_t order_of(const struct role_pair *p)
 	return p->side[0] ? p->side[0]->order : p->side[1]->order;
 }
 
-/* Sort by the order of the first run. Tasks that only the second run contains come last. */
+/* Sort by the order of the tasks in run A. Put tasks that only run B contains last. */
 static int by_order(const void *left, const void *right)
 {
 	const struct role_pair *a = left, *b = right;

@@ -9,12 +9,12 @@
 
 #include "grow.h"
 
-/* A task of each run, or NULL if a run does not contain a matching task. */
+/* A task of each run, or NULL for a run without a matching task. */
 struct role_pair {
 	struct track	*side[2];
 };
 
-/* List the pairs in the order of the first run, and then the second run's other tasks. */
+/* List the pairs in the order of the tasks in run A, and then the other tasks of run B. */
 size_t roles_pair(struct grown *a, struct grown *b, struct role_pair **pairs);
 
 #endif

@@ -101,7 +101,7 @@ static const char *times_text(char *buffer, size_t size, uint64_t times)
 	return buffer;
 }
 
-/* Write the repetitions of a loop or recursion in each run, and how often the difference occurs. */
+/* Write how often each run repeats the loop or recursion, and how often the difference occurs. */
 static void kind_text(char *buffer, size_t size, const struct difference *d)
 {
 	char a[48], b[48];

@@ -10,7 +10,7 @@
 #include "compare.h"
 
 /**
- * struct route - writes the names on a path of calls, outermost first
+ * struct route - the output for the names on a path of calls, outermost first
  * @json:	write the names as elements of a JSON array, otherwise with " > " between them
  * @begun:	at least one name has been written
  */
@@ -33,11 +33,11 @@ bool tasks_differ(const struct compared *c);
 void task_text(char *buffer, size_t size, const struct compared *task);
 /* Return lines with remarks about the comparison of the tasks. The caller frees the text. */
 char *task_notes(const struct comparison *c, const struct compared *task);
-/* Return a summary of the execution that was not compared as noise. The caller frees the text. */
+/* Return a summary of the noise, which was not compared. The caller frees the text. */
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* Write "main+0x12 (sort.c:123)", or "the end" for a place without a symbol. */
+/* Write "main+0x12 (sort.c:123)". If the place has no symbol, write "the end". */
 void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,

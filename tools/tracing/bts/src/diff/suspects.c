@@ -2,10 +2,10 @@
 /*
  * Find the branches that separate failed runs from passed runs.
  *
- * A branch has the outcomes taken and not taken. The runs with each outcome are counted. If f of F
- * failed runs and p passed runs have the outcome, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu
- * and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). The more passed runs
- * have the outcome, the lower is its score.
+ * A branch has the outcomes taken and not taken. The runs with each outcome are counted. If an
+ * outcome occurs in f of F failed runs and in p passed runs, its score is f / sqrt(F * (f + p))
+ * (Ochiai; Abreu and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). The
+ * score is lower if more passed runs have the outcome.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run that is being read. @nr is its number, from 1. @ways is the number of outcomes so far. */
+/* The run with number @nr, from 1, which is being read, and its number of outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -76,7 +76,7 @@ struct passing {
 	const struct token	*token;
 };
 
-/* Count the outcome "not taken" of a conditional branch inside a straight run. */
+/* If the instruction is a conditional branch that was not taken, count this outcome. */
 static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 {
 	struct passing *p = ctx;
@@ -117,7 +117,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Ignore a repeated step, because each outcome is counted once for a run. */
+	/* Ignore a repeated step, because a run counts only once for each outcome. */
 	if (s->priv)
 		return 0;
 	s->priv = r;
@@ -167,7 +167,7 @@ static void rank(struct suspects *s)
 		struct suspect *x = &s->list[i];
 		double runs = x->runs[0] + x->runs[1];
 
-		/* Skip an outcome of all runs, which does not separate failed from passed runs. */
+		/* Skip outcomes without failed runs, and outcomes of all runs. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);

@@ -10,9 +10,9 @@
 #include "noise.h"
 
 /**
- * struct suspect - an outcome of a branch, which was taken to a target or not taken
+ * struct suspect - an outcome of a branch: taken to an address, or not taken
  * @from:	the branch
- * @to:		the target, or the next instruction if the branch was not taken
+ * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
  * @runs:	number of passed runs and of failed runs with this outcome
  * @first:	position of this outcome in the first failed run that has it
@@ -34,7 +34,7 @@ struct suspect {
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
  * @list:	outcomes, indexed by their number in @forest
- * @ranked:	outcomes in failed runs but not in all runs, highest score first
+ * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first
  */
 struct suspects {
 	struct forest	forest;

@@ -3,8 +3,8 @@
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
  * Subtrees with equal elements are stored as a single node, to save memory. A comparison of two
- * runs skips equal nodes at once. Subtrees are only equal if the straight run before the first
- * branch is also equal, so that the instructions of equal subtrees are the same.
+ * runs skips equal nodes at once. Equal subtrees also have equal straight runs before the first
+ * branch. Therefore, their instructions are the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Return a number, from 1, for the object's name, which is the same in all runs. */
+/* Return a number, from 1, which is the same for equal names of objects in all runs. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Ignore targets of returns, which depend on the caller, and of branches from or to the kernel. */
+/* Report whether to compare the branch's target, which for a return depends on the caller. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)
@@ -92,7 +92,7 @@ static void note_entry(struct forest *f, uint32_t number)
 	f->entries[number] = true;
 }
 
-/* Assign a number to the target of a jump within a function, which may belong to a loop. */
+/* Assign a number to the target of a jump within a function, because a loop may begin there. */
 static void set_loop(struct forest *f, struct token *t, const struct step *s)
 {
 	if ((s->kind != BRANCH_COND && s->kind != BRANCH_JUMP) || s->at_to.sym != s->at_from.sym)

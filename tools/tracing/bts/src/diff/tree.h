@@ -13,7 +13,7 @@
  *	CHUNK	a part of a long sequence. The content determines the cuts, so equal parts of two
  *		sequences become equal chunks, at any position
  *
- * Addresses are ELF addresses, so the tokens do not depend on where a program is loaded.
+ * Addresses are ELF addresses, so the tokens do not depend on the load address of a program.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -32,8 +32,10 @@ struct inlined;
  * struct token - a straight run and the branch at its end
  * @same:	a number that is the same for equal branches, even if the straight runs before the
  *		branches differ
- * @header:	a number for the target of a backward jump within a function, or 0
- * @entry:	a number for the target of a forward jump, which may enter a loop, or 0
+ * @header:	for a backward jump within a function, a number for the address to which it leads,
+ *		or 0
+ * @entry:	for a forward jump that may enter a loop, a number for the address to which it
+ *		leads, or 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	number of instructions in the straight run, including the branch
  * @site:	recall.c: number of the call instruction's struct site, or 0
@@ -115,13 +117,13 @@ struct memory;
  * @recent:	a cache of nodes by the hash of a few elements, because most calls repeat a recent
  *		call
  * @places:	maps branches and places to numbers
- * @steps:	maps steps to the numbers of their tokens
- * @names:	maps functions to their numbers
+ * @steps:	maps each step to the number of its token
+ * @names:	maps each function to its number
  * @objects:	names of objects
- * @entries:	indexed by the number of a place: a forward jump leads to this place
+ * @entries:	for each number of a place, whether a forward jump leads to the place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
- * @kernel:	compare only the kernel side, without interrupts
+ * @kernel:	compare only the branches in the kernel, without interrupts
  * @inlines:	show inlined functions
  */
 struct forest {
@@ -153,13 +155,13 @@ struct forest {
 	bool		inlines;
 };
 
-/* Report whether struct node counts the calls of this function. */
+/* Report whether node.calls includes the calls of this function. */
 static inline bool is_counted(const struct forest *f, uint32_t function)
 {
 	return f->all || !f->functions[function].sym->object->kernel;
 }
 
-/* Report whether the loop with this header is entered at its condition, by a forward jump. */
+/* Report whether a forward jump enters the loop with this header at the loop's condition. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
@@ -194,14 +196,14 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* Return the token of a step. @start and @insns describe the whole run before it was cut. */
+/* Return the token of a step whose whole straight run is described by @start and @insns. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
 /* Return a number for a conditional branch that is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
- * Return the index of a function. For code without a symbol, @addr is the entry, otherwise @addr is
- * ignored. @within is the inlined call whose code calls the function, or NULL.
+ * Return the index of a function. If the code has no symbol, @addr is its entry, otherwise @addr is
+ * ignored. If an inlined function calls the function, @within is the inlined call, otherwise NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);
