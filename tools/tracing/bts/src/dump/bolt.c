@@ -6,8 +6,9 @@
  *
  * An edge is a branch or a conditional jump that was not taken. BTS does not record predictions, so
  * the number of mispredictions is 0. BOLT only uses edges inside a file, so edges between files are
- * left out. Edges of the kernel, PLT stubs and code without symbols are left out, too. The edges of
- * several traces are added by name, if the traces contain the same builds.
+ * left out. Edges of the kernel, PLT stubs and code without symbols are left out, too. The counts
+ * of several traces are added for edges with equal names and offsets, if the traces contain the
+ * same builds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Return the numbers of the object's local functions, as a list indexed like the symbols. */
+/* Number the object's local functions with equal names. The list is indexed as o->syms is. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
@@ -92,9 +93,7 @@ static unsigned int *local_numbers(const struct object *o)
 	return numbers;
 }
 
-/*
- * Return BOLT's name, such as foo/2 for the second local function foo. The caller frees the name.
- */
+/* Return BOLT's name, such as foo/2 for the second local function foo, which the caller frees. */
 static char *name_of(const struct sym *s)
 {
 	struct object *o = s->object;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the build of each file whose branches were added, because branches of different builds
- * cannot be added.
+ * Store the build of each file whose branches were added to the sums, because addresses in another
+ * build belong to other code.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
- * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux,
- * whose build ID has already been compared with the kernel's build ID in each trace.
+ * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux.
+ * For each trace, the build ID of the vmlinux has already been compared with the build ID of the
+ * recorded kernel.
  */
 #include <stdlib.h>
 #include <string.h>

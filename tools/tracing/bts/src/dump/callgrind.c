@@ -9,7 +9,7 @@
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
  * The costs of lines are sums over all executed straight runs (struct step). The calls are counted
- * on the call stacks (struct calls). All numbers are exact, because they are not sampled.
+ * on the call stacks (struct calls). All numbers are exact counts, not samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* Sort by function, then by file and line, so that each function is printed only once. */
+/* Sort by function first, so that each function is printed once, then by file and line. */
 static int by_line(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
@@ -136,7 +136,7 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 	}
 }
 
-/* Return the index of the caller's first arc in @arcs, which is sorted by caller. */
+/* Return the index of the first arc of @caller. @arcs is sorted by caller. */
 static size_t first_arc(const struct tally_entry *arcs, size_t nr, const void *caller)
 {
 	size_t low = 0, high = nr, mid;

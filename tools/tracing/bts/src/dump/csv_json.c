@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write each branch as a line of CSV or as a JSON object. A non-branch row (LOST, GAP, departs,
- * arrives ...) becomes a CSV line of the kind "row", with the text of the row in the column "from",
- * or a JSON object with the text in the member "row".
+ * Write each branch as a line of CSV or as a JSON object. In CSV, a non-branch row (LOST, GAP,
+ * departs, arrives ...) has "row" in the column "kind", and its text in the column "from". In JSON,
+ * the text of such a row is in the member "row".
  */
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ struct dump_format {
 struct build;
 
 /**
- * struct dump - a run of bts dump
+ * struct dump - the state of bts dump
  * @pipe:	the open trace, whose consumer each format sets
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces

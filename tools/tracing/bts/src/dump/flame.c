@@ -6,7 +6,7 @@
  *
  * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
  * are not drawn, because they are too narrow or too deep. The script in the picture handles clicks.
- * The script only runs if the picture is opened directly, not as an image in a document.
+ * A browser runs the script only if the user opens the picture itself, not a page with the picture.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 	LETTER		= 7,		/* a little more than the width of a letter */
 };
 
-/* The minimum width of a box. */
+/* A box that is narrower than this is not drawn. */
 #define NARROW		0.3
 
 struct box {
@@ -100,7 +100,7 @@ static const char *name_of(const struct stacks_node *n)
 	return n->comm ? n->comm : n->sym ? n->sym->name : "all";
 }
 
-/* Write a box's colour: grey for tasks, orange for the kernel, yellow for libraries, or green. */
+/* Write a box's colour: grey (tasks), orange (the kernel), yellow (libraries), green (others). */
 static void put_colour(FILE *out, const struct stacks_node *n)
 {
 	unsigned int hash = 5381, hue = 95, light;
@@ -142,7 +142,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs(b->node->sym ? "): " : ": ", out);
 	put_cost(f, b->node->total);
 	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
-	/* Write three decimals for the script, which magnifies the boxes. */
+	/* Write three decimals, because the script magnifies narrow boxes. */
 	fprintf(out, "<rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\" fill=\"", b->x, y,
 		b->width, ROW - 1);
 	put_colour(out, b->node);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each line
- * contains a stack and its number of instructions or branches, such as "task;main;fib;fib 1234".
- * The suffix _[k] of kernel functions tells flamegraph.pl to use another colour.
+ * contains a stack and the number of instructions or branches that its innermost function executed
+ * itself, such as "task;main;fib;fib 1234". The suffix _[k] of kernel functions tells flamegraph.pl
+ * to use another colour.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "lib/mem.h"
 #include "stacks.h"
 
-/* Append a name, in which ';' and newlines, the separators of the output, are replaced. */
+/* Append a name. Replace ';' and newlines in the name, because they separate names and stacks. */
 static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;

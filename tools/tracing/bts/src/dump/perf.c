@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a perf.data file, like a recording of perf with intel_bts, for perf script --itrace=b and
- * perf report. Each branch needs 24 bytes, so this format is meant for a part of a trace (--time,
+ * Write a perf.data file, as perf record -e intel_bts// would, for perf script --itrace=b and perf
+ * report. A branch takes 24 bytes of the file, so use this format for a part of a trace (--time,
  * --head).
  *
  *	header, one attribute
@@ -9,8 +9,9 @@
  *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * The mapping of a file is computed from an address in a branch and the offset of this address in
- * the file. No mapping is written for the kernel, so perf prints kernel addresses without names.
+ * The address at which a file is mapped is computed from a branch's address in the process and the
+ * branch's address in the file. No mapping is written for the kernel, so perf prints kernel
+ * addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,7 +25,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The type of the PMU. Any number is valid if the attribute contains the same number. */
+/* The type of the PMU, which may be any number that AUXTRACE_INFO and the attribute share. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -127,7 +128,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* The number of a task's queue in perf, and the last written PID and name of the task. */
+/* The number of a task's queue in perf, and the PID and name in the last COMM of the task. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -145,7 +146,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1 to make perf process names with the same time before these branches. */
+		/* Add 1, so that perf processes a COMM of the same time before these branches. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -221,7 +222,7 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 	put_trailer(p, t, ts);
 }
 
-/* Write the mapping of the file's segment at @addr, but only once for each process. */
+/* Write the mapping of the file's segment at @addr. Do this only once for each process. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -271,7 +272,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Skip the mappings if this process was also the last one to execute the step. */
+	/* If the process also executed this step the last time, its mappings have been written. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);
@@ -342,7 +343,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* At the end, the header is written again with the size, so a pipe cannot be used. */
+	/* A pipe cannot be used, because the header is written again at the end, with the size. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

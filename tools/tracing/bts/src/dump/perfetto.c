@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write calls over time in Perfetto's own format. The file is a sequence of packets, each of which
- * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source).
- * ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is less than
- * half as large.
+ * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source). The
+ * programs ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is
+ * less than half as large as the JSON file.
  *
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
@@ -98,7 +98,7 @@ static void put_message(struct message *m, unsigned int field, const struct mess
 	put_bytes(m, field, part->bytes, part->used);
 }
 
-/* Replace non-ASCII bytes, which may not be valid UTF-8, and cut the name to fit a message. */
+/* Replace non-ASCII bytes, which may be invalid UTF-8. Cut the string to fit into a message. */
 static void put_string(struct message *m, unsigned int field, const char *string)
 {
 	char plain[512];
@@ -154,7 +154,7 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
-/* Add 1, because the PID of idle tasks is 0, but Perfetto reserves track 0. */
+/* Add 1, because Perfetto reserves track 0, which would be the track of PID 0 (idle tasks). */
 static uint64_t track_id(const struct calls *c)
 {
 	return timeline_track(c) + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write profiles of one file by address. Other tools create such profiles from LBR. A profile
- * contains all executed straight runs and branches, and how often each was executed.
+ * Write profiles of one file by address, which other tools create from LBR. A profile contains all
+ * executed straight runs and branches of the file, and how often each of them was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -14,8 +14,8 @@
  *	40114a->401136:7 1
  *			114a->1136:7
  *
- * A straight run ends with the last executed instruction, which is the branch unless an interrupt
- * ended the run. Interrupts, system calls and the returns from them are not counted as branches.
+ * A straight run ends with the branch or, if an interrupt ended the run, with the last executed
+ * instruction. Interrupts, system calls and the returns from them are not counted as branches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "lib/msg.h"
 #include "dump.h"
 
-/* Stands for any address outside of the file. */
+/* This number replaces all addresses outside of the file. */
 #define OUTSIDE	UINT64_MAX
 
 /**
@@ -65,7 +65,7 @@ static void set_segments(struct profile *p)
 	p->nr_segments = o->nr_segments;
 }
 
-/* Report whether the file's addresses can be added to the sums. If not, print a message. */
+/* Report whether the addresses in p->object can be added to the sums, or print a message. */
 static bool usable(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -265,7 +265,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The section for single addresses, between runs and branches, remains empty. */
+/* The 0 is the size of the section between runs and branches, which is for single addresses. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

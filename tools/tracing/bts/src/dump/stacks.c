@@ -2,8 +2,9 @@
 /*
  * Build a tree of the stacks of all tasks.
  *
- * Each frame of a task's stack points to a node, so a call only searches the children of this node.
- * The functions here are not recursive, because a traced program may recurse a million times.
+ * Each frame of a task's stack points to a node, so a call only searches the children of the
+ * caller's node. The functions here are not recursive, because a traced program may recurse a
+ * million times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static struct stacks_node *first_leaf(struct stacks_node *n)
 	return n;
 }
 
-/* Compute the totals of all nodes. A node's total is complete after adding the last child. */
+/* Compute the totals of all nodes. A node's total is complete when all its children are added. */
 static void sum(const struct dump *d, struct stacks_node *root)
 {
 	struct stacks_node *n = first_leaf(root);

@@ -12,10 +12,12 @@
 
 /**
  * struct stacks_node - a function, called along the path of its parents
- * @comm:	for a child of the root, whose @sym is NULL, the name of the tasks, otherwise NULL
+ * @comm:	the name of tasks, for a child of the root (the child's @sym is NULL), otherwise
+ *		NULL
  * @insns:	number of instructions of the function without its callees
  * @branches:	number of branches of the function without its callees
- * @total:	number of instructions or branches including all callees, set by stacks_read()
+ * @total:	number of instructions or branches including all callees, which stacks_read()
+ *		computes
  */
 struct stacks_node {
 	struct sym		*sym;

@@ -2,11 +2,11 @@
 /*
  * Compute when calls begin and end.
  *
- * BTS records do not contain times. Therefore, a task's clock advances by one nanosecond for each
- * instruction. If the time of the task's next branch or row is later, the clock is set to this
- * time. Calls are drawn in the order of execution, and the width of a call is its number of
- * instructions. Each call, return and mark needs one additional nanosecond, because speedscope
- * confuses events with equal times.
+ * BTS records do not contain times. Therefore, each task has a clock, which advances by one
+ * nanosecond for each instruction. If the task's next branch or row has a later time in the trace,
+ * the clock is set to this time. Calls are drawn in the order of execution, and the width of a call
+ * is its number of instructions. Each call, return and mark needs one additional nanosecond,
+ * because speedscope confuses events with equal times.
  */
 #include <stdlib.h>
 

@@ -14,10 +14,10 @@
 /**
  * struct timeline - a dump of calls over time
  * @text:	the output, where a failed write ends the run
- * @begin:	time of the first branch in nanoseconds, to which the callbacks' times are relative
+ * @begin:	time of the first branch in nanoseconds, which is 0 in the callbacks' times
  * @enter:	called for each call, at f->ts, or NULL
  * @leave:	called for the end of each call
- * @mark:	called for a guess, and for each row of a task except mappings
+ * @mark:	called when the stack is guessed, and for each row of a task except mappings
  * @stack:	called when a task continues on a new stack
  * @task:	called for each task, at the end
  * @ctx:	data of the format

@@ -2,14 +2,15 @@
 /*
  * Convert the branches of a thread to blocks for gdb.
  *
- * An interrupt or a fault is a branch from an instruction that was not executed. The block before
- * the interrupt must end with the last executed instruction, whose address is not in the trace:
+ * An interrupt or a fault is recorded as a branch from the next instruction, which was not
+ * executed. The block before the interrupt must end with the last executed instruction. The address
+ * of this instruction is not in the trace:
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
  * Therefore, the block remains open until the thread returns to user space. Usually, the thread
- * continues at cut_end, and the block continues, too. Otherwise (for example after a signal), the
- * block is decoded to find the instruction before cut_end, where the block ends.
+ * then executes the instruction at cut_end, and the block continues. Otherwise (for example after a
+ * signal), the block is decoded to find the instruction before cut_end, where the block ends.
  *
  * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
  * this is the current instruction, which has not been executed yet. If the instruction at the PC
@@ -73,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* Set the last PC in case this is a system call that does not return, such as exit(). */
+	/* Set the PC in case this is a system call that does not return, such as exit(). */
 	t->pc = s->from + s->length;
 }
 

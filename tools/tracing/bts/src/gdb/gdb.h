@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare the data of bts gdb, a recorded run. The user steps through the run as if gdb executed
- * the program.
+ * Declare the data of bts gdb: a recorded run, through which the user steps as if gdb executed the
+ * program.
  *
  *	position.c	finds the process, and the place at which the run ends
  *	run.c		reads the threads with their last blocks (blocks.c), and the files (images.c)
  *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
- * The run is presented as a history of gdb's command "record btrace bts", which consists of blocks.
- * A block is a straight run of code, from the target of a branch to the next branch.
+ * The run is presented as a history of gdb's command "record btrace bts". A history consists of
+ * blocks. A block is a straight run of code between two branches.
  *
  * Included by: gdb/, cmd/gdb.c.
  */
@@ -54,7 +54,7 @@ struct gdb_thread {
  * struct gdb_image - a file that the process has mapped
  * @object:	the file
  * @bias:	the address of a byte in the process minus the byte's address in the file
- * @visit:	the session's @visit when the file was mapped
+ * @visit:	value of gdb_session.visit when the file was mapped
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
  * @entry:	the entry point, an address in the file
@@ -84,8 +84,7 @@ struct gdb_image {
  * @at:		an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the process, or one of its tasks, or 0 for the process that ran last before the
- *		place
+ * @tgid:	a process or one of its tasks, or 0 for the process that ran last before the place
  * @current:	the thread that ran last before the place
  * @stop:	the place, as the number of branches and rows before it
  * @seen:	the number of branches and rows that have been read so far
@@ -127,13 +126,13 @@ void gdb_free_run(struct gdb_session *g);
 
 /* blocks.c: add a step of the thread. If @kernel is not set, ignore code in the kernel. */
 void gdb_add_step(struct gdb_thread *t, const struct step *s, size_t window, bool kernel);
-/* Add a gap, because branches are missing here. */
+/* Add a gap where branches are missing. */
 void gdb_add_gap(struct gdb_thread *t, size_t window);
 /* Drop all blocks, because the thread runs another program now. */
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* Return the number of stored blocks, or the @nth block before the latest block. */
+/* Return the number of stored blocks. gdb_block_before() returns the @nth before the latest. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
@@ -155,7 +154,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 /* kernel_file.c: create an ELF file for the kernel. Returns a descriptor, or -1 after a message. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document for qXfer:@object:read:@annex:. Returns false if it does not exist. */
+/* xfer.c: write the document of qXfer:@object:read:@annex:. Returns false if it is unknown. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 

@@ -13,7 +13,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Store the addresses and constants of a segment that gdb needs. */
+/* If gdb needs the segment, store the segment's addresses or constants. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;
@@ -60,8 +60,8 @@ static void read_headers(struct gdb_image *i)
 }
 
 /*
- * Add a file. If the file has several executable segments, it is a single image. If the file is
- * mapped again, move it to the end of the list.
+ * Add a file as an image. All executable segments of the file belong to the same image. If the file
+ * is mapped again, move the image to the end of the list.
  */
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr)
 {

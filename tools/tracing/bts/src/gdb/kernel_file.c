@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Create an ELF file for gdb from the kernel's symbols in the trace and the kernel's code in the
- * archive. This file is needed because gdb only shows code that is in a section of a file. It
+ * archive. This file is necessary, because gdb only shows code that is in a section of a file. It
  * contains:
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *
  * Each segment of the code is a section .text without contents, because gdb reads all memory from
- * bts. The file has no name, so that it disappears when bts ends.
+ * bts. The file has no name in any directory, so it disappears when bts ends.
  */
 #include <stdlib.h>
 #include <string.h>

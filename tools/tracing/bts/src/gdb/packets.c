@@ -4,12 +4,12 @@
  * the bytes of DATA, as two hexadecimal digits. Until gdb switches acknowledgements off, each
  * packet is acknowledged with + or, if the sum is wrong, with -.
  *
- * The first reply is late, because the trace is read before. If gdb waits too long for a reply, gdb
- * sends the packet again, or sends a -. Therefore, if the buffer contains a packet several times,
- * only the last one is answered. A - that arrived before the reply is ignored.
+ * The first reply is late, because bts reads the trace before the reply. If gdb waits too long for
+ * a reply, gdb sends the packet again, or sends a "-". Therefore, if the buffer contains a packet
+ * several times, only the last copy is answered. A "-" that arrived before the reply is ignored.
  *
- * The input is not trusted. A packet that is too long is read until its end and reported as bad.
- * Bytes between packets are skipped.
+ * The input is not trusted. A packet that is too long is read until its end, and PACKET_BAD is
+ * returned. Bytes between packets are skipped.
  */
 #include <errno.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  * struct packets - a connection
  * @in:		descriptor for gdb's packets
  * @out:	descriptor for replies
- * @acks:	each packet is acknowledged, because gdb has not switched this off
+ * @acks:	each packet is acknowledged, until gdb switches acknowledgements off
  * @input:	a buffer of @input_size bytes, of which the bytes from @input_at are unread
  * @input_old:	bytes in @input before this index arrived before the last reply was sent
  * @packet:	the packet, with a 0 after its last byte

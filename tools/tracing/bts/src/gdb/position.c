@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Find the place at which the run ends for gdb. This is the end of the trace, a given time, or the
- * last event with a given name. The place is stored as the number of branches and rows before it,
- * because this number is the same in each pass over a trace.
+ * last event with a given name. The place is stored as the number of branches and rows before the
+ * place, because this number is the same in each pass over the trace.
  *
- * gdb can only see one process. Unless the user chooses a process, this is the last process that
- * ran before the place.
+ * gdb is shown only one process. Unless the user chooses a process, the process that ran last
+ * before the place is shown.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
  * @event:	the name of the event, or NULL
  * @until:	the time, in nanoseconds
  * @seen:	number of branches and rows so far
- * @last:	the task to show that has run last so far
+ * @last:	the last task so far that belongs to the chosen process
  */
 struct search {
 	struct gdb_session	*g;
@@ -103,7 +103,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse a place. A time includes all rows for which bts report prints the same microsecond. */
+/* Parse a place. A time includes all rows to which bts report gives the same microsecond. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;

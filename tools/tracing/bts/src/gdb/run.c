@@ -3,10 +3,10 @@
  * Read the trace a second time, up to the place that position.c has found. Create the blocks of
  * each thread, and list the files that the process has mapped at this place.
  *
- * A row for [vdso] shows that exec() has replaced all mappings, so all mappings from before the
- * system call are removed. If the program has changed, earlier blocks are dropped, because gdb can
- * only handle one program. (The kernel also reports all mappings when recording continues after a
- * pause. In this case, the program has not changed.)
+ * A row for the mapping of [vdso] shows that exec() has replaced all mappings, so all mappings from
+ * before this system call are removed. If the process runs another program now, earlier blocks are
+ * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
+ * recording continues after a pause. In this case, the program has not changed.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* A thread that stands for the tasks of all other processes. */
+/* This thread represents the tasks of all other processes. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)
@@ -146,7 +146,7 @@ bool gdb_read_run(struct gdb_session *g)
 	if (pipe_run(&g->pipe))
 		return false;
 	end_threads(g);
-	/* If there was no row for the vDSO, choose the program now. */
+	/* If no row for the vDSO was found, choose the program now. */
 	if (!g->program)
 		gdb_choose_program(g);
 	if (!g->nr_threads) {

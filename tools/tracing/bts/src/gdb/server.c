@@ -2,11 +2,11 @@
 /*
  * Answer gdb's packets about a recorded run.
  *
- * gdb reads the blocks of a thread once, and steps through the blocks without further packets.
- * Replies contain the threads, the last PC of each thread, and the memory of files. Registers other
- * than the PC are unavailable, and gdb cannot write registers or memory. If gdb continues past the
- * end, the reply reports the end of the history. The reply to an unknown packet is empty, as the
- * protocol requires. The reply to a malformed packet is an error.
+ * gdb reads the blocks of a thread once, and then steps through the blocks without further packets.
+ * Replies contain the threads, the last PC of each thread, and memory from mapped files. Registers
+ * other than the PC are unavailable, and gdb cannot write registers or memory. If gdb wants to
+ * continue past the end, the reply reports the end of the history. The reply to an unknown packet
+ * is empty, as the protocol requires. The reply to a malformed packet is an error.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static bool parse_id(const char **text, int64_t *id)
 	return true;
 }
 
-/* Parse pPID.TID, pPID or TID (0 and -1: any thread). Return NULL if no thread matches. */
+/* Parse pPID.TID, pPID or TID (0 or -1 for any thread). Return NULL if no thread matches. */
 static const struct gdb_thread *parse_thread(const struct server *s, const char *text)
 {
 	int64_t tgid = 0, tid = -1;
@@ -102,7 +102,7 @@ static void is_alive(struct server *s, const char *text)
 	reply(s, parse_thread(s, text) ? "OK" : ERROR_THREAD);
 }
 
-/* Send the general registers, PC, flags and segments. All except the PC are unavailable. */
+/* Send general registers, PC, flags and segment registers. Only the PC is available. */
 static void read_registers(struct server *s, const char *text)
 {
 	const struct gdb_image *program = gdb_program(s->g);
@@ -148,7 +148,7 @@ static void read_memory(struct server *s, const char *text)
 	reply(s, line);
 }
 
-/* Write the document, unless it is the document that gdb is already reading. */
+/* Write the document to s->document, unless s->document already contains this document. */
 static bool open_document(struct server *s, const char *object, const char *annex)
 {
 	char *name = mem_format("%s:%s", object, annex);
@@ -305,7 +305,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* Accept breakpoints (types 0 and 1), which gdb itself finds in the history. Reject watchpoints. */
+/* Accept breakpoints (types 0 and 1), because gdb itself detects their hits. Reject watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");
@@ -323,7 +323,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* The first entry whose @text is at the beginning of the packet answers the packet. */
+/* Call @answer of the first entry whose @text is at the beginning of the packet. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);

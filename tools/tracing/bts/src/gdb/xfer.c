@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the documents that gdb reads with qXfer. These documents describe the target, its threads,
- * its files, and the blocks of a thread. The formats are defined in gdb/features in gdb's source,
- * for example in btrace.dtd and library-list-svr4.dtd.
+ * Write the documents that gdb reads with qXfer. These documents describe the architecture, the
+ * threads and files of the process, and the blocks of a thread. The formats are defined in
+ * gdb/features in gdb's source, for example in btrace.dtd and library-list-svr4.dtd.
  */
 #include <elf.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "lib/path.h"
 #include "gdb.h"
 
-/* Print a name as an XML attribute, which must not contain control characters. */
+/* Print a name as an XML attribute. Replace control characters, which XML forbids. */
 static void print_name(FILE *out, const char *name)
 {
 	for (; *name; name++) {
@@ -67,7 +67,7 @@ static bool same_bytes(const struct object *o, const char *path)
 	return same;
 }
 
-/* Return the path at which the file was mapped or, if this file has changed, the archived copy. */
+/* Return the path of the mapped file or, if this file has changed, of its archived copy. */
 static bool file_name(const struct object *o, char path[PATH_MAX])
 {
 	if (!o->read_path)
@@ -117,7 +117,7 @@ static void print_libraries(FILE *out, const struct gdb_session *g)
 
 /*
  * Print the auxiliary vector, which contains the addresses of the program and its dynamic linker.
- * Without the linker's address, gdb would assume that the code at the PC is the linker.
+ * Without the linker's address, gdb would assume that the PC is in the dynamic linker.
  */
 static void print_auxv(FILE *out, const struct gdb_session *g)
 {
@@ -153,7 +153,7 @@ static void print_blocks(FILE *out, const struct gdb_thread *t)
 	fputs("</btrace>", out);
 }
 
-/* Print the blocks. The annexes "new" and "delta" are empty, because a recorded run never grows. */
+/* Print the blocks. The history never grows, so the annexes "new" and "delta" contain no blocks. */
 static void print_btrace(FILE *out, const struct gdb_thread *t, const char *annex)
 {
 	static const struct gdb_thread empty;

@@ -4,8 +4,9 @@
  *
  * The compared trees (diff/tree.h) do not contain all calls of a task. For example, the trees
  * contain a system call only as a branch. A second pass over the trace counts those calls that
- * diff/grow.c has added to the trees. The place of a difference is given by the number of calls
- * before it, and by how many of these calls have not ended there.
+ * diff/grow.c has added to the trees. The place of a difference is described by two numbers: how
+ * many of these calls begin before the difference, and how many of them have not ended at the
+ * difference.
  */
 #include <stdlib.h>
 
@@ -13,9 +14,9 @@
 #include "lib/mem.h"
 #include "marks.h"
 
-/* The state of a frame consists of flags, and of the number of counted frames up to this frame. */
-#define COUNTED		0x80000000U	/* the tree contains the frame */
-#define DROPPED		0x40000000U	/* the tree contains no inner frame */
+/* The state of a frame: flags, and the number of counted frames, from the outermost frame on. */
+#define COUNTED		0x80000000U	/* the compared tree contains the frame */
+#define DROPPED		0x40000000U	/* the compared tree contains no frame inside this frame */
 #define DEPTH		0x3fffffffU
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
@@ -58,7 +59,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* If the numbers of calls are equal, put the place in the innermost call first. */
+	/* If the numbers of calls are equal, inner calls come before outer calls. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

@@ -17,7 +17,7 @@
  * @pid:	the PID of the task
  * @number:	number of the difference, from 1, which is the same in both runs
  * @calls:	number of counted calls (is_counted()) before the difference
- * @depth:	number of these calls that have not ended at the difference
+ * @depth:	number of calls in @calls that have not ended at the difference
  * @rows:	the lines of the difference's text
  */
 struct mark {
@@ -39,10 +39,10 @@ struct marks {
 };
 
 /**
- * struct marker - the state of a task while the trace is read
+ * struct marker - a task's position among its differences while the trace is read
  * @next:	the next difference
  * @end:	the end of the task's differences
- * @calls:	number of calls so far
+ * @calls:	number of counted calls so far
  */
 struct marker {
 	const struct mark	*next;
@@ -62,7 +62,7 @@ uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t aro
 		      bool *counted);
 /* Report whether the compared trees contain the frame with this state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if it is here, inside the frame with this state. Otherwise NULL. */
+/* Return the next difference if its place is reached in the frame with this state, or NULL. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Show a list of functions and, for each task, a tree of calls on the terminal.
  *
- * To draw the screen, iterate over the visible nodes on the screen. Therefore, the time depends on
+ * The screen is drawn by iterating over the visible nodes. Therefore, the drawing time depends on
  * the size of the screen, not on the size of the tree.
  */
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "tui.h"
 
-/* The text of a difference is long, so the text is indented less than the calls around it. */
+/* The maximum indentation of a difference, whose text is long. */
 #define MARK_INDENT	20
 
 enum view { VIEW_CALLS, VIEW_TOP };
@@ -250,7 +250,7 @@ static void go_to(struct screen *s, size_t tree_nr, uint32_t node)
 	centre(s);
 }
 
-/* Move the cursor to the next or the previous difference. Continue in other trees if necessary. */
+/* Move the cursor to the next or the previous difference, which may be in another tree. */
 static void jump_difference(struct screen *s, bool back)
 {
 	size_t nr = s->tui->nr_trees, i = s->tree;
@@ -271,7 +271,7 @@ static void jump_difference(struct screen *s, bool back)
 		 "no other trace: bts tui A B compares two traces");
 }
 
-/* Show the other run, at the last difference. */
+/* Show the other run, with the cursor on the difference to which a key last jumped. */
 static void other_run(struct screen *s)
 {
 	if (s->nr_runs < 2)
@@ -339,7 +339,7 @@ static void enter_key(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
-/* Fold or unfold the call. If the call to fold is a leaf or folded, select the enclosing call. */
+/* Fold or unfold the selected call. To fold a leaf or a folded call, select the enclosing call. */
 static void fold_call(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);

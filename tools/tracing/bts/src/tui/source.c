@@ -24,7 +24,7 @@ static bool read_listing(struct listing *l, const char *path)
 {
 	if (!source_read(&l->source, path))
 		return false;
-	/* Replace tabs, because a tab would need several columns on the screen. */
+	/* Replace each tab by a space, because a tab would move the text by several columns. */
 	for (size_t i = 0; i < l->source.nr; i++)
 		for (char *c = l->source.lines[i]; *c; c++)
 			if (*c == '\t')
@@ -92,7 +92,7 @@ static void browse(const struct listing *l, const char *path, size_t first)
 	}
 }
 
-/* Find the source file and first line of a function. Return false if they are unknown. */
+/* Find the source file and first line of a function. Return false if the file is unknown. */
 static bool find_source(struct sym *sym, const char **path, unsigned int *line)
 {
 	int declared;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Build the trees of bts tui. A tree is a list of all calls on one stack of a task, in the order of
- * time. Each call contains the index of the first node after its end, so that a folded call can be
- * skipped in one step, and nodes need no lists of children.
+ * time. Each node of a call contains the index of the first node after the call. So a folded call
+ * can be skipped in one step, and nodes need no lists of children.
  *
  * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
  * user can select another part with --time and --task. The sums by function and line include the
@@ -57,8 +57,8 @@ static struct tree_node *add_node(struct tui *t, struct tree *tree, uint32_t par
 }
 
 /*
- * The lower 32 bits of frame.node are the index of the frame's tree node plus 1, or 0 without a
- * tree node. The upper 32 bits of frame.node are the frame's state, see marks.h.
+ * The lower 32 bits of frame.node are the index of the frame's tree node plus 1, or 0 if the frame
+ * has no tree node. The upper 32 bits of frame.node are the frame's state (see marks.h).
  */
 static uint32_t node_of_frame(const struct frame *f)
 {
@@ -248,7 +248,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the frames. If differences were not found, add these differences at the end of the task. */
+/* End the frames. Then add the differences whose places in the tree were not reached. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);
@@ -341,7 +341,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back)
 {
 	uint32_t node = from;
 
-	/* If @from is NODE_NONE, ++node is 0. */
+	/* If @from is NODE_NONE, the first ++node yields 0. */
 	while (back ? node-- > 0 : ++node < tree->nr)
 		if (tree->nodes[node].difference)
 			return node;

@@ -18,17 +18,17 @@
  * struct tree_node - a call, or a row between calls
  * @sym:	the function, or NULL for a row
  * @text:	the text of a row
- * @task:	the task, whose name may change later
+ * @task:	the task, which may change its name later
  * @insns:	number of instructions executed during the call
  * @branches:	number of branches taken during the call
  * @parent:	the enclosing call
  * @next:	the first later node outside this call
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
- * @loss:	branches are missing here
+ * @loss:	the row reports that branches are missing
  * @difference:	for the first row of a difference, the number of the difference, otherwise 0
  * @mark:	the row is part of a difference
- * @folded:	the nodes inside this call are hidden
+ * @folded:	the nodes inside this call are not shown
  */
 struct tree_node {
 	struct sym	*sym;
@@ -46,7 +46,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* The tree for one stack of a task, which is a list of nodes in the order of time. */
+/* The tree for one stack of a task: a list of nodes in the order of time. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -66,7 +66,7 @@ struct tree {
  * @lines:	sums by function, line and file name
  * @count:	the count of the step that is being added
  * @marks:	the differences between this run and the other run, or NULL
- * @markers:	the state of each task, with the next difference
+ * @markers:	each task's position among its differences
  */
 struct tui {
 	struct pipe		pipe;
@@ -92,7 +92,7 @@ uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
-/* Return the next call whose name contains @text or, without @text, the next loss. Wrap around. */
+/* Search, cyclically, for a call whose name contains @text or, without @text, for a loss. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*

@@ -2,9 +2,9 @@
 /*
  * Read the system calls of one or two traces.
  *
- * After the kernel's function for a system call has returned, the event raw_syscalls:sys_exit
- * reports the number and the result of the system call. Therefore, the event belongs to the task's
- * last complete call tree.
+ * The event raw_syscalls:sys_exit reports the number and the result of a system call, after the
+ * kernel's function for the system call has returned. Therefore, the event belongs to the last
+ * complete call tree of the task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "lib/msg.h"
 #include "history.h"
 
-/* The kernel's internal errors 512 to 516 restart a system call, and are not failures. */
+/* The kernel's internal error numbers 512 to 516 restart a system call, and are not failures. */
 #define RESTART_MIN	512
 #define RESTART_MAX	516
 #define ERROR_MAX	4095

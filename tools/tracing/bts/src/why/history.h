@@ -26,9 +26,9 @@ struct system_call {
 };
 
 /**
- * struct history - system calls, in the order in which they returned
+ * struct history - completed system calls, in the order of their returns
  * @run:	the traces, of which the first contains the failure
- * @events:	number of sys_exit events, including events of calls without a tree
+ * @events:	number of sys_exit events, including those of system calls without a call tree
  */
 struct history {
 	struct forest		forest;

@@ -2,11 +2,11 @@
 /*
  * Find the condition in the kernel that made a system call fail.
  *
- * If another system call with the same number succeeded, the failing check is at a difference
- * between the two calls. Compare the failed call with the most similar successful call, which
- * contains most of the failed call's branches. The most likely reason is a condition next to an
- * instruction that loads the error number. If several conditions are equally likely, list the last
- * executed condition first.
+ * If other system calls with the same number succeeded, compare the failed call with the most
+ * similar of them: the one that contains most of the failed call's branches. The failing check is
+ * at a difference between these two calls. The most likely check is a condition next to an
+ * instruction that loads the error number. Of equally likely conditions, list the last executed
+ * condition first.
  *
  * If no such call succeeded, rank all conditions of the failed call in the same way.
  */
@@ -71,7 +71,7 @@ static void choose_good(struct ranking *r, struct history *h)
 	}
 }
 
-/* Report whether the failed call took the branch at the difference. */
+/* Report whether the failed call took the branch at d->place. */
 static bool is_taken(const struct forest *f, const struct difference *d)
 {
 	uint32_t token = d->side[0].token;
@@ -88,7 +88,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* Find the condition at a difference. Begin at *@from, because differences are sorted by time. */
+/* Find the condition at a difference. Differences are sorted by time, so begin at *@from. */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {
@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error number was loaded after a jump whose outcome the good call lacks. */
+/* Report whether the error was loaded after a condition whose outcome is not in the good call. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);

@@ -14,8 +14,8 @@
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
  * @difference:	the difference from a successful call, at or before @condition, or NULL
- * @parted:	the difference is at @condition
- * @order:	position in the order of execution
+ * @parted:	@difference is at @condition, not before
+ * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason
  */
 struct reason {
@@ -30,7 +30,7 @@ struct reason {
  * struct ranking - the possible reasons for a failure
  * @failed:	the failed call
  * @good:	the most similar successful call with the same number, or NULL
- * @goods:	number of successful calls
+ * @goods:	number of successful calls with the same number
  * @differences: differences between @failed and @good
  * @trail:	conditions of @failed
  * @list:	reasons, the most likely first
@@ -52,7 +52,7 @@ void ranking_free(struct ranking *r);
 /* show.c: print at most @rows reasons, or all reasons if @rows is 0. */
 void why_show(const struct history *h, const struct ranking *r, unsigned long rows, FILE *out);
 void why_show_json(const struct history *h, const struct ranking *r, FILE *out);
-/* Write the name of the error, such as "ENOENT", or its number if the name is unknown. */
+/* Write the name of the error, such as "ENOENT". If the name is unknown, write the number. */
 void errno_text(char *buffer, size_t size, int error);
 
 #endif

@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* List the functions of an activation and its callers, outermost first. Return their number. */
+/* List the function of an activation and its callers, outermost first. Return their number. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
