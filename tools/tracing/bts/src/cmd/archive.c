@@ -3,8 +3,8 @@
  * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
  * can then be read on another machine, or after the programs have changed.
  *
- * While the pipeline reads the trace, it loads the programs and libraries, and looks for a proof
- * that each file is the recorded file. The header archive.h lists the contents of an archive.
+ * While the pipeline reads the trace, it loads the programs and libraries, and checks whether each
+ * file is provably the recorded file. The header archive.h lists the contents of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>

@@ -266,7 +266,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* List the files that ran but are not part of the output, because they have no line information. */
+/* List executed files that are not in the output, because they have no line information. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

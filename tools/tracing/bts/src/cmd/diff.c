@@ -10,7 +10,8 @@
  *	show*.c		prints the differences
  *	page*.c		writes a page of HTML
  *
- * With --against, suspects.c reads all traces, and ranks and prints the branches.
+ * With --against, suspects.c reads all traces, and ranks and prints the branches that separate
+ * failed runs from passed runs.
  */
 #include <stdlib.h>
 

@@ -105,7 +105,7 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 
 /*
  * Run gdb, which searches for programs on this machine, and for debug information also in the
- * archive. A first step back moves gdb into the history, so that gdb can show the stack. gdb's
+ * archive. A first step back moves gdb into the history, so that gdb can show the stack. The
  * timeout for replies is long, because bts may read the trace for several minutes before the first
  * reply.
  */

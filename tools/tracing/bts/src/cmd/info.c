@@ -211,7 +211,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* Print JSON. @stats is the tracer's counters in the text, or NULL if the text has no counters. */
+/* Print JSON. @stats points to the tracer's counters in the text, or is NULL without counters. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

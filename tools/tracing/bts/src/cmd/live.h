@@ -23,7 +23,7 @@ struct live {
 	void				*ctx;
 };
 
-/* Record until @count is reached or a signal or failure ends the run. Returns the exit status. */
+/* Record @count times, unless a signal or a failure ends the run. Returns the exit status. */
 int live_run(struct live *l);
 
 #endif

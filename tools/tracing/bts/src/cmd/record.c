@@ -463,7 +463,7 @@ void recording_report_end(const struct record_options *options, const struct tar
 	else if (WEXITSTATUS(status))
 		fprintf(stderr, "bts: %s returned %d\n", options->command[0],
 			WEXITSTATUS(status));
-	/* If a signal ended the command of a shell, the shell returns 128 plus the signal. */
+	/* A shell returns 128 plus the number of the signal that ended its command. */
 	if (options->job && (WIFSIGNALED(status) ? WTERMSIG(status) :
 			     WEXITSTATUS(status) - 128) == SIGILL)
 		vm_advise_model();

@@ -8,8 +8,8 @@
  *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The format of the file is trace.dat, as with the tracer. In the section of bts record, the line
- * "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
+ * The output file has the format trace.dat, as with the tracer. In the section of bts record, the
+ * line "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
  * branches may begin or end in the kernel, otherwise "absent".
  */
 #include <dirent.h>

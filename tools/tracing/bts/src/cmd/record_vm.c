@@ -71,7 +71,7 @@ static int open_device(struct vm_recording *rec)
 
 	if (lstat(path, &st) || S_ISREG(st.st_mode))
 		return 0;
-	/* Use O_RDWR, because O_WRONLY would wait until the FIFO has a reader. */
+	/* If the output is a FIFO, O_WRONLY would wait for a reader, so use O_RDWR. */
 	rec->device = open(path, O_RDWR | O_CLOEXEC);
 	if (rec->device >= 0 && !fstat(rec->device, &st) && !S_ISREG(st.st_mode))
 		return 0;

@@ -25,7 +25,7 @@ static const char usage[] =
 "\n"
 "  -i, --input FILE   the trace\n";
 
-/* Return the lines for the section of bts record, as at the end of a recording. */
+/* Return the text of bts record's section. Add the last lines if bts record did not write them. */
 static char *info_text(const struct restore *r)
 {
 	struct bytes text = {};

@@ -324,7 +324,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* Replace the chunks of a range, which are not equal, by their items, and compare the items. */
+/* The chunks of the range differ. Replace the chunks by their items, and compare the items. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;

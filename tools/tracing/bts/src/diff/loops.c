@@ -200,7 +200,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* If the jump leads to an address below a loop, the jump belongs to an outer loop. */
+	/* If the jump's target is below a loop's code, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);

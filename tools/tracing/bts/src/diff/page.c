@@ -26,7 +26,7 @@
 #define NESTED_MAX	48
 /* Indent pairs beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* For each stretch, the maximum number of called functions, and the length of a name. */
+/* For each stretch, how many called functions to name, and the maximum length of a name. */
 #define CALLS_MAX	6
 #define CALLED_MAX	60
 

@@ -146,7 +146,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1, so that perf processes a COMM of the same time before these branches. */
+		/* Add 1, so that perf processes COMM records of this time before the branches. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 

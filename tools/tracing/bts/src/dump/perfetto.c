@@ -8,7 +8,7 @@
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
- * Each task gets a track. If a task has several stacks, each stack after the first gets a track
+ * Each task has a track. If a task has several stacks, each stack after the first has its own track
  * below the task's track. The first packet that contains a name assigns a number to the name.
  */
 #include <string.h>

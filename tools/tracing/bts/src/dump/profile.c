@@ -33,8 +33,8 @@
  * @dump:	the format, and the current trace
  * @segments:	the @nr_segments segments of code in the file
  * @object:	the file, in the current trace
- * @runs:	key: first and last instruction
- * @branches:	key: from and to
+ * @runs:	counts of straight runs, by first and last instruction
+ * @branches:	counts of branches, by start and target address
  * @last:	the last executed instruction of the current step
  * @failed:	the current trace cannot be added, and a message was printed
  */
