@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create, copy and remove the files of the archive beside a trace. Save the vDSO and the maps of
- * JIT compilers, which disappear with the tasks. The kernel's code is saved by kernel_code.c.
+ * Create, copy and remove the files of the archive beside a trace. Save the vDSO and the
+ * perf-PID.map files of JIT compilers, because both may disappear when the tasks end. The kernel's
+ * code is saved by kernel_code.c.
  *
- * If root records into the directory of another user, this user can put links there. So open each
- * directory relative to its parent directory, and reject links. Create each file as a new file that
- * only the owner can read, because it may be a copy of a file that only root can read.
+ * If root records into the directory of another user, that user can put links into the directory.
+ * So open each directory relative to its parent directory, and reject links. Create each file as a
+ * new file that only the owner can read, because the original may be readable only by root.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -239,7 +240,7 @@ static uid_t task_user(int pid, uid_t user)
 }
 
 /*
- * Save a map from /tmp. Any user can create a file with this name, so check the owner of the open
+ * Save a perf-PID.map file. Any user can create such a file in /tmp, so check the owner of the open
  * file. Return false if the file cannot be opened.
  */
 static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
@@ -259,7 +260,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	return true;
 }
 
-/* The task may have its own /tmp, so try that directory first. */
+/* The task may have its own /tmp, so try the task's /tmp first. */
 static void archive_map(const char *trace, int pid, uid_t user)
 {
 	char *name = mem_format("perf-%d.map", pid);

@@ -14,8 +14,8 @@
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code
  *
- * The files that may change or disappear are saved by bts record, and the binaries are saved by bts
- * archive. The trace itself contains the kernel's symbols.
+ * The command bts record saves the files that may change or disappear, and bts archive saves the
+ * binaries. The trace itself contains the kernel's symbols.
  *
  * Included by: symbols/, cmd/.
  */
@@ -45,13 +45,13 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Save the vDSO and the maps of JIT compilers, which disappear with the tasks. Assume that @user
- * was the owner of the tasks that have ended.
+ * Save the vDSO and the perf-PID.map files, which may disappear when the tasks end. Assume that
+ * @user was the owner of the tasks that have ended.
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
 /* Remove FILE.archive and its contents. */
 void archive_remove(const char *trace);
-/* Remove a directory and its contents. Another user may own parts of it, so do not follow links. */
+/* Remove a directory and its contents. Do not follow links, which another user may have made. */
 void archive_remove_tree(int dir, const char *name);
 /* Rename the archive of @trace, because @trace was renamed to @old. */
 void archive_keep(const char *trace, const char *old);

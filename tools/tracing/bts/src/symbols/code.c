@@ -8,9 +8,10 @@
  * A block contains the code from an address to the next branch instruction. Each block is decoded
  * once, and kept in the object's table. A long stretch of code without branches is cut into several
  * blocks. A run leads from the target of one branch to the next branch. The conditional jumps
- * between the blocks of a run were not taken. A run is impossible if it continues after an
- * unconditional branch or ends inside an instruction. Then a record is missing or wrong. If the
- * trace contains only branches within user space, a run continues after a system call.
+ * between the blocks of a run were not taken. A run that continues after an unconditional branch,
+ * or ends inside an instruction, is impossible. An impossible run shows that a record is missing or
+ * wrong. If the trace contains only branches within user space, a run continues after a system
+ * call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ struct block {
 	bool		used;
 };
 
-/* Cut blocks at multiples of this address, so that runs through the same code share blocks. */
+/* Cut blocks at multiples of this size, so that runs through the same code share blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -155,9 +156,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with "mov", and the constant -1 also with "or". If a register contains
- * 0 or -1, they also use "and" or "add". Ignore operands such as -16, which aligns an address, and
- * -17, which clears a bit.
+ * Compilers load a constant with "mov", and the constant -1 also with "or". If a register already
+ * contains 0, they also use "add", and if it contains -1, "and". For "add" and "and", ignore
+ * operands such as -16, which aligns an address, and -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -387,8 +388,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Check that the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). Signal
- * handlers return to such an instruction in the C library or the vDSO.
+ * Check that the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). A
+ * signal handler returns to such a load instruction in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {
@@ -413,8 +414,8 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 }
 
 /*
- * The instruction that loads the number has 7 or 5 bytes. In 32-bit code, a pop may precede the
- * load.
+ * The instruction that loads the system call's number has 7 or 5 bytes. In 32-bit code, a pop of 1
+ * byte may precede the load.
  */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {

@@ -59,8 +59,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 bool code_patchable(struct object *o, uint64_t addr);
 
 /*
- * Find the first system call that code at @addr reaches without a taken jump. Return its address,
- * or 0 if there is no such call.
+ * Find the first system call that code at @addr reaches without a taken jump. Return the address of
+ * the system call, or 0 if the code reaches no system call.
  */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
@@ -72,7 +72,10 @@ bool code_ends_handler(struct object *o, uint64_t addr);
 /* Report whether the instruction at the address loads or stores the constant @number. */
 bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
-/* Find the kind and target of an instruction. Return its length, or 0 if unknown. */
+/*
+ * Find the kind and the branch target of an instruction. Return the length of the instruction, or 0
+ * if unknown.
+ */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 
 #endif

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the symbols of a file with elfutils' libdwfl. Find its debug information in these places:
+ * Read the symbols of a file with elfutils' libdwfl. Search these places for the file's debug
+ * information:
  *
  *	in the file itself (but .gnu_debugdata contains only symbols)
  *	in the archive or in /usr/lib/debug, found by its build ID
  *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
  *	on a debuginfod server, if DEBUGINFOD_URLS is set
  *
- * The module of libdwfl is loaded at 0, so its addresses are the addresses in the file.
+ * The module of libdwfl is loaded at 0, so an address in the module equals the address in the file.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -41,8 +42,8 @@ static bool only_files(const char *file, const char *link)
 }
 
 /*
- * If the file has no usable link, do not pass @file, because libdwfl would use FILE.debug, which
- * may belong to another build.
+ * If the file has no usable .gnu_debuglink, do not pass @file, because libdwfl would use
+ * FILE.debug, which may belong to another build.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
@@ -64,7 +65,7 @@ static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 	Dwfl_Module *module = fd < 0 ? NULL :
 			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
 
-	/* If dwfl_report_elf() returned a module, libdwfl closes the descriptor. */
+	/* If dwfl_report_elf() returned a module, libdwfl closes @fd. */
 	if (!module && fd >= 0)
 		close(fd);
 	dwfl_report_end(dwfl, NULL, NULL);
@@ -108,7 +109,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	free(found);
 }
 
-/* Add the symbols of the module. Their names are valid until dwfl_end(). */
+/* Add the symbols of the module. The names of the symbols are valid until dwfl_end(). */
 static void read_module(Dwfl_Module *module, struct sym_list *list)
 {
 	int nr = dwfl_module_getsymtab(module);

@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * Read the whole file into memory, because it may change on disk while the tool runs. Code and
- * symbols must belong to one build. Use only executable segments, and only the bytes that the file
- * contains.
+ * symbols must belong to one build. Use only executable segments, and only those of their bytes
+ * that are in the file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,8 @@
 
 /*
  * Find the functions in the file at @path for which sym_is() accepts @wanted. Set *@offsets to an
- * array of their file offsets, which the caller frees. Return the number of functions.
+ * array with the file offset of each function. The caller frees the array. Return the number of
+ * functions.
  */
 size_t file_functions(const char *path, const char *wanted, uint64_t **offsets);
 

@@ -2,8 +2,8 @@
 /*
  * Read the inlined calls from DWARF.
  *
- * The first look-up in an object reads all inlined calls. The address ranges of the calls nest.
- * They are converted to spans, which are sorted by address and do not overlap:
+ * The first look-up in an object reads all inlined calls. The address ranges of the calls nest. The
+ * ranges are converted to spans, which are sorted by address and do not overlap:
  *
  *	main()		[------------------------------]
  *	outer()		      [------------------]
@@ -11,8 +11,8 @@
  *	spans		      outer inner outer
  *
  * All inlined calls of a function share one struct sym. A function is identified by its name, and
- * by the file and line of its declaration. The name is the linked name or, without one, the name in
- * the source.
+ * by the file and line of its declaration. This name is the linked name or, if the function has no
+ * linked name, the name in the source.
  */
 #include <dwarf.h>
 #include <search.h>
@@ -49,7 +49,7 @@ struct function {
  * @spans:	sorted by address, without overlap
  * @calls:	the calls that the spans point to
  * @functions:	a tree of struct function, for tsearch()
- * @list:	the same functions, for syms_tell_apart()
+ * @list:	the functions of the tree, for syms_tell_apart()
  * @dir:	the directory in which the current unit was compiled
  */
 struct inline_table {

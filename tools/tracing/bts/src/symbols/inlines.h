@@ -30,11 +30,11 @@ struct inlined {
  * same for all addresses up to *@end. The pointer @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
-/* Return the call at @depth that contains @in. Return @in if it is not deeper than @depth. */
+/* Return the call at @depth that contains @in, or @in itself if @in is not deeper than @depth. */
 const struct inlined *inlined_at(const struct inlined *in, unsigned int depth);
 /*
- * Return the path and set *@line to the line at which an inlined function is declared. An unknown
- * path is NULL, and an unknown line is 0.
+ * Find the declaration of an inlined function. Return the path of the source file, or NULL if
+ * unknown. Set *@line to the line, or 0 if unknown.
  */
 const char *inlined_declaration(const struct sym *inlined, int *line);
 /* Set *@list to the inlined functions of the object, in the order of their numbers. */

@@ -7,9 +7,9 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when such an address is looked up for the first time. If a compiler reused an
- * address, the last function in the dump is used. Another user may have written the files, so they
- * are not trusted.
+ * files are read when an address in such memory is looked up for the first time. If a compiler
+ * reused an address, the last function with this address in the file is used. The files are not
+ * trusted, because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ struct dump_record {
 	uint64_t	time;
 };
 
-/* The name and the code follow this header. */
+/* The function's name and code follow this header. */
 struct dump_load {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -131,7 +131,7 @@ static void read_load(struct loads *all, const struct object *o, size_t at, size
 		return;
 	memcpy(&head, o->file + at, sizeof(head));
 	left = strnlen(name, size - sizeof(head));
-	/* A NUL ends the name. */
+	/* A NUL ends the function's name. */
 	left = size - sizeof(head) - left;
 	if (left <= 1 || head.size > left - 1 || !head.size || !head.addr)
 		return;

@@ -3,16 +3,16 @@
  * Read the kernel's code from /proc/kcore, and save it.
  *
  * The running code differs from the code in vmlinux, because static keys, alternatives and ftrace
- * have patched it. They may patch the code again during the recording, so it is read twice:
+ * patch the code. The code may also be patched during the recording, so it is read twice:
  *
  *	tracing on	kernel_code_take()
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. It writes
  *			the first copies of changed and removed pages to kcore.before
  *
- * If both copies of an instruction are equal, the CPU executed this instruction. If a run
- * contradicts the instruction, there is a gap. The command bts archive can read the code only
- * later, so its file is called kcore.later. The kernel's notes, which contain the build ID of its
- * vmlinux, are saved, too.
+ * If both copies of an instruction are equal, the CPU executed this instruction, and a run that
+ * contradicts the instruction is a gap. The command bts archive reads the code only after the
+ * recording, so this copy is called kcore.later. The kernel's notes are also saved, because they
+ * contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself is [_stext, _etext). The code of modules, BPF programs and
  * trampolines consists of the pages that contain text symbols in /proc/kallsyms.

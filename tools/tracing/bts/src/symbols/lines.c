@@ -3,7 +3,7 @@
  * Find the file and line of an address in DWARF's line tables.
  *
  * The first look-up in an object reads all its line tables into one array, which is sorted by
- * address. libdw's own look-up would search all units each time. An entry without a line marks the
+ * address. The look-up of libdw would search all units each time. An entry without a line marks the
  * end of a stretch of code, so that the code after the stretch has no line.
  */
 #include <dwarf.h>

@@ -8,9 +8,9 @@
  *			each call site, or 0
  *
  * The section .eh_frame is read once for each object. An LSDA is read at each look-up, because
- * exceptions are rare. The file is not trusted, so a cursor cannot read beyond its bytes. After an
- * attempt to do so, the cursor is marked as spoilt. See "Exception Frames" in the Linux Standard
- * Base, and "Exception Handling Tables" in the Itanium C++ ABI.
+ * exceptions are rare. The file is not trusted, so a cursor has an end. A cursor that tries to read
+ * beyond its end is marked as spoilt. See "Exception Frames" in the Linux Standard Base, and
+ * "Exception Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
 #include <libelf.h>

@@ -5,9 +5,10 @@
  * A file is read from the archive beside the trace. If the archive does not contain the file, it is
  * read from the path at which it was mapped. Its build ID must be the build ID that the kernel
  * recorded, because a rebuilt file has different code at the same addresses. A file without a build
- * ID should have the same device and inode, and a ctime before the recording. If these differ, the
- * file is still used, because it is often the right file, but a question mark is added to the names
- * of its functions. Symbols and debug information may be in a second file (see debug.c).
+ * ID should have the same device and inode, and a ctime before the recording. If one of these
+ * differs, the file is still used, because it is often the right file, but a question mark is added
+ * to the names of its functions. Symbols and debug information may be in a second file (see
+ * debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
  * from this process. The other contents of the archive are listed in archive.h.
@@ -219,7 +220,10 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The recording's start is known in seconds. A ctime in the same second may be later. */
+	/*
+	 * The recording's start is known only in seconds, so a ctime in the same second may be
+	 * later than the start.
+	 */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -246,7 +250,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return the object of a process for memory that is not mapped from a file. */
+/* Return a process's object for memory that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };

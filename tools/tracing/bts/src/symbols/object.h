@@ -79,8 +79,8 @@ struct line;
 /* The result of comparing the file at the path with the recorded file. */
 enum object_proof {
 	OBJECT_PROVEN,		/* equal, by archive, build ID, or device, inode and ctime */
-	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to its names */
-	OBJECT_CHANGED,		/* different, so its code and names are not used */
+	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to the file's names */
+	OBJECT_CHANGED,		/* different, so the file's code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
@@ -173,8 +173,8 @@ struct object_key {
 };
 
 /*
- * All objects of a trace. If the trace has no archive, @archive is NULL. @began is the start of the
- * recording in seconds, or 0 if unknown.
+ * All objects of a trace. The member @archive is NULL if the trace has no archive, and @began is
+ * the start of the recording in seconds, or 0 if unknown.
  */
 struct objects {
 	struct object	*list;
@@ -207,7 +207,7 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
  * Report whether the CPU may have executed other bytes at the address, because the kernel patched
- * its code during the recording, or because its code was read after the recording.
+ * its code during the recording, or because the kernel's code was read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
@@ -223,9 +223,9 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 uint64_t elf_symbol(const char *path, const char *name);
 /* elf.c: set *@list to the segments with code. Return their number. */
 size_t elf_code(const char *path, struct segment **list);
-/* Find the build ID in notes, as in /sys/kernel/notes. Return its size, or 0. */
+/* Find the build ID in notes, as in /sys/kernel/notes. Return the size of the build ID, or 0. */
 uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
-/* Find the build ID of a file. Return its size, or 0. */
+/* Find the build ID of a file. Return the size of the build ID, or 0. */
 uint32_t elf_build_id(const char *path, uint8_t *id);
 
 /* symbols.c: a symbol of an unsorted list, in which symbols may overlap. */
@@ -249,7 +249,10 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
 /* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
-/* elf.c: add a symbol if it is a function. If it is an STT_FILE symbol, set *@file to its name. */
+/*
+ * elf.c: add a symbol if it is a function. If the symbol is an STT_FILE symbol, set *@file to the
+ * symbol's name.
+ */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
 /* debug.c: read the symbols of a file, and set o->debug_path. */

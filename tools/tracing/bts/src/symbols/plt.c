@@ -2,17 +2,18 @@
 /*
  * Name the stubs of the procedure linkage table (PLT), which call into other files.
  *
- * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The
- * relocation of the slot contains the name of the function, so the stub is called, for example,
- * printf@plt:
+ * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The slot's
+ * relocation contains the name of the function that the stub calls, so the stub is named, for
+ * example, printf@plt:
  *
  *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
  *				the function is also taken
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
  *				relocation in .rela.plt
  *
- * In 32-bit code, SLOT is the address of the slot or, in jmp *SLOT(%ebx), its offset in the global
- * offset table, and N is a byte offset in .rel.plt. Other code in these sections is called [plt].
+ * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
+ * global offset table. N is a byte offset in .rel.plt. All other code in these sections is named
+ * [plt].
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -89,7 +90,9 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
-		/* The types R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers. */
+		/*
+		 * The types R_386_JMP_SLOT and R_386_GLOB_DAT have these numbers, too.
+		 */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);
@@ -129,7 +132,10 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
 
-/* Return the address of the slot of the jmp at code[at], or 0. @addr is the address of code[0]. */
+/*
+ * Return the address of the slot that the jmp at code[at] uses, or 0. The address of code[0] is
+ * @addr.
+ */
 static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
 {
 	uint32_t operand;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recognize the functions that break the usual order of calls and returns, by their names.
+ * Recognize by name the functions that break the usual order of calls and returns.
  */
 #include <string.h>
 

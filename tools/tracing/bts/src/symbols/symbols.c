@@ -3,10 +3,10 @@
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
  * A symbol table is sorted once. If an address has several names, the function gets the name with
- * the highest rank (global, then weak, then local). If ranks are equal, a name with a size is used,
- * then the shortest name. The other names of functions are aliases, which the user may type, too.
- * If the size of a symbol is unknown, or the next symbol begins before its end, the symbol ends at
- * the next symbol.
+ * the highest rank (global, then weak, then local). If ranks are equal, a name whose symbol has a
+ * size is preferred, and then the shortest name. The other names of functions are aliases, which
+ * the user may type, too. If the size of a symbol is unknown, or the next symbol begins before its
+ * end, the symbol ends at the next symbol.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Return a copy of the string that lives as long as the object. */
+/* Return a copy of the string. The copy lives as long as the object. */
 char *object_string(struct object *o, const char *string)
 {
 	char *copy = mem_strdup(string);
@@ -195,8 +195,8 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 }
 
 /*
- * The kernel and its modules share one table, because they have absolute addresses, and their code
- * is in one file.
+ * The kernel and its modules share one table, because all their addresses are absolute, and all
+ * their code is in one file.
  */
 void kernel_syms(struct objects *all, const char *kallsyms)
 {
