@@ -4,8 +4,8 @@
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
  * instructions and branches only when its outermost frame ends. To find the outermost frame, count
- * the live frames of each function on each stack of a task. A trace may have thousands of tasks, so
- * the table of each task is kept small.
+ * the live frames of each function on each stack of a task. This table is kept small, because a
+ * trace may have thousands of tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static struct live *live_of(struct calls *c, const struct sym *sym)
 	return live;
 }
 
-/* Report whether the function has the wanted name. Cache this in sym->priv: 1 is yes, 2 is no. */
+/* Report whether the function has the wanted name. Cache 1 (yes) or 2 (no) in sym->priv. */
 static bool wanted(const struct arcs *a, struct sym *sym)
 {
 	if (!a->wanted)

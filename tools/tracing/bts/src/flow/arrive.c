@@ -147,9 +147,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The task left several stacks at the same address, and the guess was wrong, because the task is on
- * stack @index. The frames that ended since the guess were removed from the current stack, but they
- * ended on stack @index. So move these frames from stack @index to the current stack.
+ * The current stack was guessed among several stacks that the task had left at the same address,
+ * but a ret shows that the task is on stack @index. The frames that ended since the guess were
+ * removed from the current stack instead of stack @index. To correct this, move the inner frames of
+ * stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -190,7 +191,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* Begin a new stack, unless the target is in a live frame, as after a Go panic. */
+/* Begin a new stack, unless the branch leads to a live frame, for example after a Go panic. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;

@@ -18,7 +18,7 @@
  *
  * A ret from the outermost function leads to a function that is older than the trace. This function
  * becomes the outermost function. Any other unexplained ret or indirect jump is assumed to lead to
- * the innermost frame of the target function, which is a guess.
+ * the innermost frame of the function at the branch target. This assumption is a guess.
  *
  * A gap or a loss does not change the stack. If the function after the gap is on the stack, its
  * frame becomes the innermost frame. Otherwise a frame is added, and the next matching ret corrects
@@ -26,7 +26,7 @@
  * out of the kernel ends only the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
- * These inlined frames are set for each run, and the rules above ignore them.
+ * The inlined frames are set for each run. The rules above ignore inlined frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* The target is older than the trace. Make it the outermost function in user space or kernel. */
+/* Make the function at the branch target the outermost function in user space or the kernel. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
@@ -106,7 +106,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A switch statement may jump to a nameless function, so such a jump is not a guess. */
+	/* A switch statement may jump to a nameless part of its function, which is not a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -155,14 +155,14 @@ static bool ret_unknown(struct calls *c, const struct step *s)
 	return false;
 }
 
-/* Handle a ret that matches no return address on the stack. */
+/* Handle a ret to an address that is not a return address on the stack. */
 static void do_odd_ret(struct calls *c, const struct step *s)
 {
 	bool begins = s->at_to.addr == s->at_to.sym->addr;
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns. The branch into the handler may be lost. */
+	/* A signal handler returns. The branch into this handler may be lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -172,7 +172,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 			jump_to(c, s, false);
 		return;
 	}
-	/* The code pushed the target address, and used ret as a jump. */
+	/* The code pushed the target address of this branch, and used ret as a jump. */
 	if (begins && (!user || sym_role(calls_real(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
@@ -192,7 +192,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* Other stacks may have called this function at the same address, so try them first. */
+	/* Other stacks may contain the same return address, so try the other stacks first. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -227,7 +227,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* An interrupted system call may restart, two bytes before the return address of its frame. */
+/* An interrupted system call may restart, two bytes before the frame's return address. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
@@ -247,9 +247,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * The kernel does not return to the interrupted instruction. It starts a handler, ends a handler
- * without rt_sigreturn(), or continues at an address chosen by the kernel or a debugger (uprobes,
- * rseq).
+ * The kernel does not return to the interrupted instruction. Instead, the kernel starts a signal
+ * handler, ends a handler without rt_sigreturn(), or continues at an address chosen by the kernel
+ * or a debugger (uprobes, rseq).
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -265,7 +265,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a handler without a frame. The start of the handler is older than the trace, or lost. */
+/* End a signal handler that has no frame, because its start is lost or older than the trace. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -337,7 +337,7 @@ static void do_exit(struct calls *c, const struct step *s)
 		push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* An interrupt of kernel code returns, or an exception in kernel code leads to its fixup code. */
+/* Handle an iret to the interrupted kernel code or, after an exception, to fixup code. */
 static void do_iret(struct calls *c, const struct step *s)
 {
 	int64_t i = side_begin(c), exact;
@@ -449,7 +449,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* If the target is in another function, and a frame returns to it, assume a ret. */
+		/* Assume a ret if a frame in another function returns to the branch target. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -567,7 +567,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Branches out of the kernel are missing, so do_exit() cannot clear @exec. */
+		/* Without branches out of the kernel, do_exit() does not clear @exec. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

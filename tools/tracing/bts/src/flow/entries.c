@@ -3,9 +3,9 @@
  * Find the inlined calls that a step enters.
  *
  * A step enters an inlined call if control moves into the call's code in a straight run, by a jump,
- * or by a return from another function. The rules in calls.c find the same calls from the frames of
- * a task. The rules in this file need only the step, so a step that was taken a million times is
- * examined once.
+ * or by a return from another function. The rules in calls.c find the same calls, but need the
+ * frames of a task. The rules in this file need only the step, so even a step that was taken a
+ * million times is examined only once.
  */
 #include "symbols/inlines.h"
 #include "symbols/roles.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Change the frames and stacks of a task. The files that follow calls use these functions.
+ * Change the frames and stacks of a task. The files calls.c and arrive.c use these functions.
  *
  * Included by: flow/.
  */

@@ -25,7 +25,7 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* The maximum number of nested handlers. */
+/* The maximum number of nested signal handlers. */
 #define NESTED_MAX	64
 /* The length of each of the instructions syscall, sysenter and int n. */
 #define SYSCALL_SIZE	2
@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* Count the last run, to which the kernel does not return, unless it is unknown or a gap. */
+/* Count the last run before the kernel, unless the run is unknown or a gap. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };
@@ -83,7 +83,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }
 
-/* Report whether the task is at the code that ends a handler. */
+/* Report whether the task is at the code that ends a signal handler. */
 static bool at_sigreturn(struct pipe_private *v, struct task *t)
 {
 	struct place at = place_find(v->pipe, t, t->at);
@@ -110,7 +110,7 @@ int infer_start(struct pipe_private *v, struct task *t, const struct row *arrive
 	if (t->executes) {
 		end_run_somewhere(v, t);
 	} else if (t->known && t->chosen) {
-		/* One handler ends, and the next handler begins. */
+		/* One signal handler ends, and the next handler begins. */
 		if (at_sigreturn(v, t))
 			ret = end_handler(v, t, arrives->ts);
 		interrupt(t);
@@ -146,7 +146,7 @@ static struct step *way_to_handler(struct pipe_private *v, struct task *t, const
 	return s;
 }
 
-/* A handler ends. The handler of the next signal may begin at once. */
+/* A signal handler ends. The handler of the next signal may begin at once. */
 static struct step *way_back(struct pipe_private *v, struct task *t, const struct branch *b,
 			     uint64_t ts, int *ret)
 {
@@ -158,8 +158,8 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
 	/*
-	 * The return address is unknown if the handler changed it or the signal is older than the
-	 * trace.
+	 * The address of the interrupted code is unknown if the handler changed this address, or if
+	 * the signal is older than the trace.
 	 */
 	return s ? s : step_from(v, t, b->from, b);
 }

@@ -11,7 +11,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* Return the time in seconds when bts record started, or 0 if the trace does not contain it. */
+/* Return the time in seconds when bts record started, or 0 if unknown. */
 static int64_t began(const char *info)
 {
 	const char *date = info ? strstr(info, "\ndate: ") : NULL;
@@ -55,7 +55,10 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
-	/* Without these lines, branches show whether user space and the kernel are recorded. */
+	/*
+	 * If the trace lacks these options, branches show whether user space and kernel are
+	 * recorded.
+	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
 	p->user_only = v->dat->info.text && strstr(v->dat->info.text, "\nkernel_ends: absent\n");
@@ -122,7 +125,7 @@ static void add_count(struct bytes *out, uint64_t count, const char *one, const 
 	bytes_format(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* Warn if the filters match no branch, because they are probably misspelt. */
+/* Warn if the filters match no branch, because a filter is probably misspelt. */
 char *pipe_warning(const struct pipe *p)
 {
 	const struct options *o = p->options;

@@ -10,8 +10,8 @@
  * if the streams are merged by time, the branches of each task are in order. The branches of a
  * batch are delivered until the first entry of another stream is older than the next branch.
  *
- * Each step contains the step that followed last time, as a guess at the next step. If a branch
- * does not match this guess, next_step() finds its step.
+ * Each step points to the step that followed it last time, as a guess at the next step. If a branch
+ * does not match this guess, next_step() finds the step of the branch.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
  * The lost branches may belong to several tasks. So a loss affects each task that last ran on the
@@ -101,7 +101,7 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* The run to a branch starts at t->at, at an unknown address, or at t->resume. */
+/* The start of the run to a branch: t->at, an unknown address, or t->resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
@@ -252,13 +252,13 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* A step with STEP_HEAD is not counted, because its run is unknown anyway. */
+	/* Do not count a step with STEP_HEAD, whose run would be unknown even with the code. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Report whether the guess @next is the step of the branch, and not of another process. */
+/* Report whether the guess @next is the step of the branch, in the same process. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {
@@ -314,8 +314,8 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. Ignore all batches
- * outside of the wanted time, because the reader may skip some of them.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader may skip
+ * some batches outside of the wanted time, so ignore all of them here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

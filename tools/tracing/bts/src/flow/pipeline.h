@@ -7,8 +7,8 @@
  *	pipe_open(&pipe, path, &options) ... pipe_run(&pipe) ...
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
- * The tool calls these functions, which print messages (cmd/print.c). The library must not print,
- * so it calls pipe_begin() and pipe_end(), which store the error in the pipe.
+ * The tool calls pipe_open(), pipe_bill() and pipe_close(), which print messages (cmd/print.c). The
+ * library must not print. It calls pipe_begin() and pipe_end(), which store errors in the pipe.
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
@@ -305,13 +305,13 @@ void pipe_end(struct pipe *p);
 /* Add the summary and the list of changed files to @out, as text or as JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
-/* If the filters match no branch, return a warning, which the caller frees; otherwise NULL. */
+/* Return NULL or, if the filters match no branch, a warning, which the caller frees. */
 char *pipe_warning(const struct pipe *p);
 
 /*
  * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes
- * long, show the progress on a terminal. The caller can disable this by setting p->progress to
- * NULL.
+ * long, show the progress on a terminal. The caller can disable the progress by setting p->progress
+ * to NULL.
  */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
@@ -319,7 +319,7 @@ void pipe_bill_json(const struct pipe *p, FILE *out);
 /* Report failures and damage of the file. Return STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
-/* Write a text such as function+0x12, libfoo.so+0x1234 or 0x1234. Return its length. */
+/* Write a text such as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
 /* Return the text of a row (departs, LOST, GAP ...), which is valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
@@ -335,7 +335,7 @@ uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t 
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
  * Call @each for each instruction of a step, in order. Return the number of instructions. Return 0
- * if the option user or kernel excludes the step, or if its code is not available.
+ * if the option user or kernel excludes the step, or if the code of the step is not available.
  */
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
@@ -345,6 +345,6 @@ struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);
 void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx);
-/* Find the kind of the instruction at an address. Return its length, or 0 if unknown. */
+/* Find the branch kind of an instruction. Return the instruction's length, or 0 if unknown. */
 uint32_t branch_kind_at(struct object *o, uint64_t addr, enum branch_kind *kind);
 #endif

@@ -93,15 +93,15 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: if the trace has @user_only and the code does not lead to a branch, find the signal,
- * rt_sigreturn or exec() that explains the branch. Report a signal in a row, and set *@ret to the
- * consumer's return value. Return the step of the branch, or NULL.
+ * infer.c: if the trace has only branches within user space, and the code does not lead to a
+ * branch, find the signal, rt_sigreturn or exec() that explains the branch. Report a signal in a
+ * row, and set *@ret to the consumer's return value. Return the step of the branch, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
 /* Handle a bts_arrives row with an address. The task begins, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
-/* Handle the end of the task. @user_ip is its last address in user space. */
+/* Handle the end of the task, whose last address in user space is @user_ip. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
 /* Handle exec() of the task. */
 void infer_exec(struct task *t);
@@ -118,7 +118,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether a filter is an address, which differs from process to process. */
+/* Report whether a filter contains an address, which differs from process to process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

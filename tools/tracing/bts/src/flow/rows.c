@@ -3,8 +3,8 @@
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
  * A loss may concern each task that last ran on the same CPU, or that runs on this CPU after the
- * loss. So the loss is reported as a row, with its task if known. Before the next branch of each
- * other task that the loss may concern, a gap is reported.
+ * loss. So the loss is reported as a row, which names one task if known. A gap is reported before
+ * the next branch of each other task that the loss may concern.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -12,7 +12,7 @@
 #include "lib/bytes.h"
 #include "private.h"
 
-/* A task with the kernel's EXIT_DEAD, EXIT_ZOMBIE or TASK_DEAD has ended. */
+/* A task in the kernel's state EXIT_DEAD, EXIT_ZOMBIE or TASK_DEAD has ended. */
 #define STATE_ENDED	(0x10 | 0x20 | 0x80)
 
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row)
@@ -201,8 +201,8 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	struct task *t;
 
 	/*
-	 * Apply a mapping even if it is not shown, because the names of addresses depend on it.
-	 * Ignore all mappings after the wanted time, because the reader may skip some of them.
+	 * Apply a mapping even if it is not shown, because it determines the names of addresses.
+	 * Ignore all mappings after the wanted time, because the reader may skip some of these.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

@@ -2,15 +2,15 @@
 /*
  * Build the address spaces from the bts_map rows.
  *
- * A new mapping replaces older mappings, or the parts of them that it overlaps. The trace does not
- * report munmap(), because unmapped code is not executed. If another library or program is mapped
- * at an address, the meaning of old steps must not change. Shared addresses (space.h) always have
- * the same meaning. For other addresses, the number of the space is part of a step's key, and the
- * space gets a new number.
+ * A new mapping replaces the parts of older mappings that it overlaps. The trace does not report
+ * munmap(), because unmapped code is not executed. If another library or program is mapped at an
+ * address, the meaning of old steps must not change. Shared addresses (space.h) always have the
+ * same meaning. For other addresses, the number of the space is part of a step's key, and the new
+ * mapping gives the space a new number.
  *
- * The pipeline guesses the next step. To check the guess without a look-up, the pipeline adds the
- * file's bias in the space. So a bias is valid only while the space maps the whole part of the file
- * that the first process mapped.
+ * The pipeline guesses the next step. To compare this guess with a branch without a look-up, the
+ * pipeline adds the file's bias in the space to the shared addresses of the guess. So a bias is
+ * valid only while the space maps the whole part of the file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +199,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Remove the mappings that @map replaces. Report whether one has another object or bias. */
+/* Remove the mappings that @map replaces. Report whether any has another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

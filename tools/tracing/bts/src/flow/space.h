@@ -10,10 +10,10 @@
 #include "symbols/object.h"
 
 /*
- * Processes map the same file at different addresses. To share the steps of the file, they use
- * shared addresses. A shared address is SHARED_BEGIN, plus the number of the file times
- * SHARED_SIZE, plus the address in the file. User space ends below SHARED_BEGIN on all CPUs.
- * Addresses that belong to one process, and addresses in the kernel, are not changed.
+ * Processes map the same file at different addresses. To let the processes share the steps of the
+ * file, steps contain shared addresses. A shared address is SHARED_BEGIN, plus the number of the
+ * file times SHARED_SIZE, plus the address in the file. User space ends below SHARED_BEGIN on all
+ * CPUs. Addresses that belong to one process, and addresses in the kernel, are not changed.
  */
 #define SHARED_BEGIN	(1ULL << 57)
 #define SHARED_SIZE	(1ULL << 45)
@@ -101,8 +101,8 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the meaning of an address in user space. The space @s may be NULL. @guess is a mapping that
- * probably contains the address, or NULL.
+ * Find the meaning of an address in user space. The space @s may be NULL. The mapping @guess, if
+ * not NULL, probably contains the address.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
@@ -111,7 +111,7 @@ void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const 
  * is NULL or does not map the file, use the first process that mapped the file.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
-/* Return the biases of the space, one for each file number so far. @s may be NULL. */
+/* Return the biases of the space @s (which may be NULL), one for each file number so far. */
 const uint64_t *space_biases(const struct spaces *all, struct space *s);
 void spaces_free(struct spaces *all);
 

@@ -163,14 +163,14 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The branch was a jump or a call, which the kernel has replaced since then. */
+/* The branch instruction was a jump or a call, which the kernel has replaced since then. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
 	return s->at_to.addr == s->at_to.sym->addr ? BRANCH_CALL : BRANCH_JUMP;
 }
 
-/* Report whether the instruction cannot lead to the target of the step. */
+/* Return true if the instruction cannot lead to the step's target address. */
 static bool leads_elsewhere(const struct step *s, const struct run *run)
 {
 	int64_t bias = s->from - s->at_from.addr;
@@ -180,7 +180,7 @@ static bool leads_elsewhere(const struct step *s, const struct run *run)
 	return run->kind == INSN_OTHER;
 }
 
-/* Find the kind of the step from its instruction and its target. */
+/* Find the kind of the step from its branch instruction and its target address. */
 static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 {
 	enum branch_kind kind = kinds[run->kind];
@@ -199,7 +199,7 @@ static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BRANCH_INTERRUPT;
 }
 
-/* Report whether this is a static call (for example, of a tracepoint), which may be redirected. */
+/* Report whether the step ends in a static call, for example of a tracepoint. */
 static bool is_static_call(const struct step *s, const struct run *run)
 {
 	const char *name;
@@ -212,9 +212,9 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts its instruction, because other code ran or because the
- * record is wrong. If the kernel may have patched the instruction, return false, because a nop may
- * have been a jump or a call when the branch was taken.
+ * Report whether the branch contradicts the instruction at its source. In this case, other code
+ * ran, or the record is wrong. If the kernel may have patched the instruction, return false,
+ * because a nop may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {

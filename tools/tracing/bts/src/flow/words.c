@@ -35,7 +35,7 @@ int place_text(char *buffer, size_t size, const struct place *place, uint64_t ad
 	return snprintf(buffer, size, "0x%llx", (unsigned long long)addr);
 }
 
-/* Use the letters of the sched_switch event. */
+/* Use the state letters of the sched_switch event. */
 static const char *state_text(unsigned int state, char *buffer, size_t size)
 {
 	static const char letters[] = "SDTtXZPI";

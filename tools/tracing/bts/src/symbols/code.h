@@ -72,10 +72,7 @@ bool code_ends_handler(struct object *o, uint64_t addr);
 /* Report whether the instruction at the address loads or stores the constant @number. */
 bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
-/*
- * Find the kind and the branch target of an instruction. Return the length of the instruction, or 0
- * if unknown.
- */
+/* Find an instruction's kind and branch target. Return its length in bytes, or 0 if unknown. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 
 #endif

@@ -220,10 +220,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/*
-	 * The recording's start is known only in seconds, so a ctime in the same second may be
-	 * later than the start.
-	 */
+	/* The recording's start is known only in seconds, so an equal ctime may be later. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }

@@ -90,9 +90,7 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
-		/*
-		 * The types R_386_JMP_SLOT and R_386_GLOB_DAT have these numbers, too.
-		 */
+		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the numbers of these two types. */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);
@@ -132,10 +130,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
 
-/*
- * Return the address of the slot that the jmp at code[at] uses, or 0. The address of code[0] is
- * @addr.
- */
+/* Return the address of the slot of the jmp at code[at], or 0. The address of code[0] is @addr. */
 static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
 {
 	uint32_t operand;
