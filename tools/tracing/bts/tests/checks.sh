@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# The tests in a guest source this file for its functions. A check runs a command and prints a KTAP
-# result. Before it sources this file, a test must set $progs to the folder of the programs whose
-# branches are known.
+# The tests in a guest source this file for its functions. The function check() runs a command and
+# prints a KTAP result. Before a test sources this file, it must set $progs to the folder of the
+# programs whose branches are known.
 
 total=0
 failed=0

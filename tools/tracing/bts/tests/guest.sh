@@ -6,8 +6,8 @@
 #
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
-# The program bts_compare checks the traces, which must contain each user branch of a known program,
-# in order, and no other branches. The source of each program lists its branches.
+# The program bts_compare checks the traces. Each trace must contain exactly the branches of a known
+# program in user space, in order. The source of each program lists its branches.
 
 set -u
 
@@ -231,7 +231,7 @@ full_disk() {
 	bts report --no-lines small/t.dat | tail -n 1 >counted
 	umount small
 	cat summary counted
-	# The summary must equal the counts of the reader, which reads the file.
+	# The summary of bts info must equal the counts of bts report, which reads all branches.
 	counts='\([0-9]* branches\), .*\(lost [0-9]* (not written to the file)\).*'
 	sed -n "s/\([0-9]\),\([0-9]\)/\1\2/g; s/^$counts/\1, \2/p" summary >wanted
 	sed -n "s/^# $counts/\1, \2/p" counted >got
@@ -287,7 +287,7 @@ archive() {
 		[ -e r.dat.archive/vdso.so ] && [ ! -e r.dat.archive/kcore.later ]
 }
 check "archive: a trace reads the same without the binaries" archive
-# Copy only the trace, without the archive of bts record, as if trace-cmd had recorded it.
+# Copy the trace without the archive of bts record, as if trace-cmd had recorded the trace.
 archive_kernel() {
 	cp k.dat late.dat && bts archive late.dat && [ -s late.dat.archive/kcore.later ]
 }
@@ -362,7 +362,7 @@ misuse() {
 }
 check "record: options that exclude each other" misuse
 
-# Record a loop of the shell. The branches depend on NUMBER.
+# Record a shell loop with NUMBER iterations.
 count_to() { # NUMBER FILE
 	bts record -u -o "$2" -- sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
 }

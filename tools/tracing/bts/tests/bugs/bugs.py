@@ -31,10 +31,10 @@ from programs import PROGRAMS
 PASSED, FAILED = 20, 5
 # The number of inputs to draw from a program's tests.
 INPUTS = 150
-# The maximum CPU time of a run in seconds. A recorded run takes a hundred times as long.
+# The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# For a share WANTED of the mutants, the first ROWS rows of bts diff must contain the broken line.
+# For a share WANTED of the mutants, the first ROWS rows of bts diff must contain the mutated line.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'

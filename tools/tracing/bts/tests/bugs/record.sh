@@ -4,8 +4,8 @@
 # Record the runs of the mutants: record.sh DIR BTS
 #
 # DIR/runs contains a line for each run: run NAME INPUT COMMAND... DIR/results/NAME receives the
-# status of the run, and hashes of its output and its error messages. This needs root, and a kernel
-# with the bts tracer.
+# status of the run, and hashes of its output and its error messages. The script needs root, and a
+# kernel with the bts tracer.
 
 set -eu
 

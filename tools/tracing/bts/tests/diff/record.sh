@@ -4,7 +4,7 @@
 # Record programs for toggles.py, each with several arguments: record.sh DIR BTS LIST
 #
 # Each line of LIST contains the name of a trace, its program, and the argument. The programs are in
-# DIR. This needs root, and a kernel with the bts tracer.
+# DIR. The script needs root, and a kernel with the bts tracer.
 
 set -eu
 

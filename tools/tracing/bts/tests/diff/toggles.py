@@ -36,7 +36,7 @@ import addr2line
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
-# The number of pairs to single-step. It is small, because a run may take seconds.
+# The number of pairs of runs to single-step. It is small, because a run may take seconds.
 STEPPED_PAIRS = 12
 # The number of inlined functions that bts diff --inline has shown for each program.
 INLINED = {}
@@ -261,8 +261,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # Do not single-step Rust programs, because they contain Rust's library, and bts diff ignores
-    # the library's locks.
+    # Do not single-step Rust programs, because their steps include the locks of Rust's library,
+    # which bts diff ignores.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0

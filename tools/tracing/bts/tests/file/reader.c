@@ -7,7 +7,7 @@
  *
  * Each trace is written to FILE, in version 6 of trace.dat, with one CPU. The pack is the example
  * in Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs,
- * which show the entries that were read.
+ * so that the result shows which entries were read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ struct entry {
 #define HEAD_0		36
 #define BRANCH_SIZE	24
 #define LOST_SIZE	28
-#define PACK_SIZE	52	/* size of HEAD and the code, rounded up to a multiple of 4 */
+#define PACK_SIZE	52	/* size of HEAD and packed branches, rounded up to a multiple of 4 */
 
 /**
  * struct result - what the reader found in a trace
@@ -306,14 +306,14 @@ static struct result write_and_read(void)
 	return read_file();
 }
 
-/* Both whole packs must have been read. Only the damaged entry between them may be lost. */
+/* Both whole packs must have been read. Only the damaged entry between the packs may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* The trace must contain only @nr branches, and the loss of @lost branches by cause 3. */
+/* The trace must contain only @nr branches, and the loss of @lost branches with cause 3. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&

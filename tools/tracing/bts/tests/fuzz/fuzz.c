@@ -6,7 +6,7 @@
  * the input from standard input. Unlike the tool, this process handles many inputs. The output is
  * written to /dev/null. Without AFL++, the commands read the unchanged FILE once.
  *
- * A command may change or remove its files. With FUZZ_BESIDE=DIR, the files of DIR are copied to
+ * A command may change or remove its files. So with FUZZ_BESIDE=DIR, the files of DIR are copied to
  * the working directory before each input is written.
  */
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #define WORDS	32
 #define INPUTS	1000
 
-/* The tool's main(), which the build renames. */
+/* The tool's main(), which the build renames to tool_main(). */
 int tool_main(int argc, char **argv);
 
 static void run(char *const *words, int nr)

@@ -11,8 +11,8 @@
 #	killed	the beginning of a trace whose recording was killed
 #	chunks	the data of a CPU of such a trace
 #
-# The tool is built in DIR by afl-clang-fast, with ASan and UBSan. An entry fails if an input
-# crashes the tool or keeps the tool busy for ten seconds. Such inputs are saved in
+# The tool is built in DIR by afl-clang-fast, with ASan and UBSan. The test of an ENTRY fails if an
+# input crashes the tool or keeps the tool busy for ten seconds. AFL++ saves such inputs in
 # DIR/ENTRY/default. The tool's sources must be in a kernel source tree.
 
 set -eu
@@ -54,8 +54,8 @@ make_seeds() {
 	"$dir/odd" "$dir/seed.dat" "$start"
 }
 
-# Make what two killed recordings leave. The first is killed after it has written some chunks, the
-# second while it copies the chunks.
+# Make the files that two killed recordings leave. The first recording is killed after it has
+# written some chunks, and the second while it copies the chunks.
 make_killed() {
 	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -DBRANCHES=30000 -I"$src" -I"$tool/kernel" \
 		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/recorder" \
@@ -90,7 +90,7 @@ fuzz() {
 	! grep -q '^saved_\(crashes\|hangs\) *: [1-9]' "$stats"
 }
 
-# fuzz_restore ENTRY FILE: the other files of the killed recording are the same for each input.
+# fuzz_restore ENTRY FILE: run the fuzzer on FILE. The killed recording's other files stay the same.
 fuzz_restore() {
 	(
 		cd "$dir/run-$1"

@@ -10,8 +10,8 @@
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
 # Each history of gdb is compared with the history of a single-stepper. Programs without a C library
-# behave in the same way on each machine. The other programs are single-stepped on the machine that
-# records them.
+# behave in the same way on each machine. Programs with a C library are single-stepped on the
+# machine that records them.
 #
 # shellcheck disable=SC2317 # called by judge
 
@@ -94,7 +94,7 @@ says() {
 	done
 }
 
-# same_history NAME LEAST [faulted]: compare the history in $work/text with the single-steps.
+# same_history NAME LEAST [faulted]: compare the history in $work/text with NAME.steps.
 same_history() {
 	name=$1
 	shift
@@ -111,7 +111,7 @@ same_calls() {
 	[ "$calls" -eq 3193 ] && [ "$found" -eq "$calls" ]
 }
 
-# Print only a part of the history, because gdb needs five seconds for 27,000 instructions.
+# Print only a part of the history, because gdb needs five seconds for all 27,000 instructions.
 judge_fib() {
 	from=17001
 	[ "$slow" = 0 ] || from=1
@@ -130,7 +130,7 @@ judge_pie() {
 	in_gdb died.dat -- 'record instruction-history 1,1000000' && same_history died 100000 faulted
 }
 
-# The text of this message depends on the version of gdb.
+# The message at the end of the history depends on the version of gdb.
 end_of_history='No more reverse-execution history\|Reached end of recorded history'
 
 # The program's bug is that list_drop() does not unlink the first word.
@@ -147,7 +147,7 @@ judge_crash() {
 }
 
 # Each loss is a row of the trace and a gap in gdb's history. If the row of a library's mapping is
-# lost, gdb does not find the code of the library, and reports additional gaps.
+# lost, gdb does not find the library's code, and reports more gaps than the trace.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -184,7 +184,7 @@ judge_exec() {
 		! grep -q 'Recorded trace may be' "$work/text"
 }
 
-# The current position counts as one of the three blocks of the window.
+# The current position counts as one of the three blocks that --window 3 shows.
 judge_window() {
 	in_gdb bts_fib16.dat --window 3 -- 'info record' && says ' 3 blocks, 0 gaps' || return 1
 	time=$("$bts" report --no-lines bts_fib16.dat |
@@ -204,7 +204,7 @@ judge_pid() {
 	says 'bts: find: no_such_event: no such event'
 }
 
-# The port accepts only connections from this machine. Several gdbs may connect one by one.
+# The port accepts only connections from this machine. Several gdb processes may connect in turn.
 judge_listen() {
 	"$bts" gdb --listen 0 bts_signal.dat >"$work/port" 2>"$work/said" &
 	stub=$!

@@ -105,7 +105,7 @@ def check_random(stub, count):
         if packet[:1] in (b'k', b'D'):
             continue
         data += b'$' + bytes(packet) + b'#00'
-    # Read the replies to all packets while the thread sends the packets.
+    # Read the replies to all packets while another thread sends the packets.
     sender = threading.Thread(target=stub.send, args=(data + b'$qC#b4',))
     sender.start()
     while not stub.reply().startswith(b'QCp'):

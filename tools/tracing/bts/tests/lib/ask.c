@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
- * rounds must give the same results, and the results of different functions must agree.
+ * rounds must give the same results, and the results of different library functions must agree.
  *
  *	ask TRACE...	print the problem, or the number of branches
  */
@@ -16,14 +16,14 @@
 #define TRACES_MAX	32
 
 /**
- * struct answers - one reading of a trace with libbts
+ * struct answers - the results of reading a trace once with libbts
  * @path:	the trace's file
  * @trace:	the trace, while it is open
  * @hash:	a hash of all answers
  * @branches:	the number of calls of branch()
  * @total:	the sum of the counts that total() received
  * @done:	the last reported progress
- * @complete:	the last reported progress was the total
+ * @complete:	the last reported progress equalled the total
  * @wrong:	the first failure or contradiction, or NULL
  */
 struct answers {
@@ -85,7 +85,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* Look up each distinct branch only once, and attach the name of its kind. */
+/* Look up each distinct branch only once, and attach the name of the branch's kind to it. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;
@@ -116,7 +116,7 @@ static void total(void *ctx, struct bts_branch *b)
 
 static int row(void *ctx, const struct bts_task *task, const struct bts_row *row)
 {
-	/* Let another thread read a row now. This must not change the text of the current row. */
+	/* Let another thread read a row now. The text of the current row must not change. */
 	sched_yield();
 	add_number(ctx, row->time);
 	add_text(ctx, row->text);

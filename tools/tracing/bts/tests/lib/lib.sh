@@ -27,7 +27,7 @@ lib_build() {
 		$(pkg-config --cflags --libs libbts) -lpthread
 }
 
-# empty TEXT: if TEXT is not empty, print it and fail.
+# empty TEXT: if TEXT is not empty, print TEXT and fail.
 empty() {
 	[ -z "$1" ] || printf '# %s\n' "$1"
 	[ -z "$1" ]
@@ -71,8 +71,8 @@ judge_lib_example() {
 }
 
 # In Python, the structures must equal the header's structures, and the example must print the same
-# counts. The manual's session must work. Exceptions of the program's functions must be passed on,
-# and errors must be raised.
+# counts as in C. The manual's Python session must work. An exception in a function of the program
+# must reach the caller of run(), and libbts.Error must be raised for an error.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
@@ -107,7 +107,7 @@ judge_lib_python() {
 	empty "$said"
 }
 
-# The library must not print, so all output must come from the program.
+# The library must not print, so all output must come from the program "ask".
 judge_lib_threads() {
 	lib_build ask "$tests/lib/ask.c" && "$work/ask" calls.dat throws.dat names.dat kernel.dat \
 		calls.dat >"$work/text" 2>&1
@@ -116,7 +116,7 @@ judge_lib_threads() {
 	[ "$status" = 0 ] && grep -qx '[0-9]* branches' "$work/text"
 }
 
-# lib_sanitized DIR: build ask and memory with the library in DIR, with the sanitizers.
+# lib_sanitized DIR: build ask.c and memory.c with the sanitizers and with the library in DIR.
 lib_sanitized() {
 	wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup,--wrap=vasprintf
 	set -- "$1/libbts.a" -g -O1 -D_GNU_SOURCE -fsanitize=address,undefined \

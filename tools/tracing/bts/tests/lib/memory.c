@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read a trace many times with failing requests for memory. For various N, first only request N
- * fails, then request N and all later requests fail. The library must always return the failure,
- * and must be able to close the trace.
+ * fails, and then request N and all later requests fail. In each case, the library must return a
+ * failure, and must be able to close the trace.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */

@@ -5,11 +5,12 @@
  *	pack_bench ID FILE...
  *
  * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace with one entry for each
- * branch and sub-buffers of 4096 bytes. ID is the number in events/ftrace/bts_branch/format. The
- * branches are packed in batches of 256, 512 and 1024, as if the hardware had raised an interrupt
- * for each batch. A change of the task also ends a batch. The printed size includes the whole entry
- * and the ring buffer's header. Each speed is the highest of five measurements, in millions of
- * branches per second, on one core, with batches of 512.
+ * branch and sub-buffers of 4096 bytes. ID is the event's number in
+ * events/ftrace/bts_branch/format. The branches are packed in batches of 256, 512 and 1024, as if
+ * the hardware had raised an interrupt for each batch. A change of the task also ends a batch. The
+ * printed size includes the whole entry and the ring buffer's header before the entry. Each speed
+ * is the highest of five measurements, in millions of branches per second, on one core, with
+ * batches of 512.
  */
 
 #include <errno.h>
@@ -23,11 +24,11 @@
 #define PAGE		4096
 #define ROUNDS		5
 
-/* Sizes of the ring buffer's event header, and of a bts_pack entry without its code. */
+/* Sizes of the ring buffer's event header, and of a bts_pack entry without the packed branches. */
 #define EVENT_HEAD	4
 #define ENTRY_HEAD	35
 
-/* The size of the longest code that fits into one sub-buffer. */
+/* The maximum size of packed branches that fit into one sub-buffer. */
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {

@@ -15,7 +15,7 @@
  * Branch -1 is the previous branch. The function get(N) reads a signed number from the next N bytes
  * of the input.
  *
- * The coder is not reset between inputs, because earlier inputs must not affect the result.
+ * The coder is not reset between inputs, to check that earlier inputs do not affect the result.
  */
 
 #include <stdint.h>

@@ -3,9 +3,9 @@
  * libFuzzer target: decode arbitrary bytes as packed branches
  *
  * An input is the number of branches (2 bytes), the step of a cursor (1 byte), the first source (8
- * bytes) and the code. The code and the array of branches are allocated with their exact sizes, so
- * that the address sanitizer can detect each access beyond their ends. A cursor must return the
- * same branches as one call of the decoder.
+ * bytes) and the packed branches. The packed branches and the array of decoded branches are
+ * allocated with their exact sizes, so that the address sanitizer can detect each access beyond
+ * their ends. A cursor must return the same branches as one call of the decoder.
  */
 
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *
  *	test_plugin PLUGIN
  *
- * The test makes entries with the tracer's own coder, and passes their format to libtraceevent. The
- * printed columns are the columns of trace-cmd report.
+ * The test makes entries with the tracer's coder, and passes the format of the entries to
+ * libtraceevent. The printed columns are the columns of trace-cmd report.
  */
 
 #include <stdio.h>
@@ -218,7 +218,7 @@ static void test_rows(struct tep_handle *tep)
 	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
 }
 
-/* Return: the printed row of an entry that is truncated to @size bytes, from the colon on. */
+/* Return: the printed row, from the colon on, of an entry that is truncated to @size bytes. */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 {
 	struct entry entry;

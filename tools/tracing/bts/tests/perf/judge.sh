@@ -7,7 +7,7 @@
 #
 # Each trace must contain exactly the program's branches within user space, in order (bts_compare).
 # The program's source lists these branches, or a single-stepper has found them. If the kernel has
-# the tracer, the tracer's trace of the same program is compared, too. Print KTAP.
+# the tracer, the tracer's trace and perf's trace of a program are also compared. Print KTAP.
 
 set -u
 
@@ -58,7 +58,7 @@ done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
 # Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
-# would be gaps.
+# would cause gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
 check "a signal handler is a row where the signal came" says 'SIGNAL to .*+0x401086, at ' \
 	bts report --no-lines bts_signal.dat
@@ -79,7 +79,7 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# A recording by bts itself must contain the same branches, even the branches of child processes.
+# A recording by bts itself must also contain these branches, and the branches of child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches

@@ -138,7 +138,7 @@ running() {
 check "a running PID, which continues afterwards" running
 
 # Set perf_event_paranoid to 2, the strictest value of Linux without Debian's patch. Copy the
-# program, because the user may not be allowed to read its folder.
+# program, because user 65534 may not be allowed to read the program's folder.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)

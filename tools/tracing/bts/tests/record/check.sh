@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Test recordings: check.sh [DIR [BTS [KERNEL]]]. Print KTAP. Build and run trust.c under ASan and
-# UBSan. Check the output of BTS for odd.c's trace with output.py, and the restored trace of
-# killed.c with killed.py. KERNEL is the kernel's source tree. The default is the tree that contains
-# these files.
+# UBSan. With output.py, check the output of BTS for the trace of odd.c. With killed.py, check the
+# restored trace of killed.c. KERNEL is the kernel's source tree. The default is the tree that
+# contains these files.
 
 set -eu
 

@@ -77,7 +77,7 @@ def check_all():
     full = sum(map(len, whole.values()))
     print(f'# {writes} writes, {full} branches')
     before, found, ended, sizes = 0, None, 0, set()
-    # The last writes only copy the chunks, so a test of every fifth of them is enough.
+    # The last writes only copy the chunks, so testing every fifth of these writes is enough.
     for last in [*range(1, 30), *range(30, writes + 1, 5)]:
         found = restored(last)
         if not found:

@@ -2,10 +2,10 @@
 /*
  * Write a trace with hostile names: odd FILE [ADDRESS]
  *
- * A task calls a function of a JIT compiler twice, or ODD_CALLS times. Each name contains a quote,
- * a tag of HTML, UTF-8, an invalid byte, and sequences that set a terminal's title and colour. With
- * ADDRESS, the task also takes branches in /throws, a program without a build ID that begins at
- * 0x400000.
+ * A task calls a function of a JIT compiler twice, or ODD_CALLS times. The names of the task and
+ * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
+ * and sequences that set a terminal's title and colour. With ADDRESS, the task also takes branches
+ * in /throws, a program without a build ID that begins at 0x400000.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 
 BTS, TRACE = sys.argv[1:]
 NUMBER = 0
-# bts prints U+FFFD for the invalid byte.
+# The tool prints U+FFFD for the invalid byte of a name.
 ODD = 'q"\\<i>&\u00fc\ufffd\x1b]0;x\a\x9b'
 FAILED = []
 

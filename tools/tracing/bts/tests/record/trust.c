@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record as root in the directory of another user. Links of this user must not redirect the output
+ * Record as root in the directory of another user. Links of that user must not redirect the output
  * of bts, and only the owner may read the files that bts writes. Print KTAP.
  *
  *	trust DIR	empty DIR, and write to it
@@ -211,7 +211,7 @@ static void test_instance(void)
 
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
-	/* No process has these PIDs. The lock simulates an owner in another PID namespace. */
+	/* No process has these two PIDs. The lock simulates an owner in another PID namespace. */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
 	lock = lock_directory("tracing/instances/bts-99999999", 0);

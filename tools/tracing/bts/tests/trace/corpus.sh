@@ -8,16 +8,17 @@
 # object are compared with the calls that callgrind counts (arcs.py). The calls differ in these
 # cases:
 #
-#  - A function jumps back to the beginning of a function that has jumped to it. This is a call for
-#    callgrind, but a loop for bts. Our own programs are built without such jumps.
-#  - Jumps into code without symbols are not all counted by callgrind.
+#  - A function jumps back to the beginning of a function that has jumped to it. This jump is a call
+#    for callgrind, but a loop for bts. Our programs are built without such jumps.
+#  - Callgrind does not count all jumps into code without symbols.
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
 #    that depends on the processor's model, and in hash tables with addresses as keys.
 #
 # Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls must be
-# equal in most other programs. The calls of 32-bit programs and of Go are not compared, because
-# valgrind does not run them here. Static programs are not compared, because they depend on the
-# processor's model. Jumps between stacks and out of handlers are compared by judge.sh.
+# equal in most other programs. The calls of 32-bit programs and of Go programs are not compared,
+# because valgrind does not run them here. Static programs are not compared, because they depend on
+# the processor's model. Jumps between stacks, and jumps out of signal handlers, are tested by
+# judge.sh.
 
 set -u
 
@@ -190,7 +191,7 @@ judge_one() { # NAME GUESSES PERCENT OBJECT COMMAND...
 		"$branches" "$gaps" "${guessed:-0}" "$calls")"
 }
 
-# judge_tree NAME TOLD: compare the depth and name of each function in the program's call tree.
+# judge_tree NAME TOLD: NAME.dat must have the same call tree as the program TOLD prints.
 judge_tree() {
 	alone "./$2" >tree.told &&
 		"$bts" replay "$1.dat" >tree.replay && "$trace/tree.py" tree.replay tree.told

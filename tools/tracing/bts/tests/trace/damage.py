@@ -7,9 +7,10 @@
 # CALLS, the program of the last trace, RUNS / 10 times. SERVE is serve.c with the tool, which
 # should be built with SAN=1. Each command must exit by itself, with status 0, or with status 1 and
 # a message of one line. If TRACE is truncated, the branches of each CPU must be the first branches
-# of this CPU in the whole trace. If TRACE is whole, each command must free all memory. PROGRAMS
-# contains two programs that use libbts and are built in the same way: ask reads several traces at
-# once, and memory reads a trace while requests for memory fail. Print KTAP.
+# of this CPU in the whole trace. If TRACE is whole, each command must free all memory. The folder
+# PROGRAMS contains two programs that use libbts, also built with SAN=1. The program "ask" reads
+# several traces at once. The program "memory" reads a trace while requests for memory fail. Print
+# KTAP.
 
 import collections
 import concurrent.futures

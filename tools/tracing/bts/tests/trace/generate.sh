@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# Source this file to define build_generate, which builds the program $work/generate. This program
-# repeats traces, or leaves out parts of them. $progs must be tests/trace/progs. The script
-# machine/bench/tool uses this file, too.
+# Source this file to define build_generate, which builds the program $work/generate. The program
+# repeats the branches of a trace, or leaves out some. The variable $progs must contain
+# tests/trace/progs. The script machine/bench/tool uses this file, too.
 
 # shellcheck disable=SC2154 # the caller has set $progs and $work
 build_generate() {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test the option --inline. This file is sourced by judge.sh in the directory with the traces.
-# Before, judge.sh sets $bts, $progs and $work.
+# Test the option --inline. This file is sourced by judge.sh in the directory with the traces, after
+# judge.sh has set $bts, $progs and $work.
 #
 # shellcheck disable=SC2154
 
@@ -14,8 +14,8 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# With --inline, the tree must equal the tree of a program without inlining, and contain all
-# instructions.
+# With --inline, the call tree must equal the call tree of a program without inlining, and contain
+# all instructions.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
@@ -43,7 +43,8 @@ judge_inline() {
 	grep -q -e '--inline: -f csv shows no calls' "$work/said"
 }
 
-# In a build without inlining, gcov counts the calls. With inlining, the counts must be the same.
+# In a build without inlining, gcov counts the calls. In a build with inlining, bts must find the
+# same counts.
 judge_inline_calls() {
 	(cd "$work" && gcc -O0 -DINLINED= --coverage -o plain "$progs/inlines.c" && ./plain &&
 		gcov -b -t plain-inlines.gcda 2>/dev/null) |

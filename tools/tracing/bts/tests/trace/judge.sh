@@ -3,7 +3,7 @@
 #
 # Compare the traces of record.sh with the results of other programs: judge.sh DIR BTS
 #
-# BTS_JUDGES selects the tests to run. By default, all tests run.
+# The variable BTS_JUDGES selects the tests to run. By default, all tests run.
 #
 # The programs run again on this machine, where valgrind counts the instructions of each function,
 # and gcov counts the executions of each line. The dumps are read by callgrind_annotate, genhtml and
@@ -41,7 +41,8 @@ newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# judge NAME NEEDS WORDS COMMAND...: run a test. If NEEDS is not -, this program must be installed.
+# judge NAME NEEDS WORDS COMMAND...: run a test. If NEEDS is not -, it names a program that must be
+# installed.
 judge() {
 	name=$1
 	needs=$2
@@ -128,7 +129,7 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: in TRACE, whose program is stripped, find the same names as in calls.dat.
+# same_names TRACE: TRACE of a stripped program must have the same function names as calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -150,8 +151,8 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# The functions of a stripped program must have the same counts and the same tree, with addresses as
-# names.
+# The functions of a stripped program must have the same counts and the same tree, although their
+# names are addresses.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -214,8 +215,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# The file has no build ID. Without the archive, bts cannot verify the file, because its device
-# differs from the device in the guest, or because the file was touched.
+# The program in the file "linked" has no build ID. Without the archive, bts cannot verify this
+# file, because its device differs from the device in the guest, or because the file was touched.
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -252,7 +253,7 @@ same_lines() {
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
 	# The command join drops lines that are in only one of the files. According to gcov, a
-	# function begins at its name. In the debug information, it begins at its brace.
+	# function begins at its name. In the debug information, the function begins at its brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -315,7 +316,7 @@ judge_tests() {
 }
 
 # Treat a program as the kernel. Add SHIFT to the addresses in its trace, and archive its code as a
-# kcore with these addresses. The program is also used as vmlinux, with its unchanged addresses.
+# kcore with these addresses. The program is also used as vmlinux, with unchanged addresses.
 judge_vmlinux() {
 	shift=ffffffff80000000
 	build_generate || return 1
@@ -339,7 +340,7 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# Accept the file with its own build ID, and refuse it with another kernel's build ID.
+	# Accept the program as vmlinux with its own build ID, and refuse it with another build ID.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -381,8 +382,8 @@ judge_folded() {
 			"$work/folded")" -eq 12 ]
 }
 
-# The widest box must have the sum of the instructions. Each box must have a title. The picture must
-# be valid XML. The script of the picture is tested by pictures.sh.
+# The widest box of the flame graph must show the sum of all instructions. Each box must have a
+# title. The picture must be valid XML. The script of the picture is tested by pictures.sh.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -470,9 +471,9 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
-# The program, built again with -finstrument-functions, must print the same calls. The outermost
-# calls must contain all instructions. Stacks may be guessed only in the program fibers, which
-# switches from several stacks at the same address.
+# The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls.
+# The outermost calls must contain all instructions. Stacks may be guessed only in fibers.dat,
+# because fibers.c switches from several stacks at the same address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -484,7 +485,8 @@ judge_tree() { # TRACE PROGRAM
 	esac
 }
 
-# places TRACE OPTIONS ARGS PLACE...: at each PLACE, gdb's backtrace must equal the tree's stack.
+# places TRACE OPTIONS ARGS PLACE...: at each PLACE, the call tree must have the stack of gdb's
+# backtrace.
 places() {
 	trace=$1
 	arguments=$3
@@ -496,8 +498,8 @@ places() {
 }
 
 # Compare the stacks in a recursion, in C++, in an inlined function, in a function that a cold part
-# calls, after longjmp(), in a callback of the C library, in a signal handler, after a caught
-# exception, and on another stack.
+# calls, in a callback of the C library, in a signal handler, and on another stack. Compare the
+# stacks after longjmp() and after a caught exception, too.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -527,7 +529,7 @@ filter() {
 # shellcheck disable=SC2016 # awk'"'"'s fields
 judge_filters() {
 	csv throws.dat >"$work/all"
-	# Use the last thread, one of its CPUs, and a time in the middle.
+	# Select the last thread, one of its CPUs, and a time in the middle of the trace.
 	pid=$(tail -n 1 "$work/all" | cut -d, -f3)
 	cpu=$(tail -n 1 "$work/all" | cut -d, -f4)
 	time=$(awk -F, '{ ts[NR] = $1 } END { print ts[int(NR / 2)] }' "$work/all")
@@ -548,9 +550,9 @@ judge_filters() {
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
-	# There are 465 calls in fib(12), and 15 calls in each of the ten calls of fib(5). The
-	# function fib() calls only itself, and its outermost call includes the instructions of
-	# inner calls.
+	# To compute fib(12), the program calls fib() 465 times. To compute fib(5) ten times, it
+	# calls fib() 15 times each. The function fib() calls only itself, and its outermost call
+	# includes the instructions of inner calls.
 	awk -v own="$own" '
 		$4 == "main" { main = $1 }
 		$4 == "fib" && !all && $2 { inner = 1 }
@@ -607,7 +609,7 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# Name the code that was made at run time, even if the code itself was not saved.
+# The code that was made at run time must have its name, even if the code itself was not saved.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
@@ -648,7 +650,7 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# A stale profile must not be reported by llvm-bolt. The new program must print the same output.
+# The tool llvm-bolt must not report a stale profile. The new program's output must be the same.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -680,9 +682,9 @@ profile() {
 		"$progs/../profile.py" "$work/counted.ll" "$work/$format.ll"
 }
 
-# In some packages of AutoFDO, create_llvm_prof does not support LLVM. Then use create_gcov, which
-# reads the same text, and whose output LLVM can read. The discriminators of clang are shifted by
-# one bit, so shift the discriminators of create_gcov back.
+# In some packages of AutoFDO, create_llvm_prof does not support LLVM. With such a package, use
+# create_gcov, which reads the same text, and whose output LLVM can read. The discriminators of
+# clang are shifted by one bit, so shift the discriminators of create_gcov back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -718,7 +720,7 @@ judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 }
 
 # As root, perf enters the mount namespace of any task that happens to have a recorded PID, and
-# searches for the programs there. So run perf without this capability.
+# searches for the programs there. So run perf without CAP_SYS_ADMIN.
 perf_branches() {
 	set -- perf script --itrace=b -i "$work/perf.data"
 	[ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set -sys_admin "$@"
@@ -746,7 +748,7 @@ judge_diff() {
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
-	# In both recursions, the branches have the same outcomes.
+	# No branch separates the runs, because both recursions contain the same branches.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text"
 }
@@ -775,8 +777,9 @@ judge_misspelt() {
 	"$bts" top throws.dat 2>"$work/said" >"$work/text" && [ ! -s "$work/said" ]
 }
 
-# Leave out each Nth pack. The present branches and the reported losses must add up to the whole
-# trace. The last packs of both CPUs are an exception, because no later pack shows their loss.
+# Leave out each Nth pack. The remaining branches and the reported losses must add up to the whole
+# trace. The last packs of both CPUs are an exception, because no later pack shows that these packs
+# are missing.
 judge_losses() {
 	build_generate || return 1
 	for trace in calls throws; do
@@ -854,7 +857,7 @@ judge_clones() {
 }
 
 # Read a part of a long trace, without and with an index. With an index, the reader does not read
-# the earlier parts, so it does not find damage in them.
+# the earlier parts, and therefore does not find damage in those parts.
 judge_window() {
 	build_generate || return 1
 	window=$work/window.dat
@@ -892,8 +895,8 @@ judge_missing() {
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Let some branches of the program begin at impossible addresses. Each of these branches must be a
-# gap.
+# Let some branches of the program begin at impossible addresses. Each of these branches must cause
+# a gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '
@@ -934,7 +937,7 @@ judge debug objcopy "debug information by build ID" judge_debug_id
 judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 judge nameless - "functions of a stripped program by their addresses" judge_nameless
-# The gdb package depends on libdebuginfod.
+# If gdb is installed, libdebuginfod is also installed, because the gdb package depends on it.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "unproven names have a mark" judge_proof
 judge plt objdump "objdump: the names of procedure linkage" judge_plt

@@ -3,11 +3,11 @@
 #
 # Open dumps in other programs: pictures.sh DIR BTS. DIR contains the traces of record.sh.
 #
-# A headless Chromium shows the flame graph and the page of bts diff. It also opens folded stacks
-# and the timeline in speedscope, which comes from npm and is kept in the cache. The pictures are
-# saved as DIR/*.png, so that they can be inspected. The page of speedscope must show the name of
-# the file or of its task. Each picture must have several colours. The branches of the trace are
-# also counted by KernelShark's library. Print KTAP.
+# A headless Chromium shows the flame graph and the page of bts diff. Chromium also opens folded
+# stacks and the timeline in speedscope, which comes from npm and is kept in the cache. The pictures
+# are saved as DIR/*.png, so that they can be inspected. The page of speedscope must show the name
+# of the opened file or of a task. Each picture must have several colours. The branches of the trace
+# are also counted by KernelShark's library. Print KTAP.
 
 set -u
 
@@ -78,7 +78,7 @@ flame() {
 		browser "file://$dir/flame.svg" --screenshot="$dir/flame.png" >/dev/null && colours flame.png
 }
 
-# Click on main, then on "back", then search for fib. The script of the picture must react.
+# The picture's script must react to clicks on main and "back", and to a search for fib.
 flame_clicks() {
 	[ -s flame.svg ] || return
 	cat - flame.svg >"$work/clicks.html" <<-'HTML'
@@ -131,7 +131,7 @@ flame_clicks() {
 }
 
 # add_script <PAGE: add a script to a page of bts diff. The script clicks twice on the first equal
-# stretch and twice on main. It writes the text that is visible after each click into the title.
+# stretch and twice on main. After each click, the script writes the visible text into the title.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -163,7 +163,7 @@ diff_page() {
 		browser "file://$dir/diff.html" --screenshot="$dir/diff.png" >/dev/null && colours diff.png
 }
 
-# The page's content security policy must block the same script.
+# The page's content security policy must block the script that add_script adds.
 diff_policy() {
 	add_script <diff.html >"$work/closed.html" &&
 		browser "file://$work/closed.html" --dump-dom >"$work/page" &&
@@ -188,7 +188,8 @@ no_file() {
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
-# Each row bts_pack shows a number of branches. The sum must equal the number in the summary.
+# Each row bts_pack shows a number of branches. The sum of these numbers must equal the number of
+# branches in the summary.
 kernelshark() {
 	# shellcheck disable=SC2046 # words
 	gcc -O1 -o "$work/kshark" "$tests/kshark.c" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test that compilers optimize the program mix with its profile: profiles.sh make|judge DIR BTS
+# Test that compilers optimize mix.c with its profile: profiles.sh make|judge DIR BTS
 #
 #	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted with them, and
 #		other/mix, which is a different build
@@ -29,7 +29,7 @@ mix_flags="-O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -Wl,--build-i
 	-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 	-mllvm -speculate-one-expensive-inst=0"
 
-# dumped FORMAT FILE TRACE...: write the profile of mix to FILE.
+# dumped FORMAT FILE TRACE...: write the profile of mix.c to FILE.
 dumped() {
 	format=$1
 	file=$2
@@ -48,7 +48,7 @@ make_programs() {
 	mkdir -p other && "$llvm/clang" -O2 -Wl,--build-id -o other/mix "$source"
 }
 
-# In a profile of two traces, each count must be the sum of the counts in the single profiles.
+# In a profile of two traces, each count must be the sum of the counts in the two traces' profiles.
 adds_up() {
 	dumped "$1" mix.first mix-1.dat && dumped "$1" mix.second mix-2.dat &&
 		dumped "$1" mix.both mix-1.dat mix-2.dat || return 1
@@ -77,7 +77,7 @@ all_add_up() {
 	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
 }
 
-# refused FORMAT: traces of different builds must be refused, although the names are equal.
+# refused FORMAT: traces of different builds must be refused, although both are named "mix".
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
 	grep -q '^bts: add up: .*/other/mix: not the same build as in an earlier trace' mix.said

@@ -3,12 +3,12 @@
 #
 # Build the programs of the judges in DIR, and record them: record.sh DIR [BTS]
 #
-# This needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with the
-# results of valgrind, gcov and other programs, on any machine on which the recorded programs take
-# the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd records one entry for each
-# branch. With BTS_RECORD=none, the programs are only built. With BTS_BUILD_PROGS=0, they are only
-# recorded. BTS_PROGRAMS is a list of programs to record. All traces except kernel*.dat contain only
-# branches in user space.
+# The script needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with
+# the results of valgrind, gcov and other programs, on any machine on which the recorded programs
+# take the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd records one entry for
+# each branch. With BTS_RECORD=none, the programs are only built. With BTS_BUILD_PROGS=0, the
+# programs are only recorded. The variable BTS_PROGRAMS is a list of programs to record. All traces
+# except kernel*.dat contain only branches in user space.
 
 set -eu
 
@@ -73,7 +73,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	objcopy --strip-all --add-gnu-debuglink=.debug/linked.debug linked
 	# Give the source a relative path in the debug information.
 	(cd "$progs" && gcc -O0 -g -o "$OLDPWD/calls-O0" ../progs/calls.c)
-	# judge.sh treats this program as a kernel.
+	# The script judge.sh treats this program as a kernel.
 	gcc -O0 -g -static -no-pie -Wl,--defsym=_stext=_start -o calls-static "$progs/calls.c"
 	g++ -O1 -g -o throws "$progs/throws.cc" -lpthread
 	g++ -O1 -g -fno-inline -o names "$progs/names.cc" "$progs/names-more.cc"
@@ -89,7 +89,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
-	# Do not turn conditional jumps into straight code, because the profile counts their
+	# Do not turn conditional jumps into straight code, because the profile counts the jumps'
 	# directions. Use DWARF 4, because create_llvm_prof cannot read later versions.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
@@ -115,8 +115,8 @@ for argument in '' 1 2 3; do
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
-# judge.sh treats this program as a kernel. The archive does not contain the code of the real
-# kernel, so the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
+# The script judge.sh treats this program as a kernel. The archive does not contain the code of the
+# real kernel, so the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
 # record again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
@@ -143,13 +143,13 @@ record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
 record calls-more ./calls 13
-# These programs were built by profiles.sh with the profile of mix.
+# These programs were built by profiles.sh with the profile of the program "mix".
 record_named mix-bolted ./mix-bolted 1
 record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The kernel runs a probed instruction at another address, so exceptions do not return to the probe.
+# The kernel runs a copy of the probed instruction, so exceptions do not return to the probe.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"
@@ -161,7 +161,7 @@ echo >"$events/uprobe_events"
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# In two of these recordings, the kernel changes its own code. Only the first recording undoes this.
+# The first and third recordings let the kernel change its code. Only the first undoes the change.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # Test which rows are read and printed. This file is sourced by judge.sh in the directory with the
-# traces. Before, judge.sh sets $bts and $work.
+# traces, after judge.sh has set $bts and $work.
 #
 # shellcheck disable=SC2154
 
@@ -26,7 +26,7 @@ judge_stdin() {
 		grep -q '^bts: read: standard input: not a trace' "$work/said"
 }
 
-# Print the last rows in both orders.
+# Print the last rows of a trace, oldest first and newest first.
 judge_tail() {
 	for option in --no-lines --json; do
 		rows report "$option" throws.dat >"$work/all"

@@ -7,7 +7,7 @@
  *							by tabs; STDOUT and STDERR are files
  *	stdout:	status					a line, in the format of waitpid()
  *
- * SIGALRM ends a command that runs longer than SECONDS.
+ * The signal SIGALRM ends a command that runs longer than SECONDS.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #define ARGUMENTS	64
 #define SECONDS		120
 
-/* The tool's main(), which the build renames. */
+/* The tool's main(), which the build renames to tool_main(). */
 int tool_main(int argc, char **argv);
 
 static void redirect(int fd, const char *path)
@@ -32,7 +32,7 @@ static void redirect(int fd, const char *path)
 	close(file);
 }
 
-/* Run a command. The first two words are the files for its output and its messages. */
+/* Run a command. The first two words are the files for the command's output and messages. */
 static void run(int argc, char **argv)
 {
 	alarm(SECONDS);

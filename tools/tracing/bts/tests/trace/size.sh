@@ -5,8 +5,8 @@
 #
 # DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
 # 10,000 threads and of 10,000 processes, which take the same branches in turn and never end. Each
-# command must read these traces with 300 MB of data. Each count must be 10,000 times the count in
-# calls.dat. Print KTAP.
+# command must read these traces with at most 300 MB of data in memory. Each count must be 10,000
+# times the count in calls.dat. Print KTAP.
 
 set -u
 
@@ -28,7 +28,7 @@ make() {
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
 }
 
-# small COMMAND...: run bts with 300 MB of data.
+# small COMMAND...: run bts with at most 300 MB of data in memory.
 small() {
 	prlimit --data=314572800 "$bts" "$@" >"$work/text" 2>"$work/said" && return
 	# The status of bts diff is 1 if the runs differ.
@@ -37,7 +37,7 @@ small() {
 	return 1
 }
 
-# Some commands read only a part, because their whole output would have 140 million lines.
+# Some commands read NAME-part.dat, because their whole output would have 140 million lines.
 commands() {
 	trace=$work/$1.dat
 	part=$work/$1-part.dat

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # Test the screen of bts tui. The terminal is tmux, which sends the keys and stores the screen. This
-# file is sourced by judge.sh in the directory with the traces. Before, judge.sh sets $bts and
+# file is sourced by judge.sh in the directory with the traces, after judge.sh has set $bts and
 # $work.
 #
 # shellcheck disable=SC2154
@@ -107,7 +107,7 @@ tui_resize() {
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
 }
 
-# Show a trace with several tasks. At the end, print the summary, and restore the old screen.
+# Show a trace with several tasks. Then bts tui must print the summary and restore the screen.
 tui_quit() {
 	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab && wait_for differs "$first" &&
 		shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
@@ -133,8 +133,8 @@ tui_progress() {
 		shows '^status 0' && ! screen | grep '%'
 }
 
-# The trace calls-more.dat has a deeper recursion. Both trees must show the difference in the
-# twelfth nested call of fib, which is the innermost call in calls.dat.
+# The trace calls-more.dat has a deeper recursion than calls.dat. Both trees must show the
+# difference in the twelfth nested call of fib, which is the innermost call in calls.dat.
 tui_differences() {
 	tui 120 40 calls.dat calls-more.dat && shows 'calls of calls-[0-9]* in A$' && press d &&
 		shows '#  *they meet at fib+0x' && difference_in_fib || return 1

@@ -25,7 +25,7 @@ import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
-# The error of each call, with the files and source lines of the check.
+# The error of each system call, with the files and source lines of the kernel's check.
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -60,7 +60,7 @@ SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size,
         ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
 FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
 
-# The error of each call, the source lines of the check, the failing function, and its return value.
+# The error of each call, the check's source lines, the failing function and its return value.
 INJECTED = {
     "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
     "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),

@@ -3,9 +3,9 @@
 #
 # Record system calls that the kernel refuses: record.sh DIR BTS
 #
-# DIR/refuse makes the calls. Each line of DIR/list contains the name of a call. If the call fails
-# because of an injected fault, the line also contains the failing function and its return value.
-# This needs root, and a kernel with the bts tracer and fault injection.
+# The program DIR/refuse makes the system calls. Each line of DIR/list contains the name of a call.
+# If the call fails because of an injected fault, the line also contains the failing function and
+# its return value. The script needs root, and a kernel with the bts tracer and fault injection.
 
 set -eu
 
@@ -18,12 +18,12 @@ chmod 777 "$work"
 
 debug=/sys/kernel/debug
 grep -q " $debug " /proc/mounts || mount -t debugfs none $debug
-# Do not log faults, and inject faults also into allocations that may sleep.
+# Do not log injected faults. Inject faults also into allocations that may sleep.
 echo 0 > $debug/failslab/verbose
 echo 0 > $debug/fail_function/verbose
 echo N > $debug/failslab/ignore-gfp-wait
 
-# inject FUNCTION VALUE: if the kernel injects a fault into a call of FUNCTION, return VALUE.
+# inject FUNCTION VALUE: let FUNCTION fail with VALUE if the kernel injects a fault.
 inject() {
 	echo "$1" > $debug/fail_function/inject
 	echo "$2" > "$debug/fail_function/$1/retval"

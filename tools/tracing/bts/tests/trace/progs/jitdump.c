@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
- * mapped twice. The names and bytes are in jit-PID.dump, which the program maps to announce it. The
- * second function calls the first function twice. Before, a third function was at these addresses.
+ * mapped twice. The names and bytes are in jit-PID.dump. The program maps this file to announce it.
+ * The second function calls the first one twice. A third function had their addresses before.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * address of each entered function, in order.
  *
  * The depth is computed from the addresses of frames. A frame at a lower address than a new frame
- * has ended, so longjmp() and exceptions need no exit call. A return needs the exit call, because
+ * has ended, so longjmp() and exceptions need no call at exit. A return needs such a call, because
  * the next frame may be at a still lower address. A program with several stacks puts them one after
  * another at told_stacks, with TOLD_STACK bytes each.
  */

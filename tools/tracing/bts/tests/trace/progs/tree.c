@@ -164,7 +164,7 @@ int main(void)
 	work(9);
 	for (int i = 0; i < 4; i++)
 		dive(i);
-	/* Page faults interrupt the first run. */
+	/* Page faults interrupt the first call. */
 	for (int i = 0; i < 3; i++)
 		straight();
 	/* The kernel faults at address 8, and handles the fault itself. */
