@@ -46,7 +46,7 @@ void note_point(struct calls *c)
 		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
 		.serial = now->frames[now->depth - 2].serial,
 	};
-	/* Remove the points of frames that have ended, so that the points stay sorted. */
+	/* Remove the setjmp() points of frames that have ended, so that the points stay sorted. */
 	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
 		now->nr_points--;
 	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)

@@ -16,9 +16,10 @@
  *	rt_sigreturn	ends the innermost handler. The target is not checked, because the
  *			handler may have changed the address at which the program continues
  *
- * A ret from the outermost function leads to a function that is older than the trace. This function
- * becomes the outermost function. Any other unexplained ret or indirect jump is assumed to lead to
- * the innermost frame of the function at the branch target. This assumption is a guess.
+ * A ret from the outermost function leads to a function that was called before the trace began.
+ * This function becomes the outermost function. Any other unexplained ret or indirect jump is
+ * assumed to lead to the innermost frame of the function at the branch target. This assumption is a
+ * guess.
  *
  * A gap or a loss does not change the stack. If the function after the gap is on the stack, its
  * frame becomes the innermost frame. Otherwise a frame is added, and the next matching ret corrects
@@ -296,7 +297,7 @@ static void do_sigreturn(struct calls *c, const struct step *s)
 		do_elsewhere(c, s, &handler);
 }
 
-/* Return the depth without the kernel's frames. */
+/* Return the depth of the stack without the kernel's frames. */
 static uint32_t user_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;

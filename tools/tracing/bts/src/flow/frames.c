@@ -32,7 +32,10 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/* Set the members one by one, because gcc would clear a frame with a slow instruction. */
+	/*
+	 * Set the members one by one. Otherwise, gcc clears the whole frame with a slow
+	 * instruction.
+	 */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;

@@ -8,9 +8,9 @@
  * same meaning. For other addresses, the number of the space is part of a step's key, and the new
  * mapping gives the space a new number.
  *
- * The pipeline guesses the next step. To compare this guess with a branch without a look-up, the
- * pipeline adds the file's bias in the space to the shared addresses of the guess. So a bias is
- * valid only while the space maps the whole part of the file that the first process mapped.
+ * The pipeline guesses the next step, and adds the file's bias in the space to the step's shared
+ * addresses. The sums are compared with the branch, which saves a look-up. So a bias is valid only
+ * while the space maps the whole part of the file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>

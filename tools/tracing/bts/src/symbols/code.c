@@ -156,9 +156,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with "mov", and the constant -1 also with "or". If a register already
- * contains 0, they also use "add", and if it contains -1, "and". For "add" and "and", ignore
- * operands such as -16, which aligns an address, and -17, which clears a bit.
+ * Compilers load a constant with "mov", and the constant -1 also with "or". A register that
+ * contains 0 is also loaded with "add", and a register that contains -1 with "and". For "add" and
+ * "and", ignore operands such as -16, which aligns an address, and -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {

@@ -14,8 +14,8 @@
  * recording, so this copy is called kcore.later. The kernel's notes are also saved, because they
  * contain the build ID of vmlinux.
  *
- * The saved code of the kernel itself is [_stext, _etext). The code of modules, BPF programs and
- * trampolines consists of the pages that contain text symbols in /proc/kallsyms.
+ * The saved code of the kernel itself extends from _stext to _etext. The code of modules, BPF
+ * programs and trampolines consists of the pages that contain text symbols in /proc/kallsyms.
  */
 #include <elf.h>
 #include <errno.h>

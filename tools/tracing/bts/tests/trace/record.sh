@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build the programs of the judges in DIR, and record them: record.sh DIR [BTS]
+# Build the programs for judge.sh in DIR, and record them: record.sh DIR [BTS]
 #
 # The script needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with
 # the results of valgrind, gcov and other programs, on any machine on which the recorded programs
