@@ -32,10 +32,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/*
-	 * Set the members one by one. Otherwise, gcc clears the whole frame with a slow
-	 * instruction.
-	 */
+	/* Set each member, because gcc would otherwise clear the frame with a slow instruction. */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;

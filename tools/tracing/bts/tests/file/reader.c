@@ -88,7 +88,7 @@ struct entry {
 #define HEAD_0		36
 #define BRANCH_SIZE	24
 #define LOST_SIZE	28
-#define PACK_SIZE	52	/* size of HEAD and packed branches, rounded up to a multiple of 4 */
+#define PACK_SIZE	52	/* size of HEAD + packed branches, rounded up to a multiple of 4 */
 
 /**
  * struct result - what the reader found in a trace
