@@ -4,9 +4,10 @@
  *
  * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
- * The next signal is sent only after the reader has read. This signal is sent at once if the
- * ring buffer still has enough entries, or else when new entries come. So a reader that does
- * not read is not flooded with signals, even if each signal adds to the trace.
+ * After a signal, no further signal is sent until the reader has read. The next signal is then
+ * sent at once if the ring buffer is still filled to buffer_percent, or else when new entries
+ * come. So a reader that does not read is not flooded with signals, even if each signal adds
+ * entries to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -15,8 +16,8 @@
  *
  * Concurrency:
  *
- *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the
- *	  iterator's pointer to the structure.
+ *	- trace_sigio_mutex protects @head, changes of @buffer and @queue, and the iterator's
+ *	  pointer to struct trace_sigio.
  *	- Readers and trace_sigio_wake() write @sent. If a reader clears @sent while
  *	  trace_sigio_wake() sends a signal, the reader may get an extra signal, but never
  *	  misses a signal.
@@ -35,7 +36,7 @@
  * @iter:	the reader's iterator
  * @buffer:	the ring buffer that was live in the last trace_sigio_arm()
  * @queue:	the processes that get the signal
- * @sent:	the signal has been sent, and the reader has not read since
+ * @sent:	a signal has been sent, and the reader has not read since
  * @wait:	an entry in the wait queue on which poll() would sleep
  * @head:	the wait queue that contains @wait, or NULL
  * @table:	the table with which ring_buffer_poll_wait() adds @wait to the wait queue
@@ -55,8 +56,8 @@ static DEFINE_MUTEX(trace_sigio_mutex);
 /*
  * Report whether the reader has something to read. If the result is false and @table is not
  * NULL, the ring buffer calls trace_sigio_wake() when an entry comes or a snapshot swaps the
- * buffers. After a swap the result is true, because the reader must read the buffer that is
- * live now.
+ * buffers. After a swap, the result is true, so that the reader reads the buffer that is live
+ * now.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -74,7 +75,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* The ring buffer's irq_work calls this instead of waking a task. The call may be spurious. */
+/* The ring buffer's irq_work calls this, perhaps spuriously, instead of waking a task. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {
@@ -96,7 +97,7 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* Move @wait to @head. A snapshot or a change of buffer_percent may change the wait queue. */
+/* Move @wait to @head. A snapshot or a change of buffer_percent may change poll()'s wait queue. */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {

@@ -2,7 +2,7 @@
 /*
  * Bring the ring buffer up to date if a tracer records outside of the ring buffer
  *
- * Nothing is done, and no lock is taken, unless a tracer with sync() is chosen.
+ * While no tracer with sync() is chosen, these functions do nothing and take no lock.
  */
 
 #include <linux/ring_buffer.h>

@@ -10,30 +10,30 @@ struct trace_array;
 struct trace_iterator;
 
 /*
- * The callback sync() of struct tracer moves the records that the tracer keeps elsewhere into
- * the ring buffer. A tracer with sync() increments tracer_sync_key in its init() and decrements
- * tracer_sync_key in its reset(). Contexts of sync():
+ * A tracer may keep records outside of the ring buffer. Its callback sync() (struct tracer)
+ * moves these records into the ring buffer. A tracer with sync() increments tracer_sync_key in
+ * its init() and decrements tracer_sync_key in its reset(). Contexts of sync():
  *
  *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. For the reasons ON,
  *	  OFF and POLL, the tracer stays chosen, because trace_types_lock is held or a reader
  *	  has a pipe open (trace_ref). For other reasons, the instance may just have left the
  *	  tracer.
- *	- If @cpu is a CPU, the context is any, up to NMI. The caller runs on @cpu, unless the
- *	  caller has migrated. The instance may just have left the tracer.
+ *	- If @cpu is the number of a CPU, the context is any, up to NMI. The caller runs on
+ *	  @cpu, unless the caller has migrated. The instance may just have left the tracer.
  *	- In a crash, @tr is NULL, which means all instances, and the context is any.
  */
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* Used with RING_BUFFER_ALL_CPUS or with this CPU */
+	/* Reasons for which @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* Used only with RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash, each one) is about to go off */
+	/* Reasons for which @cpu is always RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* the ring buffer, or in a crash each one, is about to go off */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* Used only with this CPU */
-	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be reserved */
+	/* Reason for which @cpu is always the current CPU */
+	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 
 DECLARE_STATIC_KEY_FALSE(tracer_sync_key);

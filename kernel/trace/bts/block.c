@@ -14,11 +14,11 @@
  * A target that can wait does not return to user mode while any CPU holds branches of the
  * instance, whichever task took these branches. So no state is kept per task. Before a task
  * waits, it may take branches in the kernel, and other tasks may take branches until their next
- * interrupt. All these branches wait in the backlog of their CPU.
+ * interrupt. All these branches are held in the backlog of their CPU.
  *
- * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader
- * may need any task of the system to make room. Branches of a task that cannot wait are
- * never held: see bts_can_wait(). A task never waits in the kernel. Its branches are then held
+ * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader may
+ * depend on any task of the system. Branches of a task that cannot wait are never held: see
+ * bts_can_wait(). A task never waits in the kernel. The branches that it takes there are held
  * while the backlog has room, and further branches are dropped and counted. A waiting task can
  * be killed, stopped, traced and frozen.
  *
@@ -34,8 +34,8 @@
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, no task is woken when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger. Second, a CPU that must write after another
- *	  CPU may have no other drain, because waiting tasks take no branches.
+ *	  unpaused, or switched off by a trigger. Second, if a CPU must write its entries after
+ *	  another CPU, nothing else may drain it, because waiting tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -65,7 +65,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 	IRQ_WORK_INIT_HARD(bts_pass_by);
 
 /**
- * bts_check_task - make a task check whether it must wait before it returns to user mode
+ * bts_check_task - make a task check, on its way to user mode, whether it must wait
  * @task: the current task of this CPU, or the next task
  *
  * Context: interrupts off, up to NMI.
@@ -87,7 +87,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether any CPU holds entries that may still be held. Tasks wait for such entries. */
+/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -151,7 +151,7 @@ static void bts_poll_again(struct work_struct *work)
 /**
  * bts_poll - drain the CPUs repeatedly while entries are held, or while a reader may sleep
  *
- * Context: any but NMI.
+ * Context: any except NMI.
  */
 void bts_poll(void)
 {
@@ -159,11 +159,11 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. When they become empty, the ring buffer has little room,
- * so the branches that a task takes while it wakes up may be held. If these branches are so
- * many that an interrupt always drains them before the task checks again, the task would wait
- * for its own branches forever. So after BTS_SLEEPS sleeps in one wait, the branches of this
- * task are no longer held.
+ * Sleep until the backlogs are empty. When the backlogs become empty, the ring buffer has
+ * little room, so the branches that a task takes while it wakes up may be held. If these
+ * branches always reach the threshold and are drained before the task checks again, the task
+ * would wait for its own branches forever. So after BTS_SLEEPS sleeps in one wait, the branches
+ * of this task are no longer held.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -173,7 +173,8 @@ static void bts_sleep(unsigned int *sleeps)
 }
 
 /*
- * Let the task continue. Drain the branches of its wake-up first, so that they are not held.
+ * End the wait. If the task has slept too often, first drain the branches of its wake-up, so
+ * that these branches are not held.
  */
 static void bts_stop_sleeping(void)
 {
@@ -212,7 +213,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - handle a reader that opens, reads or closes a file, and so may make room
+ * bts_reader - handle a reader that opens, reads or closes a file, which may make room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */
@@ -256,6 +257,9 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/* While @blocking was true, "overwrite" could not be set, so clearing it is not needed. */
+	/*
+	 * While @blocking was true, "overwrite" could not be set, so it need not be cleared
+	 * here.
+	 */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

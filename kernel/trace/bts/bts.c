@@ -3,14 +3,15 @@
  * Branch tracer: trace every taken branch of the chosen tasks, in user space and the kernel
  *
  * The trace has a row for each branch that a traced task took. The rows of a CPU are in the
- * order in which it took the branches:
+ * order in which the CPU took the branches:
  *
  *	prog-74  [001] d.Z..  3.141592: 0x401004 -> 0x401020
  *	prog-74  [001] d.Z..  3.141593: do_syscall_64+0x6f/0x140 -> ...
  *
  * Each CPU writes records of its branches into its DS buffer (asm/ds.h). When this buffer is
  * nearly full, or when its records are needed earlier, the records are drained into ftrace's
- * ring buffer. Each record becomes one entry (struct bts_branch_entry):
+ * ring buffer. Each record becomes one entry (struct bts_branch_entry) or, with bts-pack, a
+ * part of a pack:
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
  *	                    -> the CPU switches tasks ---+-> driver -> bts_records()
@@ -20,9 +21,9 @@
  * The filters in filter.c decide which tasks and which branches are recorded. A probe of
  * sched_switch drains the records of the leaving task, so that each entry has the right PID,
  * and turns the hardware on or off for the next task. The tracer keeps no state per task. If no
- * instance wants either of the two tasks, the probe only reads ftrace's decision (by its PID
- * lists) on the next task. With bts-cpl-filter, the hardware does not store the unwanted side.
- * With bts-circular, the hardware overwrites old branches.
+ * instance wants the leaving task or the next task, the probe only reads whether ftrace's PID
+ * lists contain the next task. With bts-cpl-filter, the hardware does not store the branches of
+ * the unwanted side. With bts-circular, the hardware overwrites old branches.
  *
  * Each file calls only functions of files below it in this list:
  *
@@ -48,7 +49,7 @@
  * Concurrency:
  *
  *	- The functions bts_records() and bts_turn() run with interrupts off, on the CPU whose
- *	  records they handle. In an NMI, only bts_records() runs. The driver never nests
+ *	  records they handle. Only bts_records() may run in an NMI. The driver never nests
  *	  bts_records() in itself or in bts_turn(). So an instance's part of a CPU (struct
  *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
  *	  may miss the latest batch.
@@ -60,14 +61,15 @@
  *	  removed from the list, and is reset or freed after a grace period.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in
  *	  any context. After each such write, ds_bts_update_all() interrupts the CPUs, and
- *	  returns when each CPU uses the new value. Without the lock and in any context, a
- *	  trigger may set bts_instance.tracing, and a crash clears it: see sync.c.
+ *	  returns when each CPU uses the new value. There are two exceptions: a trigger may set
+ *	  bts_instance.tracing, and a crash clears this flag, without the lock and in any
+ *	  context (sync.c).
  *
  * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
- * the trace gets an entry (struct bts_lost_entry) before the next branches. The causes are in
- * enum bts_lost_cause. If the DS buffer is full or has wrapped, the number of lost branches is
- * unknown. With "overwrite", the ring buffer drops old entries and itself reports this loss.
- * With bts-block, the tasks wait for the reader: see block.c.
+ * an entry about the loss (struct bts_lost_entry) is written before the next branches. The
+ * causes are in enum bts_lost_cause. If the DS buffer is full or has wrapped, the number of
+ * lost branches is unknown. With "overwrite", the ring buffer drops old entries and reports
+ * this loss itself. With bts-block, the traced tasks wait for the reader: see block.c.
  *
  * The branches that the tracer cannot see are listed in ds_cpu.c and
  * Documentation/trace/bts.rst.
@@ -99,7 +101,7 @@ LIST_HEAD(bts_instances);
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* True if no instance wants the task that runs on this CPU, so that nothing is recorded. */
+/* True if this CPU records nothing, because no instance wants the task that runs on the CPU. */
 static DEFINE_PER_CPU(bool, bts_unwanted);
 
 static struct tracer_opt bts_opts[] = {
@@ -107,7 +109,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = BTS_OPT_USER },
 	/* Record branches that begin or end in the kernel */
 	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
-	/* Let the hardware leave out the unwanted side and some crossings (asm/ds.h) */
+	/* Let the hardware leave out unwanted branches, and some crossings (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
 	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
 	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
@@ -130,9 +132,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the hardware's mode for the current or the next task. The mode covers all that any
- * instance wants, but contains bts-cpl-filter or bts-circular only if this option is set in
- * each instance that wants the task.
+ * Return the hardware's mode for the current or the next task. The mode contains each side that
+ * any instance wants. It contains bts-cpl-filter or bts-circular only if each instance that
+ * wants the task has set this option.
  */
 static unsigned int bts_mode(void)
 {
@@ -152,7 +154,8 @@ static unsigned int bts_mode(void)
 }
 
 /*
- * Write the rows of a task switch, if any. Then decide what an instance records of @task.
+ * At a task switch, write the rows about the switch. Then decide what an instance records of
+ * @task.
  */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
@@ -173,7 +176,8 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 }
 
 /*
- * Prepare to record @task, or the current task in a new mode. The driver calls this.
+ * Prepare to record the next task, or the current task in a new mode. The driver calls this
+ * function.
  * Return: what the hardware must record of the task.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
@@ -206,7 +210,7 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_show_losses(c, false);
 }
 
-/* Count a batch, and deliver it to an instance that wants the task. Context: as bts_records(). */
+/* Count a batch, and deliver it if the instance wants the task. Context: as bts_records(). */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch,
 			      unsigned int trace_ctx)
 {
@@ -247,7 +251,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 }
 
 /*
- * Report whether a CPU has losses to show or entries that wait for room. The driver calls this.
+ * Report whether a CPU has pending losses or held entries. The driver calls this function.
  * Context: preemption off.
  */
 static bool bts_pending(int cpu)
@@ -264,9 +268,10 @@ static bool bts_pending(int cpu)
 }
 
 /*
- * Save the name of the current task for the rows. Do not use tracing_start_cmdline_record(),
- * which would add a probe to every task switch. Disable preemption, because lockdep may not
- * know that interrupts are off.
+ * Save the name of the current task, so that rows can show it. Do not use
+ * tracing_start_cmdline_record(), which would add a probe to every task switch. Disable
+ * preemption, because ftrace asserts that it is off, and lockdep may not know that interrupts
+ * are off.
  */
 static void bts_save_name(void)
 {
@@ -278,13 +283,13 @@ static void bts_save_name(void)
 }
 
 /*
- * Handle the records of a drain of this CPU. The driver calls this. The run time is bounded by
- * the size of the DS buffer and the number of instances.
+ * Handle the records of a drain of this CPU. The driver calls this function. The run time is
+ * bounded by the size of the DS buffer and the number of instances.
  * Context: interrupts off, up to NMI, not nested.
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
-	/* Another CPU may set need-resched meanwhile, but the flags are those of the batch. */
+	/* All branches of the batch get these flags, even if need-resched is set meanwhile. */
 	unsigned int trace_ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
@@ -338,7 +343,8 @@ static noinline void bts_change_pid(void)
 }
 
 /*
- * When this probe runs, ftrace's PID lists are up to date, because their probes run earlier.
+ * When this probe runs, ftrace's PID lists are up to date, because ftrace's own probes run
+ * earlier.
  * Context: as sched_exec_pid_tp, with interrupts off and tasklist_lock held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
@@ -401,7 +407,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* With bts-block, refuse "overwrite", which always makes room, so that no task would wait. */
+/* With bts-block, refuse "overwrite", because it always makes room, and no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -435,7 +441,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
 	}
 }
 
-/* Log the CPUs whose BTS does not work, for example in a hybrid CPU or a virtual machine. */
+/* Log the CPUs whose BTS does not work, for example on a hybrid CPU or in a virtual machine. */
 static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
@@ -485,7 +491,7 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Return the instance, which exists from the first call of this function to trace_bts_free(). */
+/* Return the data of an instance, which exists from the first call to trace_bts_free(). */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {
@@ -497,7 +503,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the state of the instance, which may have had the tracer before. */
+/* Clear the state of an instance, which may have chosen the tracer before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -557,7 +563,7 @@ err_map:
 	return ret;
 }
 
-/* If no instance is left, release the hardware. On return, no CPU uses the leaving instance. */
+/* If no instance is left, release the hardware. On return, no CPU uses the removed instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_EVENT_H
 #define _LINUX_KERNEL_TRACE_BTS_EVENT_H
 
-/* Trace events that do not need the tracer, and that probes on other tracepoints record. */
+/* Trace events that do not need the tracer. Probes on other tracepoints record these events. */
 
 #include <linux/bts_events.h>
 #include <linux/trace_events.h>

@@ -3,11 +3,13 @@
  * Branch tracer: choose the tasks and the branches that an instance wants
  *
  * Tasks are chosen by set_ftrace_pid (all tasks if it is empty), set_ftrace_notrace_pid,
- * function-fork and tracing_cpumask. The branches of these tasks are chosen by their sides with
- * bts-user and bts-kernel, and by their addresses with the filter of events/ftrace/bts_branch.
+ * function-fork and tracing_cpumask. The branches of these tasks are chosen by side (user space
+ * or kernel) with bts-user and bts-kernel, and by address with the filter of
+ * events/ftrace/bts_branch.
  *
- * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe,
- * which has a higher priority than the tracer's probe, looks up the next task first.
+ * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
+ * looks up the next task in the lists. This probe runs before the tracer's probe, because it
+ * has a higher priority.
  */
 
 #include <linux/percpu.h>
@@ -19,7 +21,8 @@
 
 /*
  * A branch between user space and the kernel belongs to both sides. The top bit of an
- * address shows its side, so one test of the combined addresses covers both ends.
+ * address shows its side, so one test of the combined addresses (& or |) covers both ends of
+ * the branch.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -30,8 +33,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 
 /*
  * Report whether @task is a target. A look-up in the PID lists takes a lock and a hundred
- * instructions. So at a task switch, use ftrace's decision on the next task. Context:
- * preemption off.
+ * instructions. So at a task switch, use the decision on the next task that ftrace has stored
+ * for this CPU. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -39,7 +42,10 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, ftrace's decision may be older than the removal of the last list. */
+	/*
+	 * Without lists, do not use ftrace's decision, which may be older than the last list's
+	 * removal.
+	 */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -67,7 +73,7 @@ static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
  * @task:	the current task or, at a task switch, the next task
  *
  * Context: preemption off.
- * Return: DS_BTS_OFF or the options.
+ * Return: DS_BTS_OFF or the instance's options.
  */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 {
@@ -86,7 +92,10 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* For a new task, bts_map_switch() must forget an earlier process with the same PID. */
+	/*
+	 * For a new task, bts_turn() must call bts_map_switch(), which forgets an earlier
+	 * process.
+	 */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
@@ -126,7 +135,7 @@ static __always_inline bool bts_passes(struct event_filter *filter, struct bts_c
 	return bts_wanted(mode, rec) && (!filter || bts_filter_matches(filter, c, rec));
 }
 
-/* Deliver the wanted records. Consecutive records are delivered in one call. */
+/* Deliver the wanted records. Consecutive wanted records are delivered in one call. */
 static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_cpu *c,
 					     struct event_filter *filter, unsigned int mode,
 					     const struct ds_bts_slice *slice)
@@ -151,7 +160,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 }
 
 /**
- * bts_filter_slice - deliver the records of a batch that an instance wants
+ * bts_filter_slice - deliver those records of a slice that an instance wants
  * @b:		the instance
  * @c:		the instance's part of this CPU, after bts_begin()
  * @slice:	the records
@@ -167,7 +176,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 	if (!slice->nr)
 		return;
 	/*
-	 * With constant arguments, the compiler makes a separate fast loop for each call.
+	 * Pass constants, so that the compiler makes a separate fast loop for each call.
 	 */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);

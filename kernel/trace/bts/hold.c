@@ -5,10 +5,10 @@
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
  * CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records are
  * entries. Before each entry except the first one, the backlog contains the turn of the entry's
- * batch. When there is room, the entries are moved into the ring buffer, in order.
+ * batch. When there is room, the entries are moved into the ring buffer in the same order.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
- * another CPU holds entries of a lower turn. So when a task moves to another CPU, its
+ * another CPU holds entries of a lower turn. So when a task moves to another CPU, the task's
  * earlier branches are written first. Held entries keep their CPU and PID when they are written
  * later. If a backlog is full and the ring buffer has room, the turns are ignored, because a
  * wrong order is better than a loss.
@@ -22,9 +22,9 @@
  *
  *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on().
  *	  Other CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left
- *	  the backlog of CPU B, then A writes its own held entries only with its next batch. A
- *	  call of ds_bts_flush_all() drains each CPU for which bts_pending() returns true, so
- *	  the call empties all backlogs, if there is room.
+ *	  the backlog of CPU B, then A writes its own held entries only with its next batch. If
+ *	  there is room, ds_bts_flush_all() empties all backlogs, because it drains each CPU for
+ *	  which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -44,7 +44,7 @@
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
- * bts_may_hold - report whether entries of a CPU may wait for room
+ * bts_may_hold - report whether entries of a CPU may be held
  * @b:		the instance
  * @cpu:	the CPU
  *
@@ -55,11 +55,11 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	/* Pairs with bts_set_blocking(): if @blocking is true, the backlogs are allocated. */
 	if (!smp_load_acquire(&b->blocking) || !READ_ONCE(b->tracing))
 		return false;
-	/* A CPU that goes offline must write or drop its entries while it still can. */
+	/* A CPU that goes offline must write or drop its entries while it is still online. */
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* Return the oldest turn of all online CPUs except @except. Context: any. */
+/* Return the lowest turn that the online CPUs except @except hold. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -128,7 +128,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* This copies the header of a pack, but not its code. */
+		/* This copies a pack without its encoded branches. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -178,7 +178,10 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* If two CPUs empty their backlogs at once, at least one CPU finds both backlogs empty. */
+	/*
+	 * Pairs with itself: if two CPUs empty their backlogs at once, one of them finds both
+	 * empty.
+	 */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -214,7 +217,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * bts_hold - keep an entry for which the ring buffer has no room
  * @c:		an instance's part of this CPU
  * @entry:	the entry
- * @size:	its size
+ * @size:	the size of the entry
  *
  * Context: as bts_records().
  * Return: false if the entry may not be held, or if the backlog is full and the backlog's first
@@ -241,7 +244,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* Prepare a CPU that comes online. On x86-64, NMIs may use vmalloc()ed memory. */
+/* Allocate the backlog of a CPU. On x86-64, NMIs may use vmalloc()ed memory. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

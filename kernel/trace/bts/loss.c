@@ -6,11 +6,11 @@
  * tracing is off. The ring buffer is paused while it is cleared, resized or swapped, or while a
  * reader stops it with pause-on-trace. For each CPU, the ring buffer counts the entries for
  * which it had no room. If a refusal does not increase this count, the ring buffer is paused or
- * tracing is off. During a batch, the count changes for no other reason, because only this CPU
- * increments it, and a reset waits for the end of the batch.
+ * tracing is off. During a batch, nothing else changes the count, because only this CPU
+ * increments it, and a reset of the ring buffer waits for the end of the batch.
  *
- * If the cause changes during a batch, the first branches lost after the change may be
- * counted under the wrong cause. If tracing goes off just before bts_drop() checks whether
+ * If the cause of refusals changes during a batch, the first branches lost after the change may
+ * be counted under the wrong cause. If tracing goes off just before bts_drop() checks whether
  * tracing is on, branches that were lost because of a pause are counted as dropped_off. If
  * tracing goes on just before this check, branches that were lost because tracing was off are
  * counted as dropped_paused.
@@ -67,9 +67,9 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry. It is the number of branches, lost or not, between the
- * last clear of the ring buffer and the entry. The entry of a single branch has no sequence
- * number.
+ * Set the sequence number of an entry. This is the number of branches of this CPU, lost or not,
+ * between the last clear of the ring buffer and the entry. The entry of a single branch has no
+ * sequence number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {
@@ -82,7 +82,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 }
 
 /**
- * bts_count_written - count and number an entry that goes into the ring buffer
+ * bts_count_written - count an entry that is being written, and set its sequence number
  * @c:		an instance's part of this CPU
  * @entry:	the entry
  * @size:	the size of the entry

@@ -5,13 +5,14 @@
  * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
  * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
  * task that opens the file also counts as a reader, until a task has read. A task that only
- * inherits a descriptor is not a reader, because the child of a dead reader may never read.
+ * inherits a descriptor is not a reader. Otherwise, if a reader died and its child never read,
+ * tasks would wait forever.
  *
- * With bts-block, tasks wait only while a reader lives. A reader of any instance never
- * waits: see bts_can_wait().
+ * With bts-block, traced tasks wait only while a reader lives. A task that reads any instance
+ * never waits: see bts_can_wait().
  *
- * Concurrency: The list bts_readers is changed under a lock and read under RCU. In an NMI,
- * disabled interrupts act as the read lock.
+ * Concurrency: The list bts_readers is changed under bts_readers_lock and read under RCU. In an
+ * NMI, disabled interrupts act as the RCU read lock.
  */
 
 #include <linux/fdtable.h>
@@ -27,8 +28,8 @@
 
 /**
  * struct bts_reader - a task that reads a file
- * @list:	in bts_readers
- * @rcu:	frees the structure
+ * @list:	the entry in bts_readers
+ * @rcu:	for call_rcu(), which frees the structure
  * @iter:	the file's iterator; compared, but not dereferenced
  * @tr:		the file's trace array; compared, but not dereferenced
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
@@ -64,7 +65,7 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether a reader lives and makes room on @cpu, or on any CPU (RING_BUFFER_ALL_CPUS). */
+/* Report whether @r lives and makes room in @tr for @cpu, which may be RING_BUFFER_ALL_CPUS. */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -97,8 +98,8 @@ bool bts_is_read(const struct trace_array *tr, int cpu)
  * @task: the current task or, at a task switch, the next task
  *
  * Kernel threads and user workers cannot wait, because they do not return to user mode. A dying
- * task cannot wait either. A reader must not wait for itself or for another reader that in turn
- * waits for it.
+ * task cannot wait either. A reader cannot wait, because it would wait for itself, or for
+ * another reader that waits for it.
  *
  * Context: preemption off, up to NMI.
  */
@@ -138,7 +139,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Add the current task to the list. Return: false if there is no memory. */
+/* Add the current task to the readers. Return: false if there is no memory. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);
@@ -159,8 +160,8 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 }
 
 /*
- * Remove @task from the readers of a file, or all readers of the file if @task is NULL. With
- * @openers, remove only tasks that have not read.
+ * Remove @task, or all tasks if @task is NULL, from the readers of a file. With @openers,
+ * remove only tasks that have not read.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
@@ -189,14 +190,14 @@ static bool bts_reads_already(const struct trace_iterator *iter)
 	return false;
 }
 
-/* The iterator is in the file's private_data. */
+/* Report whether @iter is the iterator of @file. */
 static int bts_is_file_of(const void *iter, struct file *file, unsigned int fd)
 {
 	return file->private_data == iter;
 }
 
 /**
- * bts_update_readers - update the list when a reader opens, reads or closes a file
+ * bts_update_readers - update the readers when a task opens, reads or closes a file
  * @iter:	the file's iterator
  * @event:	what the current task does
  *
@@ -216,7 +217,8 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 		break;
 	case TRACE_READER_LEAVE:
 		/*
-		 * Keep a task that has copied the descriptor, as for a shell's redirection.
+		 * Keep a task that has another descriptor of the file, as after a shell's
+		 * redirection.
 		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);

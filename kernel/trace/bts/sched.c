@@ -26,7 +26,7 @@
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how prev departs; shared by all instances, because it is slow to find out
+ * @departs:	how the current task departs; found out only once, because this is slow
  */
 struct bts_leaving {
 	bool			preempt;
@@ -70,7 +70,7 @@ static const struct bts_departs *bts_departure(void)
  * @next:	the next task
  * @mode:	what the instance records of the next task
  *
- * Context: bts_turn(), between the branches of both tasks.
+ * Context: bts_turn(), after the branches of the current task and before those of @next.
  */
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)

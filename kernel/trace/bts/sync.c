@@ -8,14 +8,14 @@
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
- *	  yes		POLL		drain all CPUs; with bts-circular, repeat that
+ *	  yes		POLL		drain all CPUs; with bts-circular, repeat this
  *					while the instance has a reader
  *	  yes		TARGETS		each CPU decides again what to record
- *	  yes		ON, OFF		the instance starts, or stops
+ *	  yes		ON, OFF		the instance starts or stops recording
  *	  no		FLUSH		drain this CPU
  *	  no		EVENT		drain this CPU, if the event must come after the
  *					branches that led to it
- *	  no		ON		this CPU starts, the others follow
+ *	  no		ON		this CPU starts, and the other CPUs follow
  *	  all instances	OFF		a crash: drain all CPUs, and record no more
  *
  * Concurrency:
@@ -24,9 +24,9 @@
  *	  example the runqueue's lock. So the call takes no lock. If an event occurs during a
  *	  drain, the call for this event does nothing: see ds_bts_off().
  *	- The flag bts_instance.tracing is written under trace_types_lock. Only bts_sync_on()
- *	  and bts_crash() write it without the lock, in any context.
- *	- The flag bts_instance.polled is set by readers, which keep the tracer chosen. A worker
- *	  clears this flag under trace_types_lock.
+ *	  and bts_crash() write this flag without the lock, in any context.
+ *	- The flag bts_instance.polled is set by readers, whose open files keep the tracer
+ *	  chosen. A worker clears this flag under trace_types_lock.
  */
 
 #include <linux/irq_work.h>
@@ -100,9 +100,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
  * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. After a traceoff, the hardware is still on, so a start is needed only
- * if rows of mappings are missing. If the instance leaves the tracer meanwhile, @tracing has no
- * effect.
+ * start a moment later. After a traceoff trigger or probe, the hardware is still on, so a start
+ * is needed only if rows of mappings are missing. If the instance leaves the tracer meanwhile,
+ * bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -132,7 +132,7 @@ void bts_stop(struct bts_instance *b)
 {
 	WRITE_ONCE(b->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
-	/* Write the held branches, or count them as lost. */
+	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
 	/* Forget the mappings here, because the context of bts_sync_on() may not allow this. */
 	bts_map_forget(b);
@@ -215,7 +215,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 
 /**
  * bts_sync - the sync() of the tracer
- * @tr:		the trace array, which has bts or has just left it; NULL in a crash
+ * @tr:		the trace array, which has chosen bts or has just left bts; NULL in a crash
  * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
  *

@@ -3,14 +3,15 @@
  * Packed branches: specify the format, and decode packs
  *
  * A pack is a ring buffer entry of the type bts_pack. It contains the number of branches (nr),
- * the address where the first branch began (from), the number of the code's format (format),
- * and the code of all branches. A pack is self-contained, so its branches can be decoded even
- * if earlier entries are lost. This file specifies format 1. The caller checks the format's
- * number and never passes a pack of another format.
+ * the address where the first branch began (from), the number of the format (format), and the
+ * encoded branches (the code). A pack is self-contained, so its branches can be decoded even if
+ * earlier entries are lost. This file specifies format 1. The decoder's caller checks the
+ * format's number and decodes no branches of another format.
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
- * branch that has occurred in the pack. The node refers to two branches that have followed this
- * branch: @next is the latest of them, and @other is the latest one that differs from @next.
+ * branch that has occurred in the pack. Each node refers to the nodes of two branches that have
+ * followed it: @next is the latest such branch, and @other is the latest such branch that
+ * differs from @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -18,12 +19,12 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the @next of the previous branch's node. A run is a number of
- * consecutive branches that are predicted correctly. A token encodes a run, a branch that is
- * not predicted correctly, or both. The token names such a branch as the @other of the previous
- * branch's node, as any node by its number, or as a new branch, which becomes a node. Then the
- * previous branch's node is updated: its old @next becomes its @other, and the named branch
- * becomes its @next.
+ * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence
+ * of branches that are predicted correctly. A token encodes a run, a branch that is not
+ * predicted correctly, or both. The token identifies such a branch as the @other of the
+ * previous branch's node, as the node with a given number, or as a new branch, which becomes a
+ * node. Then the previous branch's node is updated: its old @next becomes its @other, and the
+ * branch of the token becomes its @next.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -41,7 +42,7 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * This table shows the target T of a new branch by the target's first byte b:
+ * This table shows the target T of a new branch by the first byte b of T:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -54,8 +55,9 @@
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
  * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes
- * are little-endian. The code ends with the token of the last branch. Up to three bytes of any
- * value follow the code, because the size of an entry is a multiple of four bytes.
+ * are little-endian. The code ends with the token of the last branch. Up to three bytes of
+ * padding, with any values, follow the code, because the size of an entry is a multiple of four
+ * bytes.
  *
  * The decoder does not trust its input. It never reads outside of the code, returns at most nr
  * branches, and stops at an invalid token.
@@ -85,7 +87,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Decode a target @length bytes after a node's origin. Return: false if the node is missing. */
+/* Set *to to a node's from + @length. Return: false if the node does not exist. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -95,7 +97,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* Decode the target of a branch from @from. Return: the next byte, or NULL if invalid. */
+/* Decode a branch target. Return: the byte after its encoding, or NULL if it is invalid. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;
@@ -131,7 +133,7 @@ static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, 
 	return NULL;
 }
 
-/* Decode a new branch, which begins @distance after the previous target. */
+/* Decode a new branch, which begins @distance bytes after the previous target. */
 static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 {
 	struct bts_node *cur = &d->node[d->cur];
@@ -193,7 +195,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that may be cut off by the end of the code. Use a copy padded with zeroes. */
+/* Decode a token that the end of the code may cut off. Use a copy that is padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };
@@ -227,8 +229,8 @@ static bool bts_decode(struct bts_decoder *d)
 /**
  * bts_decoder_begin - begin to decode a pack
  * @d:		the decoder, which need not be initialized
- * @code:	the code of the branches, which is not copied
- * @len:	the size of the code, including padding
+ * @code:	the encoded branches, which are not copied
+ * @len:	the size of @code, including padding
  * @from:	where the first branch began
  * @nr:		the number of branches
  *
@@ -254,7 +256,7 @@ void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
  * @branch:	the result
  *
  * Context: any.
- * Return: false if there are no more branches, or the pack is damaged here.
+ * Return: false if no branches are left, or if the next branch is damaged.
  */
 bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
 {
@@ -313,7 +315,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
  * @d: the decoder, after all branches were decoded
  *
  * Context: any.
- * Return: true if branches are missing, or if more than padding follows the last branch.
+ * Return: true if branches are missing, or if the last branch is followed by more than padding.
  */
 bool bts_decoder_damaged(const struct bts_decoder *d)
 {

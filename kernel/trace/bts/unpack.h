@@ -12,33 +12,33 @@
 /*
  * The number of the format, which each pack contains. If the format changes so that this
  * decoder would misread a new pack, the format gets the next number. No format has number 0,
- * because in packs of the first versions of the tracer, the byte of the number is the third
- * byte of nr, which is always 0.
+ * because packs of the tracer's first versions had no number. The byte that now contains the
+ * number was the third byte of nr, which was always 0.
  */
 #define BTS_PACK_FORMAT		1
 
 /* The message about a pack of another format. */
 #define BTS_PACK_FOREIGN	"written by another tracer: format %u"
 
-/* The maximum number of branches in a pack, and the maximum number of nodes with node 0. */
+/* The maximum number of branches in a pack, and the maximum number of nodes, including node 0. */
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
-/* The ring buffer aligns entries, so up to this many bytes of padding follow the code. */
+/* Entries are aligned, so up to this many bytes of padding follow the encoded branches. */
 #define BTS_PACK_PADDING	3
 
 /* The maximum size of a token with its operands. */
 #define BTS_TOKEN_MAX	18
 
-/* The maximum size of the code, because each token encodes at least one branch. */
+/* The maximum size of the encoded branches, because each token encodes at least one branch. */
 #define BTS_CODE_MAX	(BTS_PACK_MAX * BTS_TOKEN_MAX + BTS_PACK_PADDING)
 
-/* The first bytes of tokens. If a token contains a number n, the first byte is increased by n. */
+/* The first byte of each kind of token. If a token contains a number n, n is added to this byte. */
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the node in the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* as above, with 256 added to the node's number */
+	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but node 256 + that byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance minus 128 */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
@@ -46,19 +46,19 @@ enum bts_token {
 	BTS_TOK_NEW	= 0x80,	/* a new branch at distance n */
 };
 
-/* The first bytes of targets. If a target contains a number n, the first byte is increased by n. */
+/* The first byte of each kind of encoded branch target. A number n is added to this byte. */
 enum bts_target {
 	BTS_TO_NEAR	= 0x00,	/* from + a number of 7 bits */
 	BTS_TO_SHORT	= 0x80,	/* from + one of 48 * 256 numbers */
 	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
-	BTS_TO_CALL	= 0xd0,	/* 5 bytes after the start of the node n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after a node's start; next byte: nodes back */
+	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node n nodes back */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from; next byte: nodes back */
 	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
 
-/* Signed numbers are coded as the difference from their minimum. */
+/* A signed number is encoded as its difference from one of these minimums. */
 #define BTS_NEAR_MIN		(-0x40)
 #define BTS_SHORT_MIN		(-0x1800)
 #define BTS_ALIGNED_MIN		(-0x800)
@@ -97,14 +97,14 @@ struct bts_pair {
 
 /**
  * struct bts_decoder - a pack that is being decoded
- * @in:		the rest of the code
- * @end:	the end of the code
+ * @in:		the next byte to decode
+ * @end:	the end of the encoded branches
  * @left:	the number of branches still to come
  * @run:	the number of predicted branches still to decode
  * @then:	the number of the node after the run, plus 1; 0 if no node follows
  * @cur:	the node of the last branch
  * @nodes:	the number of nodes
- * @damaged:	the code is damaged
+ * @damaged:	the pack is damaged
  * @node:	the nodes
  */
 struct bts_decoder {
@@ -126,7 +126,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* In place of a node's number, this means @other of the current node. */
+/* In place of a node's number, this value means @other of the current node. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */

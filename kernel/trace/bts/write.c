@@ -2,9 +2,9 @@
 /*
  * Branch tracer: write branches and losses into the ring buffer
  *
- * Branches are written into the ring buffer as packs, or as groups of entries. Each group is as
- * large as fits into a sub-buffer (bts_write_branches()). If a group cannot be written, the
- * next branch is written alone, in the same way as a loss.
+ * Branches are written into the ring buffer as packs, or as groups of entries. A group contains
+ * as many entries as fit into a sub-buffer (bts_write_branches()). If a group cannot be
+ * written, the next branch is written as a single entry by bts_place(), like a loss.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
  * loss is pending until there is room. While a loss is pending, no later row is written:
@@ -43,7 +43,8 @@
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
 	/*
-	 * Use one buffer for all entries, because a snapshot may swap the buffers meanwhile.
+	 * Use one ring buffer for all entries of the batch, although a snapshot may swap the
+	 * ring buffers meanwhile.
 	 */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
@@ -105,7 +106,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's part of this CPU, after bts_begin()
- * @hold:	losses may be held, because the next entry may be held
+ * @hold:	the losses may be held, because an entry follows that may be held
  *
  * Context: as bts_records().
  * Return: false if losses are still pending.
@@ -132,7 +133,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
  * @b:		the instance
  * @c:		the instance's part of this CPU
  * @task:	the task of the row
- * @row:	the event's entry, whose header, except for its type, is filled in here
+ * @row:	the event's entry; this function fills in its header, except for the type
  * @size:	the size of the entry
  *
  * Context: as bts_records().
@@ -189,7 +190,8 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 }
 
 /*
- * Write branches, unless losses or held entries come first. Return: how many were written.
+ * Write branches, unless losses or held entries must be written first. Return: the number of
+ * written branches.
  */
 static unsigned int bts_write_branches(struct bts_cpu *c,
 				       const struct ds_bts_record *rec,
@@ -230,7 +232,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
  * @coder:	the coder
  * @open:	a pack has been begun and is not written yet
  * @entry:	the pack
- * @room:	the memory of the pack, including the pack's code
+ * @room:	the memory of the pack, including its encoded branches
  */
 struct bts_packer {
 	struct bts_coder	coder;
@@ -243,7 +245,7 @@ struct bts_packer {
 
 static enum cpuhp_state bts_pack_state;
 
-/* Prepare a CPU that comes online. NMIs may use the memory: see bts_alloc_backlog(). */
+/* Allocate the packer of a CPU. NMIs may use this memory: see bts_alloc_backlog(). */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -368,7 +370,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
  * @rec:	the branches, whose task and context are in @c->write.ent
  * @nr:		the number of branches
  *
- * With bts-pack, the last branches may be written only by bts_end_pack().
+ * With bts-pack, the last branches stay in the packer until bts_end_pack() writes the pack.
  *
  * Context: as bts_records().
  */
