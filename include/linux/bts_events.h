@@ -74,8 +74,8 @@ int bts_resume_lock(void);
 #define BTS_MAPS_NONE	ULONG_MAX	/* no instance wants the mappings */
 
 /*
- * Show a bounded number of mappings with each call, so that the task can be preempted between
- * two calls. Interrupts stay off around each call, as __ds_text requires.
+ * Each call of __bts_resume_user() shows a bounded number of mappings, so that the task can be
+ * preempted between two calls. Interrupts stay off around each call, as __ds_text requires.
  */
 static __always_inline void bts_resume_maps(void)
 {

@@ -36,8 +36,8 @@
 #include "ds_internal.h"
 
 /*
- * The threshold, in records per interrupt. A higher threshold slows the program down less, but
- * delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost no
+ * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
+ * but delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost no
  * sample, and 1024 records cost one sample in a thousand.
  */
 static unsigned int ds_threshold = 512;
@@ -69,7 +69,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client again what to record, also after a stop. Context: this CPU, BTS off. */
+/* Ask the client what to record, also if recording has stopped. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -104,7 +104,7 @@ unsigned int ds_bts_get_threshold(void)
 
 /**
  * ds_bts_set_threshold - set the number of records per interrupt
- * @records: the number
+ * @records: the number of records
  *
  * Context: As ds_bts_update_all().
  * Return: 0; -EINVAL if the number is too low or too high.
@@ -193,7 +193,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During a claim (ds_online_state is 0), the client itself reports failed CPUs. */
+	/* During a claim (ds_online_state is 0), the client itself reports CPUs that fail. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -208,7 +208,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI that ended after the static key was disabled has not cleared these. */
+		/* An NMI that ended after the static key was disabled may have left these set. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -352,7 +352,7 @@ err_claim:
 }
 
 /**
- * ds_bts_release - stop BTS on all CPUs and give it back to perf
+ * ds_bts_release - stop BTS on all CPUs and give BTS back to perf
  *
  * The CPUs hand over their records first.
  *

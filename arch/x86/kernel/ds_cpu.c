@@ -2,9 +2,9 @@
 /*
  * Branch Trace Store: record every taken branch through the Debug Store
  *
- * The CPU writes a record of 24 bytes (from, to, flags) for each taken branch into its own
- * buffer. It raises the performance-monitoring interrupt (PMI, an NMI in Linux) when the
- * index reaches a threshold:
+ * For each taken branch, the CPU writes a record of 24 bytes (from, to, flags) into its own
+ * buffer. When the buffer's index reaches a threshold, the CPU raises the
+ * performance-monitoring interrupt (PMI, an NMI in Linux):
  *
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
@@ -31,7 +31,7 @@
  * tracer. While TR is set, the hardware may cache the index. If a machine check clears TR, the
  * next drain notices this.
  *
- * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
+ * Concurrency. Only a CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
  * interrupts off. There is one exception: a CPU that crashes sets @crash and @crash_nmi of the
  * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is set
  * from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
@@ -40,9 +40,9 @@
  *
  * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
  * DEBUGCTL, and a VM exit clears DEBUGCTL, so BTS does not record the host either until KVM
- * restores DEBUGCTL. When the buffer is full, branches are lost. The loss is reported, but not
- * its size. While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the guest's
- * vector, so a PMI of BTS is lost. The next drain then finds the records.
+ * restores DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss
+ * without the number of branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC
+ * contains the guest's vector, so a PMI of BTS is lost. The next drain then finds the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -119,8 +119,8 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. After a drain, these are own records that the CPU stored
- * after BTS went off. Without a drain, they are there because an NMI that had to drain skipped
- * its handlers (microcode update), or because something else had set TR.
+ * after BTS went off. Without a drain, they were stored because an NMI that had to drain
+ * skipped its handlers (microcode update), or because something else had set TR.
  * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -175,8 +175,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS off
- * yet. This function is not in .text..ds, because it usually leaves BTS on. Its records are
- * then in the middle of a batch, where records of that section would not be left out.
+ * yet. This function is not in .text..ds, because it usually leaves BTS on. The function's
+ * records are then in the middle of a batch, but records of that section are left out only at
+ * the ends of a batch.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -238,8 +239,8 @@ static bool ds_unmask_pmi(void)
 /*
  * Note that the index has reached the threshold. A PMI is still to come, unless it came during
  * this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the PMI was lost
- * and no further PMI can come, so unmask it. In an NMI, a masked PMI need not be lost, because
- * a PMI that is delivered during the NMI comes when the NMI ends.
+ * and no further PMI can come, so unmask the PMI. In an NMI, a masked PMI need not be lost,
+ * because a PMI that is delivered during the NMI comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -287,7 +288,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If the NMI interrupted code that switches BTS, BTS may be off for that reason. */
+	/* If an NMI interrupted code that switches BTS, BTS may be off for that reason. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -327,7 +328,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* A flush keeps the counts, because the client may not be ready to count them yet. */
+	/* A flush keeps the counts, because the client may not be ready to receive them yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -368,8 +369,8 @@ void ds_bts_ask(struct task_struct *task)
  * raised. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the
  * drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE,
  * and this function clears @pmi. If no drain is running, the branches of an NMI from another
- * source may have reached the threshold. Drain here, because the PMI of these branches is lost
- * if perf unmasks PMIs too late.
+ * source may have reached the threshold. In this case, drain here, because the PMI of these
+ * branches is lost if perf unmasks PMIs too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)

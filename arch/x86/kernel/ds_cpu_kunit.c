@@ -76,7 +76,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Pretend that an NMI was running during the last release and left the CPU busy. */
+/* Pretend that an NMI was running during the last release and left @busy set. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* The driver expects a PMI after its records are drained, unless the PMI has already come. */
+/* After the records of a PMI are drained, the driver expects the PMI, unless it has come before. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -184,8 +184,8 @@ static void ds_test_nmi_due(struct kunit *test)
 }
 
 /*
- * If the branches of an NMI from another source reach the threshold, and the PMI is lost,
- * that NMI drains.
+ * If the branches of an NMI from another source reach the threshold, and the PMI is lost, this
+ * NMI drains.
  */
 static void ds_test_nmi_other(struct kunit *test)
 {

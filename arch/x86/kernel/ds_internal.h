@@ -49,7 +49,7 @@ enum ds_pmi {
  * @pmi:	the state of a PMI whose records are drained outside of its NMI
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
- * @crash_nmi:	set by a CPU that crashes; cleared when the NMI of its request comes
+ * @crash_nmi:	set by a CPU that crashes; cleared when that CPU's NMI arrives
  * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When it reaches
  *		DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
  * @strays:	number of own records that were stored during the probe or after BTS went off,

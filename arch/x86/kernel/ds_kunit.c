@@ -15,7 +15,7 @@
 
 #include "ds_internal.h"
 
-/* The number of slots differs from that of perf's buffer. */
+/* This number differs from the number of slots in perf's buffer. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL
@@ -168,7 +168,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index, records are lost while TR is set, but not while TR is clear. */
+/* If perf resets the index while TR is set, records are lost. While TR is clear, none are lost. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -273,7 +273,7 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two own records are at the start, and one is at the end. A wrap drops one. */
+		/* Two own records are at the start, one is at the end. A wrap drops a record. */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -284,7 +284,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* Own records are at the ends of a batch and have an address in the section. */
+/* A record is an own record only at an end of a batch, and with an address in the section. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -402,7 +402,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when the NMI came, its entry was not stored, so all records are delivered. */
+/* If BTS was off when an NMI came, the NMI's entry was not stored. Deliver all records. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* The last branch to an entry point is the NMI's. With FRED, other events share entry points. */
+/* The last branch to an entry point is that of the NMI. With FRED, other events use it, too. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -456,7 +456,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or may lack them. */
+/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or lack these. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

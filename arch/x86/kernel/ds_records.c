@@ -10,22 +10,22 @@
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
  * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts as
- * wrapped. Record x, which is the oldest record, is then dropped, so that each reported wrap is
- * a loss. A batch ends at @end, the index when BTS went off. Records after @end are own
- * records, because the driver or the tracer took their branches.
+ * wrapped. Record x, which is the oldest record, is then dropped, so that each reported wrap
+ * loses at least one record. A batch ends at @end, the index when BTS went off. Records after
+ * @end are own records, because the driver or the tracer took their branches.
  *
- * All code of the driver and the tracer that runs while BTS is on is in one section, so own
- * records are found by their addresses. Own records at the beginning of a batch leave the
- * section, and own records at the end of a batch enter the section. If an own record leads to a
- * return thunk, the record of the thunk's branch is an own record, too.
+ * All code of the driver and the tracer that runs while BTS is on is in the section .text..ds,
+ * so own records are found by their addresses. The own branches at the beginning of a batch
+ * lead out of the section, and those at its end lead into the section. If an own record leads
+ * to a return thunk, the record of the thunk's branch is an own record, too.
  *
  * If an NMI drains, the records of its entry and of its exit count as own records, too. The
  * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last
  * branch to the kernel's NMI entry point. The exit ends with the branch back to the interrupted
  * instruction. If the start of the entry or the end of the exit is not found, the searched
  * records are delivered and counted as unsure. The origin of the branch to the entry point is
- * not checked, because the origin may be wrong (AAJ122). A full buffer is not searched for the
- * entry, because the NMI may have begun after the last record was stored.
+ * not checked, because the origin may be wrong (erratum AAJ122). A full buffer is not searched
+ * for the entry, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -63,7 +63,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* If the CPU wraps only when it stores the next record, the index may be at the maximum. */
+/* If the CPU wraps only when it stores the next record, an index at the maximum means slot 0. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -71,7 +71,7 @@ static unsigned int ds_next_slot(const struct debug_store *ds)
 	return in / sizeof(struct ds_bts_record) % ds_slots(ds);
 }
 
-/* A wrapped buffer has a record in the slot at the index. */
+/* Report whether the buffer has wrapped, so that the slot at the index contains a record. */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
@@ -87,7 +87,8 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 
 /*
  * Return the number of records stored after BTS went off. If the index has decreased, a
- * circular buffer has wrapped, or perf has reset a linear buffer (intel_pmu_reset()).
+ * circular buffer has wrapped, or perf has reset the index of a linear buffer
+ * (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -153,7 +154,7 @@ static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Return the number of own records at the start of a batch, which follow the last drain. */
+/* Return the number of own records at the start of a batch, stored after the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -205,7 +206,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* If something (a VM exit?) had switched BTS off, the entry was not stored. */
+	/* If something, for example a VM exit, had switched BTS off, the entry was not stored. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
@@ -296,7 +297,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Without these bits, both sides are stored, and the tracer filters. */
+	/* Without BTS_OFF_*, branches of both sides are stored, and the tracer filters them. */
 	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
 		if (!(mode & DS_BTS_KERNEL))
 			ctl |= DEBUGCTLMSR_BTS_OFF_OS;

@@ -31,11 +31,11 @@ enum bts_lost_cause {
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
 	BTS_LOST_STOPPED	= 5,	/* recording stops after interrupts without records */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
-	BTS_GONE_OVERWRITTEN	= 7,	/* overwritten in the ring buffer */
+	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
 	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
-	BTS_LOST_CANNOT_WAIT	= 11,	/* no room, and the task cannot wait */
+	BTS_LOST_CANNOT_WAIT	= 11,	/* ring buffer full, and the task cannot wait */
 	BTS_LOST_CAUSES
 };
 
@@ -43,7 +43,7 @@ enum bts_lost_cause {
  * union bts_entry - an entry that is written or held
  * @ent:	the header; in a non-branch row, its type is that of the row's event
  * @branch:	for the type TRACE_BTS
- * @pack:	for the type TRACE_BTS_PACK; the pack's code follows
+ * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
  */
 union bts_entry {
@@ -57,7 +57,8 @@ union bts_entry {
 
 /*
  * The maximum size of an entry. Sub-buffers may become smaller while entries are held, so
- * each entry must fit into the smallest sub-buffer, which is a page including its header.
+ * each entry must fit into the smallest sub-buffer, which is one page, including the
+ * sub-buffer's header.
  */
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
@@ -208,7 +209,7 @@ struct bts_cpu {
  * @chosen:	the tracer is chosen
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
- * @overwrite:	"overwrite" was on before blocking switched it off
+ * @overwrite:	the option "overwrite" was on before bts-block switched "overwrite" off
  * @can_hold:	the CPUs have backlogs
  * @hold_node:	gives a backlog to each CPU that comes online
  * @can_pack:	the CPUs have packers
@@ -382,8 +383,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. With PREEMPT_RT, the tracer does not show mappings, because rows of mappings are made
- * with interrupts off, and d_path() may then take locks that sleep.
+ * map.c. With PREEMPT_RT, the tracer does not show mappings: rows of mappings are made with
+ * interrupts off, but d_path() takes locks that may sleep with PREEMPT_RT.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

@@ -3,15 +3,16 @@
  * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
  *
  * Both events are ordinary trace events, with filters, triggers and histograms. They show the
- * tasks in set_event_pid, or all tasks if the list is empty, including kernel threads and idle
- * tasks. They need neither the bts tracer nor its hardware, so they are available on any
- * architecture (CONFIG_BTS_SCHED_EVENTS).
+ * tasks in set_event_pid. If this list is empty, they show all tasks, including kernel threads
+ * and idle tasks. They need neither the bts tracer nor its hardware, so they are available on
+ * any architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving
  * task. For set_event_pid, ftrace also has two probes on sched_switch, which store for each CPU
- * whether events pass. Before ftrace's first probe runs, events pass if the leaving task is in
- * the list. After the second probe, events pass if the next task is in the list. Between the
- * two probes, events pass if either task is in the list. So the priorities are:
+ * whether events are recorded. Before ftrace's first probe runs, events are recorded if the
+ * leaving task is in the list. After the second probe, events are recorded if the next task is
+ * in the list. Between the two probes, events are recorded if either task is in the list. So
+ * the probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	verdict on prev
@@ -53,7 +54,7 @@
 #include "../trace.h"
 #include "event.h"
 
-/* Return the task's address in user space, or 0 if it has none. Context: in the scheduler. */
+/* Return the task's user space address, or 0 if the task has none. Context: in the scheduler. */
 static unsigned long bts_user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs;
@@ -116,7 +117,7 @@ static bool bts_is_entry(unsigned long addr)
 		addr < (unsigned long)__noinstr_text_end);
 }
 
-/* Skip the tracer, the scheduler, and the code between an interrupt and the scheduler. */
+/* Skip frames of the tracer, the scheduler, and the code between an interrupt and the scheduler. */
 static bool bts_walk_one(void *cookie, unsigned long addr)
 {
 	struct bts_walk *walk = cookie;
@@ -131,7 +132,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip, usually after a few frames. */
+/* Return the first address that bts_walk_one() does not skip. Usually it skips a few frames. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -257,7 +258,8 @@ static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg typ
 }
 
 /*
- * Prepare the events. Register the probes of events that the command line has switched on.
+ * Prepare the events. Register the probes of the events that the kernel command line has
+ * switched on.
  */
 static int __init bts_sched_init(void)
 {
@@ -272,12 +274,12 @@ core_initcall(bts_sched_init);
 
 /**
  * bts_departs_row - make the entry of bts_departs
- * @row:	the entry, in whose header only the type is set here
+ * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  * @d:		how the task departs
  *
  * Context: any.
- * Return: the size of the entry, at most that of struct bts_sched_row.
+ * Return: the size of the entry, at most sizeof(struct bts_sched_row).
  */
 unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
 			     const struct bts_departs *d)
@@ -300,11 +302,11 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
 
 /**
  * bts_arrives_row - make the entry of bts_arrives
- * @row:	the entry, in whose header only the type is set here
+ * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  *
  * Context: any, while the task does not run.
- * Return: the size of the entry, at most that of struct bts_sched_row.
+ * Return: the size of the entry, at most sizeof(struct bts_sched_row).
  */
 unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record the tracer's own events, with probes on other tracepoints
+ * Record the trace events of the tracer with probes on other tracepoints
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
- * event's probe is registered by the reg() of the event's class. The reg function of a
- * TRACE_EVENT_FN is not used, because it is called with tracepoints_mutex held and so cannot
- * register a probe. A BPF program that is attached to the event's tracepoint instead of the
- * event does not register the probe, so the program runs only while the event is on for another
- * user.
+ * event's probe is registered. The reg() callback of the event's class does this. The reg
+ * function of a TRACE_EVENT_FN could not register a probe, because it is called with
+ * tracepoints_mutex held. A BPF program that is attached to the event's tracepoint instead of
+ * the event does not register the probe, so the program runs only while the event is on for
+ * another user.
  */
 
 #include "event.h"
@@ -20,8 +20,8 @@
  * @data:	the data of the request, as passed to the class's reg()
  * @update:	a callback that registers exactly the probes of the events that are on
  *
- * Context: process context, event_mutex held; or any context, if perf switches to or from a
- * traced task.
+ * Context: process context, event_mutex held; or any context, if perf starts or stops the event
+ * at a task switch.
  * Return: 0 or an error. On error nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
@@ -45,7 +45,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* perf opens or closes an event, or switches to or from a traced task. */
+		/* perf opens or closes the event, or starts or stops the event at a task switch. */
 		return 0;
 	}
 

@@ -42,10 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/*
-	 * Without lists, do not use ftrace's decision, which may be older than the last list's
-	 * removal.
-	 */
+	/* Without lists, each task is a target, but ftrace's old decision may say otherwise. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -92,10 +89,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/*
-	 * For a new task, bts_turn() must call bts_map_switch(), which forgets an earlier
-	 * process.
-	 */
+	/* A new task needs bts_map_switch(), which forgets an earlier process with its PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {

@@ -178,10 +178,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/*
-	 * Pairs with itself: if two CPUs empty their backlogs at once, one of them finds both
-	 * empty.
-	 */
+	/* Pairs with itself: if two CPUs empty their backlogs at once, one finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);

@@ -107,7 +107,7 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers from @first on. Reserve @want events at a time. Return: how many fit. */
+/* Write @nr numbers from @first on, @want events at a time. Return: how many were written. */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {
@@ -131,8 +131,8 @@ static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 wa
 }
 
 /*
- * Read the numbers. Each number must be present, and its time must not be before the time of
- * the previous number.
+ * Read the numbers back. Each number must be present, and its time must not be before the time
+ * of the previous number.
  */
 static u32 bts_test_read(struct kunit *test, struct trace_buffer *buffer, u32 first,
 			 unsigned int size)
@@ -177,7 +177,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Except at the end of a page, reserving events together takes no more room than one by one. */
+/* Except at the end of a page, events reserved together take no more room than single events. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -193,8 +193,8 @@ static void bts_test_reserve(struct kunit *test)
 }
 
 /*
- * When events are overwritten, each event is counted. Old data of other sizes in the
- * sub-buffers does no harm.
+ * The ring buffer counts each overwritten event. Old events of other sizes in the sub-buffers
+ * do no harm.
  */
 static void bts_test_overrun(struct kunit *test)
 {

@@ -17,19 +17,19 @@
  *	bts_probe_mmap_exec()	from now on a row for each new mapping
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
- * mapping that one thread makes. In bts_instance.mapped, each PID of a process has a bit, so
- * that a task switch can read the bit without a lock. The bit is cleared when a new process
- * gets the PID. No row is written for a task that does not return to user space.
+ * mapping that one thread makes. The set bts_instance.mapped contains a bit for each process
+ * ID. A task switch reads this bit without a lock. The bit is cleared when a new process gets
+ * the ID. No row is written for a task that does not return to user space.
  *
- * In the trace, a row comes between the last branch before the mapping and the first branch
- * after the mapping. So the DS buffer is drained first, and nothing is recorded while the row
- * is written. Therefore __bts_resume_user() and bts_probe_mmap_exec() run with interrupts off
- * and do not sleep. The path is written into a per-CPU buffer. The build ID is read from the
- * page cache, which usually contains the beginning of a file that was just mapped. A process
- * may have 65,530 mappings, so each call of __bts_resume_user() handles at most BTS_VMAS
- * mappings. The first call handles no mapping if another thread holds mmap_lock for writing.
- * Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so that the call
- * handles at least one mapping.
+ * In the trace, the row of a mapping must follow the last branch before the mapping, and
+ * precede the first branch after the mapping. So the DS buffer is drained first, and nothing is
+ * recorded while the row is written. Therefore __bts_resume_user() and bts_probe_mmap_exec()
+ * run with interrupts off and do not sleep. The path is written into a per-CPU buffer. The
+ * build ID is read from the page cache, which usually contains the beginning of a file that was
+ * just mapped. A process may have 65,530 mappings, so each call of __bts_resume_user() handles
+ * at most BTS_VMAS mappings. The first call handles no mapping if another thread holds
+ * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may
+ * sleep, so that the call handles at least one mapping.
  *
  * Rows for unmapping are not needed, because nothing is executed at addresses that are not
  * mapped, and because a later mapping replaces an older mapping where the two overlap.
@@ -62,7 +62,7 @@
 DEFINE_STATIC_KEY_FALSE(bts_resume_key);
 DEFINE_PER_CPU(bool, bts_maps_due);
 
-/* The maximum length of a path. An entry with such a path fits into BTS_ENTRY_MAX. */
+/* The maximum length of a path. An entry with a path of this length fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
 /* The maximum number of mappings to handle with interrupts off. Few programs have more mappings. */
@@ -72,7 +72,7 @@ DEFINE_PER_CPU(bool, bts_maps_due);
  * struct bts_path - a CPU's memory for a row
  * @buf:	the path
  * @row:	the event's entry, without the path
- * @room:	the memory of the entry and of the path after it
+ * @room:	the memory of the entry, including the path
  */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
@@ -83,9 +83,9 @@ struct bts_path {
 };
 
 /*
- * The probe has two users: the event, while it is on, and the tracer, while it is chosen.
- * The mutex protects the number of users and bts_paths, which is allocated while there is a
- * user.
+ * The probe of mmap_exec_tp has two users: the event, while it is on, and the tracer, while it
+ * is chosen. This mutex protects the number of users and bts_paths, which is allocated while
+ * there is a user.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
@@ -102,7 +102,7 @@ static struct bts_path *bts_path_here(void)
 	return paths ? this_cpu_ptr(paths) : NULL;
 }
 
-/* Fill in the event's entry. Return: the size of the entry. */
+/* Fill in an entry of bts_map. Return: the size of the entry. */
 static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
 				 const struct bts_map *m)
 {
@@ -119,7 +119,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 		.maj		= m->maj,
 		.min		= m->min,
 		.build_id_size	= m->build_id_size,
-		/* Length and offset, as in stage 5 of the event's definition. */
+		/* Length and offset of the path, as TRACE_EVENT() encodes them in stage 5. */
 		.__data_loc_path = len << 16 |
 			offsetof(struct trace_event_raw_bts_map, __data),
 	};
@@ -128,7 +128,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* Sets of PIDs. Their bits are changed atomically, and their pages are freed with the instance. */
+/* Sets of PIDs: their bits are changed atomically, and their pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -187,7 +187,7 @@ static void bts_pids_free(struct bts_pids *pids)
 }
 
 /**
- * bts_map_turn - clear the request to show mappings on this CPU
+ * bts_map_turn - clear this CPU's request to show mappings
  *
  * Context: bts_turn().
  */
@@ -209,7 +209,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* The task is current or next here, so it checks this flag on its way to user mode. */
+	/* @task is current or next, so it checks both flags on its way to user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -217,7 +217,8 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 /**
  * bts_map_remind - make the current task show its mappings, if it has not done so yet
  *
- * KVM's loop clears TIF_NOTIFY_RESUME, although the task cannot show its mappings there.
+ * TIF_NOTIFY_RESUME may have to be set again, because KVM's loop clears this flag, although the
+ * task cannot show its mappings there.
  *
  * Context: as bts_records().
  */
@@ -311,8 +312,8 @@ static void bts_map_end(void)
 }
 
 /*
- * Write a row. If the ring buffer is off, or off for this CPU, the process must show all of
- * its mappings again when it is next traced. Context: interrupts off, BTS off.
+ * Write the row of a mapping. If the ring buffer is off, or off for this CPU, the process must
+ * show all of its mappings again when it is next traced. Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -342,8 +343,9 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to the instances that know the task's process, even
- * instances that do not trace this task, because other threads may execute the mapping.
+ * Show a new mapping of the current task to each instance whose @mapped contains the process,
+ * even if the instance does not trace this task, because other threads of the process may
+ * execute the mapping.
  * Context: interrupts off, BTS off.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
@@ -358,7 +360,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* Return the name that perf and, in most cases, /proc/PID/maps use. */
+/* Return the name of a mapping without a file, as in perf and, in most cases, /proc/PID/maps. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -402,7 +404,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Ask again what to record of the task. Keep a request to show mappings only if @again is true. */
+/* Decide again what to record of the task. If @again is false, do not request its mappings. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -417,7 +419,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip a growing stack of another process, because it was executable before. */
+	/* Skip the growing stack of another process, because the stack was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -443,8 +445,8 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 }
 
 /*
- * Show at most BTS_VMAS mappings, from @at on. Context: interrupts off, mmap_lock held. Return:
- * the address at which to continue, or BTS_MAPS_SHOWN.
+ * Show the executable ones of the next BTS_VMAS mappings, from the address @at on. Context:
+ * interrupts off, mmap_lock held. Return: the address at which to continue, or BTS_MAPS_SHOWN.
  */
 static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 				      struct bts_path *path)
@@ -474,7 +476,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* In the first call, @at is 0. This call chooses the instances. */
+	/* The first call, in which @at is 0, chooses the instances. */
 	if (path && (at || bts_map_begin()))
 		at = bts_map_existing(mm, at, path);
 	else
@@ -501,7 +503,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 /**
  * __bts_resume_user - show the mappings of a task that returns to user space, if needed
  * @at:		the address at which to continue; 0 in the first call
- * @locked:	bts_resume_lock() was called
+ * @locked:	bts_resume_lock() has taken mmap_lock
  *
  * Context: Process context of a user task; interrupts off; no lock held except mmap_lock.
  * Return: the address at which to continue after bts_resume_lock(), or BTS_MAPS_*.
@@ -519,8 +521,9 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
  * With bts-block the task first waits until no entries are held, because the backlog may
- * have no room for further rows. After that wait, other tasks may get the CPU and mmap_lock
- * first. A trace of the kernel shows the branches of this function as branches of the task.
+ * have no room for further rows. After that wait, this function lets other tasks use the CPU
+ * and mmap_lock first. A trace of the kernel shows the branches of this function as branches of
+ * the task.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task is being killed.
@@ -610,7 +613,7 @@ void bts_map_detach(void)
 	bts_map_put();
 }
 
-/* Make the event a user of the probe while it is on. Context: process context, event_mutex held. */
+/* While the event is on, it uses the probe. Context: process context, event_mutex held. */
 static int bts_map_update_probe(void)
 {
 	static bool used;

@@ -3,7 +3,7 @@
  * Branch tracer: print the tracer's entries
  *
  * A branch is printed as "FROM -> TO", with kernel addresses as symbols and user addresses
- * as numbers. With sym-userobj, user addresses are printed as file and offset, while the task
+ * as numbers. With sym-userobj, user addresses are printed as file and offset, if the task
  * still has the mapping.
  *
  * A persistent ring buffer may be damaged, or another kernel may have written it. So the
@@ -30,8 +30,8 @@
 /**
  * struct bts_rows - an iterator's state for printing packs and losses
  * @decoder:	decodes packs
- * @branch:	the branches of the current pack
- * @nr:		the number of decoded branches
+ * @branch:	the decoded branches of the current pack
+ * @nr:		the number of entries in @branch
  * @gone:	the number of branches that are missing before the current entry
  * @ts:		the current entry's time
  * @seq:	the current entry's sequence number
@@ -78,7 +78,7 @@ int bts_prepare_dump(void)
 	return bts_dump_rows ? 0 : -ENOMEM;
 }
 
-/* Return the state of @iter, or NULL if it cannot be allocated. */
+/* Return the state of @iter, or NULL if the state cannot be allocated. */
 static struct bts_rows *bts_rows(struct trace_iterator *iter)
 {
 	if (iter->rows)
@@ -135,7 +135,7 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* Return the state for a pack or a loss, which is computed once for all rows of the entry. */
+/* Return the state for a pack or a loss. All rows of an entry use the same state. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -154,8 +154,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 }
 
 /*
- * Return the memory of the task that took the branch, or NULL if the task has ended. In a dump
- * after a crash, return NULL, because looking up a mapping may sleep.
+ * Return the mm_struct of the task that took the branch, or NULL if the task has ended. In a
+ * dump after a crash, return NULL, because looking up a mapping may sleep.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -169,7 +169,7 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
-/* Print the file and the offset in the mapping, in the format of user stack traces. */
+/* Print @addr as a mapped file and an offset in the mapping, like user stack traces. */
 static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr)
 {
@@ -186,8 +186,8 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * Return the current address of kernel text that was at @addr when the buffer was written.
- * A persistent buffer may be from another boot, with other addresses (KASLR). Modules and
+ * Return the current address of kernel text that was at @addr when the ring buffer was written.
+ * A persistent ring buffer may be from another boot, with other addresses (KASLR). Modules and
  * the vsyscall page do not move with the text.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
@@ -215,7 +215,8 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the ends of a branch; in a loss, @to is the number of branches, or 0 if unknown
+ * @branch:	the ends of a branch; in a loss, @to is the number of branches, or 0 if this
+ *		number is unknown
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */
@@ -231,9 +232,9 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 }
 
 /*
- * Return a row of a pack. The rows are the loss before the pack, the branches, and a loss
- * for branches that could not be decoded. For the last row, this function also stores the
- * sequence number that the next branch must have.
+ * Return a row of a pack. The rows of a pack are the loss before the pack (if any), the
+ * branches, and a loss for the branches that could not be decoded (if any). For the last row,
+ * this function also stores the sequence number that the next branch must have.
  */
 static struct bts_row bts_pack_row(struct trace_iterator *iter)
 {
@@ -295,7 +296,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 	return rows && rows->gone ? 2 : 1;
 }
 
-/* After an entry without a sequence number, the number of the next branch is unknown. */
+/* After an entry without a sequence number, the next branch's number is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = iter->rows;
@@ -349,7 +350,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* Return a pack's format, or this tracer's format for other entries and incomplete packs. */
+/* Return the format of a whole pack. For other entries, return this tracer's format. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

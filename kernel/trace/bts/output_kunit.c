@@ -3,8 +3,9 @@
  * KUnit tests of output.c: print entries of a persistent ring buffer that is damaged or was
  * written by another kernel
  *
- * To get an entry that is too short, a test reduces the size of a whole entry, whose rest stays
- * in memory. So code that reads too far prints branches, and the test fails even without KASAN.
+ * To get an entry that is too short, a test reduces the size of a whole entry. The rest of the
+ * entry stays in memory. So if output.c reads too far, it prints branches, and the test fails
+ * even without KASAN.
  */
 
 #include <kunit/test.h>
@@ -94,7 +95,7 @@ static unsigned int output_rows(struct output_test *t)
 	return event->funcs->rows ? event->funcs->rows(&t->iter) : 1;
 }
 
-/* Print a row. Return: its text, which is valid until the next call. */
+/* Print a row. Return: the row's text, which is valid until the next call. */
 static const char *output_row(struct output_test *t, unsigned int row, trace_print_func print)
 {
 	struct trace_seq *s = &t->iter.seq;
@@ -159,7 +160,7 @@ static void output_test_long(struct kunit *test)
 	}
 }
 
-/* If a pack's code is cut, the rows are the branches before the cut, and a loss. */
+/* If a pack is cut, its rows are the branches before the cut, and a loss. */
 static void output_test_cut(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -200,7 +201,7 @@ static void output_test_nr(struct kunit *test)
 					   " branches (entry cannot be read)\n"));
 }
 
-/* Code of another format is not decoded, but its branches are counted. */
+/* A pack of another format is not decoded, but its branches are counted as lost. */
 static void output_test_format(struct kunit *test)
 {
 	static const u8 formats[] = { 0, BTS_PACK_FORMAT + 1, 255 };
@@ -286,7 +287,7 @@ static void output_test_damage(struct kunit *test)
 	}
 }
 
-/* The number and the text of a cause must not change, because traces and tools use them. */
+/* The number and the text of a cause must not change, because traces and tools use both. */
 static void output_test_causes(struct kunit *test)
 {
 	static const char *const causes[] = {

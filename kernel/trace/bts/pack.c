@@ -15,13 +15,13 @@
  * A correct prediction costs a comparison of both addresses, and no store. The decoder does not
  * have the tables edge[] and call[]. Each node that is found in a table is compared with the
  * branch, so the tables may lack nodes or contain nodes of earlier packs, and a new pack need
- * not reset them.
+ * not reset the tables.
  *
- * Prediction from the last two branches was rejected. It takes longer, and predicts only one
- * more branch in 200. In a recursive fib(), it predicts one more branch in ten, but fib() is
- * not typical. State that outlives a pack was rejected, too. It would save less than a byte per
- * branch in the ring buffer, and nothing on disk after compression. It would also need readers
- * that see each pack.
+ * Two alternatives were rejected. Prediction from the last two branches takes longer, and
+ * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
+ * more branch in ten, but fib() is not typical. State that outlives a pack would save less than
+ * a byte per branch in the ring buffer, and nothing on disk after compression. Readers would
+ * then have to read each pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
  * coder takes no lock and allocates nothing. Its run time is bounded by the number of records.
@@ -95,7 +95,7 @@ static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 	return p;
 }
 
-/* Report whether the branch in this slot of call[] began a few bytes before @to. */
+/* Report whether the branch in @slot of call[] began a few bytes before @to. */
 static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
 	unsigned int x = c->call[slot];
@@ -104,7 +104,7 @@ static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
 }
 
-/* Encode a target to which a call returns. Return: NULL if no such call is found. */
+/* Encode a branch target to which a call returns. Return: NULL if no such call is found. */
 static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 {
 	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);
@@ -128,7 +128,7 @@ static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 	return p;
 }
 
-/* Encode a target that is a multiple of 16. Return: NULL if the target is too far away. */
+/* Encode a branch target that is a multiple of 16. Return: NULL if it is too far away. */
 static u8 *bts_put_aligned(u8 *p, u64 units)
 {
 	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
@@ -176,7 +176,7 @@ static u8 *bts_put_to(const struct bts_coder *c, u8 *p, u64 from, u64 to)
 	return bts_put_bytes(p, diff, n);
 }
 
-/* Encode a branch that is new in the pack and follows a branch with the target @last. */
+/* Encode a branch that is new in the pack and follows a branch whose target is @last. */
 static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64 to)
 {
 	u64 distance = from - last;
@@ -212,7 +212,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 
 /*
  * Encode a run, and then a branch that is neither @next nor @other of the previous branch.
- * Return: the end of the code, or NULL if the branch does not fit.
+ * Return: the end of the encoded branches, or NULL if the pack has no room for a node.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 				 u64 from, u64 to)
@@ -240,7 +240,7 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* The slow path of bts_coder_add(), if the branch was not predicted or the pack is full. */
+/* Called by bts_coder_add() if the branch was not predicted, or if the pack is full. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
@@ -266,7 +266,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The value of left at the branch before the current run is kept in mark. */
+	/* The variable mark keeps the value of left at the branch before the current run. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;
@@ -298,7 +298,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 /**
  * bts_coder_begin - begin a pack
  * @c:		the coder
- * @buf:	room for the code
+ * @buf:	room for the encoded branches
  * @size:	the size of @buf, at least BTS_PACK_WORST
  *
  * Context: one call at a time for each coder.
@@ -323,7 +323,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  * Afterwards, @c->nr, @c->from and @c->to describe the pack.
  *
  * Context: one call at a time for each coder.
- * Return: the size of the code in bytes.
+ * Return: the size of the encoded branches in bytes.
  */
 size_t bts_coder_end(struct bts_coder *c)
 {

@@ -14,10 +14,10 @@
 /* The maximum size of an encoded run. */
 #define BTS_RUN_MAX	3
 
-/* The maximum size of the code of a branch, with a run before it and a run after it. */
+/* The maximum size of an encoded branch with a run before it and a run after it. */
 #define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
-/* The sizes of the tables edge[] and call[], as powers of two. */
+/* The binary logarithms of the sizes of the tables edge[] and call[]. */
 #define BTS_EDGE_BITS	9
 #define BTS_CALL_BITS	8
 
@@ -37,11 +37,11 @@ struct bts_coder_node {
 
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
- * @start:	the first byte of the code
- * @out:	the next byte of the code
- * @limit:	the last address at which the code of a branch may begin
+ * @start:	the first byte of the encoded branches
+ * @out:	where the next token will be stored
+ * @limit:	the last address at which an encoded branch may begin
  * @cur:	the node of the last branch
- * @run:	the number of predicted branches that are not coded yet
+ * @run:	the number of predicted branches that are not encoded yet
  * @nr:		the number of branches in the pack
  * @nodes:	the number of nodes
  * @from:	where the first branch began

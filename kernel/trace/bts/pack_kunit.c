@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder of packed branches: the decoder returns the encoded branches. The
- * tests in unpack_kunit.c decode packs that no coder writes.
+ * KUnit tests of the coder of packed branches: the decoder returns each branch that was
+ * encoded. The tests in unpack_kunit.c decode packs that no coder writes.
  *
  * In tools/tracing/bts/tests, both files are also built with a small replacement for KUnit, so
  * that their test cases can run on a host under the compiler's sanitizers.
@@ -41,7 +41,7 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* Add a record that begins @distance after the previous target and leads @diff further. */
+/* Add a branch from @distance bytes after the previous target to @diff bytes after this address. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
@@ -93,7 +93,7 @@ static unsigned int pack_round_trip(struct kunit *test, size_t size)
 	return packs;
 }
 
-/* Encode and decode all records in one pack. Return: the size of its code. */
+/* Encode and decode all records in one pack. Return: the size of the encoded branches. */
 size_t bts_pack_one(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -144,7 +144,7 @@ static void bts_pack_test_format(struct kunit *test)
 		0x80, 0x60,		/* distance 0, +0x20 */
 		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
 		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 units of 16 bytes */
-		0xa0, 0xd1,		/* distance 0x20, 5 after the start of branch 2 */
+		0xa0, 0xd1,		/* distance 0x20, 5 bytes after the start of branch 2 */
 		0xff, 0x00,		/* distance 0x7f, -0x40 */
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
 		0x50, 0x01,		/* the first branch */
@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* An empty pack predicts 0 -> 0, but 0 -> 0 may also be a branch of the trace. */
+/* The first prediction of a pack is 0 -> 0, but 0 -> 0 may also be a branch of the trace. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -243,7 +243,7 @@ static void bts_pack_test_differences(struct kunit *test)
 	}
 }
 
-/* Return the size of the code of one branch after 0x401000 -> 0x401000. */
+/* Return the encoded size of a branch that follows the branch 0x401000 -> 0x401000. */
 static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 {
 	struct pack_test *t = test->priv;
@@ -254,7 +254,7 @@ static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 	return bts_pack_one(test) - 2;
 }
 
-/* Each kind of distance and of target has the range that unpack.c specifies. */
+/* Each kind of distance and of branch target has the range that unpack.c specifies. */
 static void bts_pack_test_kinds(struct kunit *test)
 {
 	static const struct {
@@ -284,7 +284,7 @@ static void bts_pack_test_kinds(struct kunit *test)
 	}
 }
 
-/* A return takes two or three bytes if its call is at most 255 nodes back. */
+/* A return takes two or three bytes if its call has 2 to 7 bytes and is up to 255 nodes back. */
 static void bts_pack_test_calls(struct kunit *test)
 {
 	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
@@ -334,7 +334,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* Branch 0 is first coded as @other, and then predicted. */
+		/* Branch 0 is first encoded as @other, and then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -361,7 +361,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* A new node predicts the branch 0 -> 0, and 0 -> 0 now predicts the node. */
+		/* The new node predicts the branch 0 -> 0, and 0 -> 0 now predicts the new node. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -375,7 +375,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If two branches alternate after the same branch, each of them is coded as @other. */
+/* If two branches alternate after the same branch, each of them is encoded as @other. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -392,7 +392,7 @@ static void bts_pack_test_other(struct kunit *test)
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
-	/* The first branch takes two more bytes, because the last node did not predict it. */
+	/* The first repeated branch takes two more bytes, because it was not predicted. */
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
@@ -430,7 +430,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode mispredicted branches with a code of the maximum size, for small and large sub-buffers. */
+/* Encode mispredicted branches, each in the maximum size, for small and large sub-buffers. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -486,7 +486,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* The code is the same whether branches are added one by one or together. */
+/* The encoded bytes are the same whether branches are added one by one or together. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -20,11 +20,11 @@
  * @c:		the coder
  * @d:		the decoder
  * @seed:	state of the random numbers
- * @last:	target of the last record
+ * @last:	target address of the last record
  * @nr:		number of records
  * @rec:	the records
  * @out:	the decoded branches
- * @code:	the code of a pack
+ * @code:	the encoded branches of a pack
  */
 struct pack_test {
 	struct bts_coder	c;

@@ -18,7 +18,7 @@ struct bts_stat {
 	size_t		offset;
 };
 
-/* The counters of records. The counters of losses are in bts_causes[]. */
+/* The counters of records. The names of the loss counters are in bts_causes[]. */
 static const struct bts_stat bts_record_stats[] = {
 	{ "records",		offsetof(struct bts_cpu, counts.records) },
 	{ "delivered",		offsetof(struct bts_cpu, counts.delivered) },
@@ -46,7 +46,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* Return 0 for an instance that has never chosen the tracer, because it has no counters. */
+/* Return 0 if the instance has no counters, because it has never chosen the tracer. */
 static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)
@@ -95,7 +95,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Show the CPUs' behaviour that the SDM leaves open, as far as the driver knows it yet. */
+/* Show how the CPUs behave where the SDM allows two behaviours. The driver finds this out. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -215,7 +215,7 @@ static ssize_t bts_threshold_write(struct file *file, const char __user *ubuf,
 	return ret ?: cnt;
 }
 
-/* The threshold belongs to the hardware, so all instances share it. */
+/* The threshold belongs to the hardware, so all instances share the threshold. */
 static const struct file_operations bts_threshold_fops = {
 	.open		= tracing_open_generic,
 	.read		= bts_threshold_read,

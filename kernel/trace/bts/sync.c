@@ -134,7 +134,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* Forget the mappings here, because the context of bts_sync_on() may not allow this. */
+	/* Forget the shown mappings here, because bts_sync_on() cannot do so in an NMI. */
 	bts_map_forget(b);
 }
 

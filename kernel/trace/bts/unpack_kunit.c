@@ -8,7 +8,7 @@
 
 #include "pack_kunit.h"
 
-/* Up to three bytes of any value after the code are padding. */
+/* Up to three bytes of any value after the encoded branches are padding. */
 void bts_unpack_test_padding(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -67,7 +67,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* A length may be too large for any code, or negative if an entry is too short. */
+/* The decoder rejects a length that is too large, or negative because an entry is too short. */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
@@ -82,7 +82,7 @@ void bts_unpack_test_length(struct kunit *test)
 	}
 }
 
-/* Decode packs in which one byte is changed to many other values. */
+/* Decode packs in which one byte has one of many other values. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -102,7 +102,7 @@ void bts_unpack_test_damage(struct kunit *test)
 	}
 }
 
-/* On a host, the test uses a million packs. */
+/* If the test runs on a host, it decodes a million packs. */
 #ifndef BTS_DAMAGED_PACKS
 #define BTS_DAMAGED_PACKS	100000
 #endif

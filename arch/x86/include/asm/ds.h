@@ -25,7 +25,7 @@ extern char __ds_text_start[], __ds_text_end[];
  * struct ds_bts_record - a taken branch, as the hardware stores it
  * @from:	linear address of the branch; for an interrupt or exception, of the
  *		interrupted instruction
- * @to:		linear address of the target
+ * @to:	linear address of the branch target
  * @flags:	bit 4 means "predicted" on NetBurst; do not rely on this bit
  *
  * SDM vol. 3, "DS Save Area", describes this 64-bit format of a BTS record.
@@ -40,15 +40,15 @@ struct ds_bts_record {
  * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
  * tracer leaves out those of the unwanted side. DS_BTS_CPL_FILTER saves time: BTS_OFF_OS or
- * BTS_OFF_USR makes the hardware leave out the unwanted side. In this mode, the hardware also
- * leaves out the crossings in one direction. The CPU determines this direction.
+ * BTS_OFF_USR makes the hardware leave out the branches of the unwanted side. The hardware then
+ * also leaves out the crossings in one direction, which depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
 #define DS_BTS_KERNEL		BIT(1)
 #define DS_BTS_CPL_FILTER	BIT(2)
 
-/* The buffer wraps and raises no interrupts, so only the latest branches remain. */
+/* The buffer wraps and the CPU raises no interrupts, so only the latest branches remain. */
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
@@ -56,7 +56,8 @@ struct ds_bts_record {
  * room in perf's buffer of 2730 records for the branches that the CPU takes until BTS is off.
  * After ds_bts_nmi_leave(), an NMI takes about a dozen branches on any kernel, because
  * sanitizers instrument neither the end of exc_nmi() nor assembly code. The minimum is several
- * times as high, so that the end of one interrupt cannot raise the next interrupt.
+ * times as high as this number, so that the end of one interrupt cannot raise the next
+ * interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -117,8 +118,8 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * This section contains the code of the driver and the tracer that runs while BTS is on. Its
- * functions switch BTS off before anything else and on after everything else. A branch that
+ * This section contains the code of the driver and the tracer that runs while BTS is on. Each
+ * function in this section first switches BTS off, and last switches BTS on. A branch that
  * begins or ends in this section is an own branch, because the traced code did not take it. The
  * section must not be probed, traced or sanitized. Interrupts must be off before the section is
  * entered, and must stay off until the section is left. Code in this section may call other
@@ -174,7 +175,7 @@ enum ds_fault {
 	DS_FAULT_NO_INTERRUPT,	/* the index passed the threshold without a PMI */
 };
 
-/* The SDM leaves this behaviour open. The driver finds out how each CPU behaves. */
+/* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
 #define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record at the threshold */
 #define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL before a branch */
@@ -210,7 +211,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* Call this when the NMI from @ip ends. BTS goes on again unless the NMI interrupted a drain. */
+/* End an NMI that returns to @ip. BTS goes on again, unless the NMI has interrupted a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
