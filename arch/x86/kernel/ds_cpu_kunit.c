@@ -119,7 +119,10 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* After the records of a PMI are drained, the driver expects the PMI, unless it has come before. */
+/*
+ * After a PMI's records are drained, the driver expects the PMI, unless the PMI has already
+ * come.
+ */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };

@@ -15,9 +15,9 @@
  * @end are own records, because the driver or the tracer took their branches.
  *
  * All code of the driver and the tracer that runs while BTS is on is in the section .text..ds,
- * so own records are found by their addresses. The own branches at the beginning of a batch
- * lead out of the section, and those at its end lead into the section. If an own record leads
- * to a return thunk, the record of the thunk's branch is an own record, too.
+ * so own records are found by their addresses. Own branches at the beginning of a batch lead
+ * out of the section, and own branches at the end of a batch lead into the section. If an own
+ * record leads to a return thunk, the record of the thunk's branch is an own record, too.
  *
  * If an NMI drains, the records of its entry and of its exit count as own records, too. The
  * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last

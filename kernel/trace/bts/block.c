@@ -3,8 +3,8 @@
  * Branch tracer: make tasks wait for a slow reader, so that nothing is lost (bts-block)
  *
  * A traced task may take branches faster than its trace is read. If the task's records find no
- * room in the ring buffer, they are held in a backlog (hold.c), and the task waits at its next
- * return to user mode, where it holds no lock:
+ * room in the ring buffer, these records are held in a backlog (hold.c), and the task waits at
+ * its next return to user mode, where it holds no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
  *	     \                         ^                         |
@@ -56,7 +56,7 @@
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt does nothing itself, but its return to user mode checks TIF_NOTIFY_RESUME. */
+/* The interrupt does nothing, but TIF_NOTIFY_RESUME is checked when it returns to user mode. */
 static void bts_pass_by(struct irq_work *work)
 {
 }

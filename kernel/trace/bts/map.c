@@ -31,8 +31,8 @@
  * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may
  * sleep, so that the call handles at least one mapping.
  *
- * Rows for unmapping are not needed, because nothing is executed at addresses that are not
- * mapped, and because a later mapping replaces an older mapping where the two overlap.
+ * Rows for unmapping are not needed. No code is executed at addresses that are not mapped, and
+ * a later mapping replaces an older mapping where the two mappings overlap.
  */
 
 #include <linux/bitops.h>

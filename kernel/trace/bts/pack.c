@@ -13,9 +13,9 @@
  *				      return, call[] finds its call
  *
  * A correct prediction costs a comparison of both addresses, and no store. The decoder does not
- * have the tables edge[] and call[]. Each node that is found in a table is compared with the
- * branch, so the tables may lack nodes or contain nodes of earlier packs, and a new pack need
- * not reset the tables.
+ * have the tables edge[] and call[]. The tables may lack nodes or contain nodes of earlier
+ * packs, because each node that is found in a table is compared with the branch. So a new pack
+ * need not reset the tables.
  *
  * Two alternatives were rejected. Prediction from the last two branches takes longer, and
  * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one

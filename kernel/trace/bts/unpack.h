@@ -53,7 +53,7 @@ enum bts_target {
 	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
 	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from; next byte: nodes back */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of an earlier node (next byte) */
 	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
@@ -64,7 +64,7 @@ enum bts_target {
 #define BTS_ALIGNED_MIN		(-0x800)
 #define BTS_ALIGNED2_MIN	(-0x80000)
 
-/* The smallest distance that needs a second byte. */
+/* The smallest distance that does not fit into the first byte of a token. */
 #define BTS_FAR_MIN		128
 
 #define BTS_CALL_LENGTH		5

@@ -200,9 +200,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. This function switches BTS off before the NMI's handlers run if
- * the NMI must drain, if the NMI interrupts a drain, or if a PMI whose records are already
- * drained is still to come. Otherwise, the branches of the handlers might raise the next
+ * Call this when an NMI begins. If the NMI must drain, if the NMI interrupts a drain, or if a
+ * PMI whose records are already drained is still to come, this function switches BTS off before
+ * the NMI's handlers run. Otherwise, the branches of the handlers might raise the next
  * interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
