@@ -22,9 +22,9 @@
  *	ds_bts_on()
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
- * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, it masks further PMIs until
- * perf unmasks them. If a PMI is lost while PMIs are masked, either ds_bts_nmi() finds the
- * index above the threshold, or a later drain finds the buffer full and unmasks the PMI.
+ * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, the APIC masks further PMIs
+ * until perf unmasks them. If a PMI is lost while PMIs are masked, either ds_bts_nmi() finds
+ * the index above the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
  * The hardware may raise the PMI late, or for each record above the threshold. After TR is
  * cleared, the hardware may still store a few records, which are those of the driver or the

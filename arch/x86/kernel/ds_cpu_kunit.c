@@ -119,10 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/*
- * After a PMI's records are drained, the driver expects the PMI, unless the PMI has already
- * come.
- */
+/* After a PMI's records are drained, the driver expects the PMI, unless it has already come. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };

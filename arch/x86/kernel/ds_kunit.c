@@ -168,7 +168,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index while TR is set, records are lost. While TR is clear, none are lost. */
+/* If perf resets the index, records are lost only if TR is set. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

@@ -20,9 +20,9 @@
  *
  * Concurrency:
  *
- *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on().
- *	  Other CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left
- *	  the backlog of CPU B, then A writes its own held entries only with its next batch. If
+ *	- Only a CPU itself changes its backlog, between ds_bts_off() and ds_bts_on(). Other
+ *	  CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left the
+ *	  backlog of CPU B, then A writes its own held entries only with its next batch. If
  *	  there is room, ds_bts_flush_all() empties all backlogs, because it drains each CPU for
  *	  which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
