@@ -9,17 +9,17 @@
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
- * trace-cmd prints the columns for task, CPU and time before it calls the plugin. The plugin copies
- * these columns to the other rows of the pack. All rows of a pack have the same time.
+ * trace-cmd prints the columns for task, CPU and time before it calls the plugin. The plugin
+ * repeats these columns in each further row of the pack. All rows of a pack have the same time.
  *
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
  * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
- * many branches are missing. This option is off by default, because it works only if the program
- * requests every entry of one ring buffer in order. trace-cmd report does this only for a single
- * instance and without a filter. KernelShark never does this.
+ * many branches are missing. This option is off by default, because it works only if the plugin
+ * gets every entry of one ring buffer in order. This is true of trace-cmd report for a single
+ * instance and without a filter. KernelShark never requests every entry in order.
  *
  * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
- * entries for this damage, because libtraceevent would read past the end of such an entry.
+ * entries for this damage, because libtraceevent would read past the end of a damaged entry.
  */
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* For each CPU, 1 + the expected sequence number of its next branch; 0 if unknown. */
+/* For each CPU, 1 + the expected sequence number of the CPU's next branch; 0 if unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)
@@ -77,7 +77,7 @@ static char *plugin_columns(struct trace_seq *s)
 	return strndup(s->buffer + begin, s->len - begin);
 }
 
-/* Print user addresses (the lower half) as numbers: libtraceevent has only kernel symbols. */
+/* Print user addresses (the lower half) as numbers. libtraceevent has only kernel symbols. */
 static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;
@@ -91,7 +91,7 @@ static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 add
 		trace_seq_printf(s, "0x%llx", (unsigned long long)addr);
 }
 
-/* If branches are missing before this entry, print how many. The entry contains @nr branches. */
+/* If branches are missing before an entry with @nr branches, print how many are missing. */
 static void plugin_put_lost(struct trace_seq *s, const char *columns, int cpu,
 			    unsigned long long seq, unsigned long long nr)
 {

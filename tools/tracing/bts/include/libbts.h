@@ -20,19 +20,19 @@
  *
  * Errors: A function that can fail returns 0 or a negative errno value. bts_error() returns a text
  * that describes the first failure. The library never prints a message or ends the program. If
- * memory runs out, the call returns -ENOMEM and may leak memory. After this failure, the program
- * can only close the trace.
+ * memory runs out, the function returns -ENOMEM and may leak memory. After this failure, the
+ * program can only close the trace.
  *
  * Threads: Several threads may use different traces at the same time, but not the same trace. The
  * callbacks run in the thread that called bts_run(). Callbacks may call the functions below that
  * return names, lines, tasks and frames of the trace.
  *
  * Versions: Later versions may add constants to the enums, and members at the ends of the
- * structures. Therefore, a program must not create these structures itself. The only exception is
- * struct bts_place, which will not change.
+ * structures. Therefore, a program must not create these structures itself. A program may create a
+ * struct bts_place, because struct bts_place will not change.
  *
- * The library also downloads debug information from the servers that the environment variable
- * DEBUGINFOD_URLS contains.
+ * If the environment variable DEBUGINFOD_URLS contains servers, the library downloads missing debug
+ * information from these servers.
  */
 #ifndef LIBBTS_H
 #define LIBBTS_H
@@ -47,7 +47,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* Handles of an open trace, of a task, and of a function or of code without a symbol. */
+/* Handles of an open trace, of a task, and of a function (or of code without a symbol). */
 struct bts_trace;
 struct bts_task;
 struct bts_sym;
@@ -87,7 +87,7 @@ enum bts_kind {
 /**
  * struct bts_place - an address and its function
  * @addr:	address in memory; for a bts_total_fn, the address in one of the processes
- * @object_addr: address in the file's program headers; equal to @addr for the kernel
+ * @object_addr: address according to the file's program headers; equal to @addr for the kernel
  * @sym:	function; never NULL
  */
 struct bts_place {
@@ -97,9 +97,9 @@ struct bts_place {
 };
 
 /*
- * Flags of a branch. GAP: No path leads from @start to @from. NO_CODE: The code is unknown. HEAD:
- * The trace does not show the run before @from. END: The run ends without a branch, because the
- * kernel does not return to the run. Only a bts_total_fn gets branches with END.
+ * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The code is
+ * unknown. HEAD: The trace does not show the straight run before @from. END: The straight run ends
+ * without a branch, because the kernel does not return to it. Only a bts_total_fn gets END.
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -109,16 +109,16 @@ struct bts_place {
 /**
  * struct bts_branch - a branch, and the straight run that led to it
  * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
- * @start:	beginning of the run: the target of the previous branch, or @from if unknown
+ * @start:	beginning of the run (the @to of the previous branch), or @from if unknown
  * @from:	the branch instruction; for an interrupt, the instruction that was not executed
- * @to:		target of the branch
+ * @to:		the instruction to which the branch leads
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
  * @count:	number of executions of this run and branch so far
  * @user:	value that the program stored for this run and branch; initially NULL. Processes
- *		that execute the same file share the value. After a bts_total_fn was called, the
- *		value is dropped
+ *		that execute the same file share the value. The value is dropped after the call
+ *		of a bts_total_fn for this run and branch
  */
 struct bts_branch {
 	uint64_t		time;
@@ -244,7 +244,7 @@ struct bts_totals {
 	uint64_t	guessed;
 };
 
-/* Callbacks of bts_run(). If a callback returns a nonzero value, bts_run() returns this value. */
+/* Callbacks of bts_run(). If a callback returns nonzero, bts_run() ends and returns the value. */
 typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_branch *branch);
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
@@ -254,7 +254,7 @@ typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int
 			    bool guessed);
 /* bts_run() has read @done of @total bytes of the trace. This callback cannot end bts_run(). */
 typedef void (*bts_progress_fn)(void *ctx, uint64_t done, uint64_t total);
-/* @branch->count is the number of executions. This callback cannot end bts_run(). */
+/* @branch->count is the total number of executions. This callback cannot end bts_run(). */
 typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
 /* --- Traces ------------------------------------------------------------------------- */
@@ -309,7 +309,8 @@ void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several
- *		times for the same addresses. After each call, @user of the branch is dropped
+ *		times for the same addresses. After each call, @user of struct bts_branch is
+ *		dropped
  *
  * If no other callback is set, bts_run() is faster, because it only counts the branches.
  */
@@ -380,15 +381,16 @@ const struct bts_totals *bts_totals(struct bts_trace *trace);
  * @trace:	the trace, after bts_run()
  * @json:	return the summary as a JSON object
  *
- * Return: a text that ends with a newline and is valid until the next call; NULL after a failure.
+ * Return: a text that ends with a newline; NULL after a failure. The text is valid until the next
+ * bts_bill() or bts_warning().
  */
 const char *bts_bill(struct bts_trace *trace, bool json);
 
 /**
- * bts_warning - return a warning if filters match nothing
+ * bts_warning - return a warning if a filter matches nothing in the trace
  * @trace:	the trace, after bts_run()
  *
- * Return: a text that is valid until the next call, or NULL.
+ * Return: a text that is valid until the next bts_bill() or bts_warning(), or NULL.
  */
 const char *bts_warning(struct bts_trace *trace);
 
@@ -421,7 +423,7 @@ int bts_task_pid(const struct bts_task *task);
 int bts_task_tgid(const struct bts_task *task);
 
 /**
- * bts_task_comm - return the name of a task
+ * bts_task_comm - return the name of a task (comm)
  * @task:	the task
  *
  * Return: the task's name at the current position in the trace.
@@ -509,7 +511,7 @@ const char *bts_kind_name(enum bts_kind kind);
 const char *bts_sym_name(const struct bts_sym *sym);
 
 /**
- * bts_sym_linked - return the name of a function for the linker
+ * bts_sym_linked - return the linker's name of a function
  * @sym:	the function
  *
  * Return: the name in the symbol table.
@@ -528,7 +530,7 @@ const char *bts_sym_object(const struct bts_sym *sym);
  * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path that the file had in the process that mapped the file.
+ * Return: the path at which a process mapped the file.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 
@@ -545,15 +547,15 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
  * @sym:	the function
  * @name:	a name, or a pattern with * or ?
  *
- * Return: true if one of the function's names is equal to the name, or matches the pattern.
+ * Return: true if one of the function's names is equal to @name, or matches the pattern @name.
  */
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a pointer that the program can use
- * @sym:	the function, which has its own pointer
+ * bts_sym_user - return the address of a function's pointer that the program can use
+ * @sym:	the function
  *
- * Return: the address of the pointer, which is initially NULL.
+ * Return: the address of the pointer. The pointer is initially NULL.
  */
 void **bts_sym_user(const struct bts_sym *sym);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read the traces of bts record(1) from Python, by libbts.so.0.
+"""Read the traces of bts record(1) in Python, with libbts.so.0.
 
     import libbts
 
@@ -11,8 +11,8 @@ branch, each row between branches, and each beginning and end of a call. The arg
 function are valid until the function returns, but a Task or Sym is valid until the trace is
 closed. libbts(3) and libbts.h explain each field.
 
-If the environment variable LIBBTS is set, it names the library file to use instead of the
-system's libbts.so.0.
+If the environment variable LIBBTS contains the path of a library file, this file is used instead
+of the system's libbts.so.0.
 """
 
 import ctypes
@@ -54,7 +54,7 @@ GAP, NO_CODE, HEAD, END = 1, 2, 4, 8
 
 
 class _Handle:
-    """An object of the library. Handles with the same pointer are equal."""
+    """A pointer to an object of libbts. Handles with the same pointer are equal."""
 
     def __init__(self, pointer):
         self._as_parameter_ = c_void_p(pointer)
@@ -198,7 +198,7 @@ class Task(_Handle):
         return _lib.bts_task_branches(self)
 
     def find(self, addr):
-        """Return the Place at an address, by the task's current mappings."""
+        """Return the Place at an address, found with the task's current mappings."""
         place = Place()
         _lib.bts_find(self.trace, self, addr, byref(place))
         return place
@@ -237,7 +237,7 @@ class Trace:
         self.close()
 
     def close(self):
-        """Close the trace. Its tasks and functions become invalid."""
+        """Close the trace. Each Task and Sym of the trace becomes invalid."""
         _lib.bts_close(self)
         self._as_parameter_ = c_void_p()
 
@@ -249,12 +249,12 @@ class Trace:
             raise self._error(status)
 
     def set(self, name, value=None):
-        """Set a filter of bts_set()."""
+        """Set a filter, as bts_set() does."""
         self._check(_lib.bts_set(self, name.encode(),
                                  None if value is None else os.fsencode(str(value))))
 
     def _call(self, function, *args):
-        """Call function. Store an exception and end the run, because C cannot handle it."""
+        """Call function. Store an exception and end the run, because C has no exceptions."""
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
