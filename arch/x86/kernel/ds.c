@@ -37,8 +37,8 @@
 
 /*
  * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost no
- * sample, and 1024 records cost one sample in a thousand.
+ * but delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost
+ * less than one sample in a thousand.
  */
 static unsigned int ds_threshold = 512;
 

@@ -4,7 +4,7 @@
  * program.
  *
  *	position.c	finds the process, and the place at which the run ends
- *	run.c		reads the threads with their last blocks (blocks.c), and the files (images.c)
+ *	run.c		reads the threads with their last blocks (blocks.c) and the files (images.c)
  *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
  * The run is presented as a history of gdb's command "record btrace bts". A history consists of
