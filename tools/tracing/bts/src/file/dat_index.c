@@ -21,7 +21,7 @@ static struct dat_cpu *find_cpu(struct dat *dat, int cpu)
 void dat_index(struct dat *dat)
 {
 	const uint8_t *text = (const uint8_t *)dat->index.text;
-	struct dat_bytes b = {};
+	struct dat_bytes b;
 
 	if (!text)
 		return;

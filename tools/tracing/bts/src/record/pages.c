@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fill ring-buffer pages, as the kernel does for the tracer.
- *
- *	page:	time, bytes used | entry entry entry ...
- *	entry:	5 bits length, 27 bits time since the previous entry | type, pid, fields
+ * Fill ring-buffer pages, as the kernel does for the tracer. Their format is in file/ring_page.h.
  *
  * Consecutive branches of one task with the same time form a pack. The tracer's own coder
  * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are
@@ -13,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file/ring_page.h"
 #include "lib/mem.h"
 #include "bts/pack.h"
 #include "made_formats.h"
@@ -20,7 +18,6 @@
 #include "writer.h"
 
 enum {
-	PAGE_HEADER	= 16,
 	ENTRY_HEADER	= 8,		/* for a long entry */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
@@ -30,8 +27,6 @@ enum {
 	PACK_LEAST	= 512,
 };
 
-#define ENTRY_DELTA_BITS	27
-#define ENTRY_TIME_EXTEND	30
 #define ENTRY_SHORT_MAX		28	/* words */
 
 /**
@@ -75,7 +70,7 @@ struct pages *pages_open(struct writer *w, int cpu)
 	}
 	p->chunk = mem_alloc(CHUNK);
 	p->page = p->chunk;
-	p->used = PAGE_HEADER;
+	p->used = RING_PAGE_HEADER;
 	return p;
 }
 
@@ -92,13 +87,13 @@ static void end_chunk(struct pages *p)
 
 static void end_page(struct pages *p)
 {
-	uint64_t commit = p->used - PAGE_HEADER;
+	uint64_t commit = p->used - RING_PAGE_HEADER;
 
 	if (!commit)
 		return;
 	memcpy(p->page + 8, &commit, sizeof(commit));
 	memset(p->page + p->used, 0, MADE_PAGE - p->used);
-	p->used = PAGE_HEADER;
+	p->used = RING_PAGE_HEADER;
 	p->chunk_used += MADE_PAGE;
 	p->page += MADE_PAGE;
 	if (p->chunk_used == CHUNK)
@@ -124,16 +119,16 @@ static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;
 
-	if (p->used == PAGE_HEADER) {
+	if (p->used == RING_PAGE_HEADER) {
 		p->ts = ts > p->ts ? ts : p->ts;
 		memcpy(p->page, &p->ts, sizeof(p->ts));
 	}
 	delta = ts > p->ts ? ts - p->ts : 0;
 	p->ts += delta;
-	if (!(delta >> ENTRY_DELTA_BITS))
+	if (!(delta >> RING_DELTA_BITS))
 		return delta;
-	put_word(p, ENTRY_TIME_EXTEND | (uint32_t)delta << 5);
-	put_word(p, delta >> ENTRY_DELTA_BITS);
+	put_word(p, RING_ENTRY_TIME_EXTEND | (uint32_t)delta << 5);
+	put_word(p, delta >> RING_DELTA_BITS);
 	return 0;
 }
 
@@ -202,7 +197,7 @@ void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size)
 	const struct made_entry *entry = row;
 
 	end_pack(p);
-	if (size > MADE_PAGE - PAGE_HEADER - ENTRY_HEADER - TIME_EXTEND)
+	if (size > MADE_PAGE - RING_PAGE_HEADER - ENTRY_HEADER - TIME_EXTEND)
 		return;
 	put_entry(p, ts, row, size);
 	p->maps |= entry->type == MADE_MAP;

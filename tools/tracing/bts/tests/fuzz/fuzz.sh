@@ -41,15 +41,22 @@ build() {
 		$(pkg-config --libs libtracefs libtraceevent libelf libdw libzstd ncursesw) -liberty -lpthread
 }
 
+# build_writer PROGRAM WORD...: build a program that writes a trace. The words are files and flags.
+build_writer() {
+	out=$1
+	shift
+	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -I"$src" -I"$tool/kernel" \
+		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/$out" "$@" \
+		"$src"/record/writer*.c "$src/record/pages.c" "$src/record/made_formats.c" \
+		"$src/symbols/vdso.c" "$src/symbols/vdso32.c" "$src"/lib/*.c \
+		"$tree/kernel/trace/bts/pack.c" -lzstd
+}
+
 # Make a trace with functions of a JIT compiler, and with a program that throws exceptions.
 make_seeds() {
 	g++ -O1 -g -no-pie -static-libgcc -Wl,--build-id=none -o "$dir/throws" \
 		"$here/../trace/progs/throws.cc" -lpthread || return
-	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -I"$src" -I"$tool/kernel" \
-		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/odd" "$here/../record/odd.c" \
-		"$src"/record/writer*.c "$src/record/pages.c" "$src/record/made_formats.c" \
-		"$src/symbols/archive.c" "$src/symbols/vdso.c" "$src/symbols/vdso32.c" \
-		"$src"/lib/*.c "$tree/kernel/trace/bts/pack.c" -lzstd || return
+	build_writer odd "$here/../record/odd.c" "$src/symbols/archive.c" || return
 	start=0x$(nm -C "$dir/throws" | sed -n 's/ [tT] main$//p') || return
 	"$dir/odd" "$dir/seed.dat" "$start"
 }
@@ -57,11 +64,7 @@ make_seeds() {
 # Make the files that two killed recordings leave. The first recording is killed after it has
 # written some chunks, and the second while it copies the chunks.
 make_killed() {
-	gcc -g -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -DBRANCHES=30000 -I"$src" -I"$tool/kernel" \
-		-I"$tree/kernel/trace" -I"$tree/tools/include" -o "$dir/recorder" \
-		"$here/../record/killed.c" "$src"/record/writer*.c "$src/record/pages.c" \
-		"$src/record/made_formats.c" "$src/symbols/vdso.c" "$src/symbols/vdso32.c" \
-		"$src"/lib/*.c "$tree/kernel/trace/bts/pack.c" -Wl,--wrap=write -lzstd || return
+	build_writer recorder -DBRANCHES=30000 -Wl,--wrap=write "$here/../record/killed.c" || return
 	rm -f "$dir/whole.dat"
 	writes=$("$dir/recorder" "$dir/whole.dat") || return
 	for last in $((writes / 2)) $((writes - 1)); do
