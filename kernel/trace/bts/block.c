@@ -51,7 +51,7 @@
 /* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* After this many sleeps in one wait, a task's branches are no longer held: see bts_sleep(). */
+/* After this many sleeps in one wait, a task's branches are not held: see bts_sleep(). */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -162,8 +162,8 @@ void bts_poll(void)
  * Sleep until the backlogs are empty. When the backlogs become empty, the ring buffer has
  * little room, so the branches that a task takes while it wakes up may be held. If these
  * branches always reach the threshold and are drained before the task checks again, the task
- * would wait for its own branches forever. So after BTS_SLEEPS sleeps in one wait, the branches
- * of this task are no longer held.
+ * would wait for its own branches forever. So after BTS_SLEEPS sleeps in one wait, branches of
+ * this task that find no room are dropped.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

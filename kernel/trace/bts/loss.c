@@ -2,7 +2,7 @@
 /*
  * Branch tracer: count the written and the lost branches of a CPU
  *
- * The ring buffer refuses an entry if there is no room, if the ring buffer is paused, or if
+ * The ring buffer refuses an entry if the ring buffer is full or paused, or if
  * tracing is off. The ring buffer is paused while it is cleared, resized or swapped, or while a
  * reader stops it with pause-on-trace. For each CPU, the ring buffer counts the entries for
  * which it had no room. If a refusal does not increase this count, the ring buffer is paused or

@@ -93,7 +93,7 @@ static struct bts_path __percpu *bts_paths;
 
 /*
  * Return this CPU's memory for a row, or NULL if the probe has no users any more. Context:
- * interrupts off until the memory is no longer used.
+ * interrupts off until the last use of the memory.
  */
 static struct bts_path *bts_path_here(void)
 {

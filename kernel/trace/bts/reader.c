@@ -139,7 +139,7 @@ static void bts_free_reader(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/* Add the current task to the readers. Return: false if there is no memory. */
+/* Add the current task to the readers. Return: false if kmalloc() fails. */
 static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 {
 	struct bts_reader *r = kmalloc(sizeof(*r), GFP_KERNEL);

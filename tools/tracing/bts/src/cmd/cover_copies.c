@@ -3,8 +3,8 @@
  * Count how often inlined functions were entered, for bts cover --inline.
  *
  * If only some callers inline a function, the function has its own code and inlined copies. As in
- * gcov, such a function has a single count, which includes the calls of its own code and the
- * entries into all copies.
+ * gcov, such a function has one count: the calls of the function's own code plus the entries
+ * into all inlined copies.
  */
 #include <stdlib.h>
 #include <string.h>

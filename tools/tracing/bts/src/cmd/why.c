@@ -46,7 +46,7 @@ struct why {
 	bool		json;
 };
 
-/* Return the number of an error such as "EINVAL" or "22", or 0 if there is no such error. */
+/* Return the number of an error such as "EINVAL" or "22", or 0 if the error is unknown. */
 static int error_number(const char *text)
 {
 	char *end;

@@ -54,7 +54,7 @@ void show_page(const struct comparison *c, FILE *out);
 void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
 
 /* page_code.c */
-/* Begin rows for code of a function, or of no known function if @function is NONE. */
+/* Begin rows for code of @function, or for code outside known functions if @function is NONE. */
 struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
 /* Add the instructions from @from to @to, including the instruction at @to if @last is set. */
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);

@@ -84,7 +84,7 @@ static struct memory *memory_of(struct forest *f)
 {
 	if (!f->memory) {
 		f->memory = mem_zalloc(1, sizeof(*f->memory));
-		/* Reserve state 0, because 0 means that there is no state. */
+		/* Reserve state 0, because 0 means that a state is missing. */
 		new_state(f->memory, NONE);
 	}
 	return f->memory;

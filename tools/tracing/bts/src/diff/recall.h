@@ -22,7 +22,7 @@
  *
  * @log:	tokens of the latest branches, with room for @log_room tokens
  * @nr_log:	number of branches so far
- * @base:	number of the first branches of the task, which are no longer in @log
+ * @base:	number of the task's first branches that were removed from @log
  * @broken:	calls that began before the branch with this number are not remembered
  * @site:	number of the call's struct site, plus 1, or 0 if no call is being recalled
  * @state:	the state of the latest branch of the call that is being recalled

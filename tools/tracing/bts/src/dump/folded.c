@@ -2,8 +2,8 @@
 /*
  * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each line
  * contains a stack and the number of instructions or branches that its innermost function executed
- * itself, such as "task;main;fib;fib 1234". The suffix _[k] of kernel functions tells flamegraph.pl
- * to use another colour.
+ * itself, such as "task;main;fib;fib 1234". The suffix _[k] marks kernel functions,
+ * which flamegraph.pl draws in another colour.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -49,7 +49,7 @@ const struct format *format_numbered(const struct formats *all, uint32_t id);
 const struct format_field *format_field(const struct format *format, const char *name,
 					uint32_t size);
 
-/* Return the number in @field, or 0 if @field is NULL, is no number, or is outside the entry. */
+/* Return the number in @field, or 0 if @field is NULL, not a number, or outside the entry. */
 uint64_t format_number(const struct format_field *field, const void *entry, uint32_t size);
 /* Return the bytes of any field, or NULL if the bytes are outside the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,

@@ -145,7 +145,7 @@ void gdb_forget_images(struct gdb_session *g);
 void gdb_choose_program(struct gdb_session *g);
 /* Return the program, or NULL if unknown. */
 const struct gdb_image *gdb_program(const struct gdb_session *g);
-/* Return the program's dynamic linker, or NULL if there is none. */
+/* Return the program's dynamic linker, or NULL if it was not found. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
 /* Read code and constants. Returns the number of bytes that were read. */

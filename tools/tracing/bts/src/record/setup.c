@@ -5,7 +5,7 @@
  * The tracer traces every task while set_ftrace_pid is empty, so tracing_on is 0 until the targets'
  * PIDs are in this file. With bts-block, targets wait until the ring buffer has room for their
  * branches, so a trace of user space is complete. Without bts-block, branches are dropped and
- * counted if there is no room. Only a flight recorder overwrites old entries.
+ * counted while the ring buffer is full. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
