@@ -55,7 +55,9 @@ record_all() {
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
-	record threads -u -- ./threads
+	# On one CPU, the main thread takes the last branches. On two, a thread that is still exiting may
+	# be switched out, and its last branches copied, after the main thread's.
+	record threads -u -- taskset 1 ./threads
 	record both -e syscalls:sys_enter_exit_group -- sh -c '/bin/true; exec ./words to be or not'
 	[ "$slow" = 1 ] || return 0
 	record died -u -- ./words to be or not -not
