@@ -6,6 +6,11 @@
  * outcome occurs in f of F failed runs and in p passed runs, its score is f / sqrt(F * (f + p))
  * (Ochiai; Abreu and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). The
  * score is lower if more passed runs have the outcome.
+ *
+ * Many outcomes have the same score, because all code behind a decision runs if the decision was
+ * made. A branch that has the same outcome in each run that reaches it only follows from an earlier
+ * decision (compare "Increase" in Liblit and others, "Scalable Statistical Bug Isolation", 2005).
+ * Among equal scores, such outcomes are ranked last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +61,19 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
+/* Count the run for a branch. Return the number of the branch. */
+static uint32_t reach(struct reading *r, uint32_t object, uint64_t addr)
+{
+	uint32_t source = forest_place(&r->all->forest, object, addr);
+	struct suspect *x = suspect_of(r->all, source);
+
+	if (x->reached_last != r->nr) {
+		x->reached_last = r->nr;
+		x->reached[r->failed]++;
+	}
+	return source;
+}
+
 /* Count the run for an outcome. Return NULL if the run was already counted for this outcome. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
@@ -83,14 +101,17 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	const struct token *t = p->token;
 	enum branch_kind kind;
 	struct suspect *x;
+	uint32_t source;
 
 	if (addr == t->from.addr || !branch_kind_at(sym->object, addr, &kind) ||
 	    kind != BRANCH_COND)
 		return;
-	x = count(p->reading, forest_place(&p->reading->all->forest, t->objects[1], addr));
+	source = reach(p->reading, t->objects[1], addr);
+	x = count(p->reading, source);
 	if (!x)
 		return;
 	x->straight = true;
+	x->source = source;
 	x->from = (struct place) { sym, addr };
 	x->to = (struct place) { sym, addr + length };
 	x->from_addr = t->from_addr - t->from.addr + addr;
@@ -114,6 +135,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	struct passing p = { .reading = r };
 	const struct token *t;
 	struct suspect *x;
+	uint32_t source;
 
 	(void)task;
 	(void)ts;
@@ -127,8 +149,12 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	p.token = t;
 	step_each(r->pipe, s, one_insn, &p);
 	/* Do not count an interrupt. The branches before the interrupt were counted above. */
-	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
+	if (!r->all->forest.all && noise_step(s))
+		return 0;
+	source = reach(r, t->objects[1], t->from.addr);
+	x = count(r, t->same);
 	if (x) {
+		x->source = source;
 		x->from = t->from;
 		x->to = t->to;
 		x->from_addr = t->from_addr;
@@ -155,6 +181,8 @@ static int by_score(const void *left, const void *right)
 
 	if (a->score != b->score)
 		return a->score < b->score ? 1 : -1;
+	if (a->decides != b->decides)
+		return a->decides ? -1 : 1;
 	return (a->first > b->first) - (a->first < b->first);
 }
 
@@ -165,12 +193,14 @@ static void rank(struct suspects *s)
 	s->ranked = mem_alloc((s->nr + 1) * sizeof(*s->ranked));
 	for (size_t i = 0; i < s->nr; i++) {
 		struct suspect *x = &s->list[i];
+		const unsigned int *reached = s->list[x->source].reached;
 		double runs = x->runs[0] + x->runs[1];
 
 		/* Skip outcomes without failed runs, and outcomes of all runs. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);
+		x->decides = reached[0] + reached[1] > x->runs[0] + x->runs[1];
 		s->ranked[s->nr_ranked++] = *x;
 	}
 	if (s->nr_ranked)

@@ -14,27 +14,37 @@
  * @from:	the branch
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
+ * @decides:	some runs reached the branch, but do not have this outcome
  * @runs:	number of passed runs and of failed runs with this outcome
  * @first:	position of this outcome in the first failed run that has it
  * @score:	the Ochiai score, between 0 and 1
  * @last:	the last run that was counted
+ * @source:	the number of the branch in @forest
+ * @reached:	if this is the entry of @source: number of passed runs and of failed runs that
+ *		reached the branch
+ * @reached_last: the last run that was counted in @reached
  */
 struct suspect {
 	struct place	from;
 	struct place	to;
 	uint64_t	from_addr;
 	bool		straight;
+	bool		decides;
 	unsigned int	runs[2];
 	uint64_t	first;
 	double		score;
 	unsigned int	last;
+	uint32_t	source;
+	unsigned int	reached[2];
+	unsigned int	reached_last;
 };
 
 /**
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
- * @list:	outcomes, indexed by their number in @forest
- * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first
+ * @list:	outcomes and branches, indexed by their number in @forest
+ * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; if
+ *		scores are equal, outcomes that decide first
  */
 struct suspects {
 	struct forest	forest;
