@@ -19,8 +19,8 @@ struct task_struct;
 /**
  * struct bts_departs - how a task leaves a CPU
  * @user_ip:	the task's address in user space, or 0 if the task has none
- * @kernel_ip:	the kernel address that called the scheduler or was preempted; 0 if unknown,
- *		or if the task was returning to user space
+ * @kernel_ip:	the kernel address at which the task called the scheduler or was preempted; 0 if
+ *		unknown, or if the task was returning to user space
  * @state:	the state as in sched_switch: TASK_*, or TASK_REPORT_MAX if the task was
  *		preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
@@ -69,7 +69,7 @@ void bts_block_task(void);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
-/* Return values of __bts_resume_user(), in place of an address */
+/* Values that __bts_resume_user() returns instead of an address */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 1)	/* all mappings are shown */
 #define BTS_MAPS_NONE	ULONG_MAX	/* no instance wants the mappings */
 
@@ -92,8 +92,8 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * If necessary, make a traced task wait until its trace has been read, and show the task's
- * mappings. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold locks and
+ * If necessary, make a traced task wait until its trace has been read, and show the mappings of
+ * the task. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold locks and
  * does not return to user mode yet. In this case do nothing, because the next drain makes the
  * task call this function again.
  * Context: process context, interrupts on; with @regs, no lock is held. The caller is

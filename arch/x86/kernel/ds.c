@@ -2,12 +2,13 @@
 /*
  * Branch Trace Store: claim BTS, set the threshold, flush CPUs, follow CPU hotplug
  *
- * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and
- * PEBS share. A claim borrows the BTS half of this area. If perf already uses BTS, the driver
- * gets -EBUSY, and vice versa. During a claim, perf allocates the buffers and maps them in the
- * cpu_entry_area, which KPTI's user page tables contain, too. On each CPU, perf writes
- * MSR_IA32_DS_AREA, now or when the CPU comes online. A claim counts as an active event of
- * perf, so perf's PMI handler keeps unmasking the PMI in the local APIC.
+ * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and PEBS
+ * share. A claim borrows the BTS half of this area. If perf already uses BTS, the driver gets
+ * -EBUSY, and vice versa. For a claim, perf allocates the buffers and maps them in the
+ * cpu_entry_area, which KPTI's user page tables contain, too. perf writes MSR_IA32_DS_AREA on
+ * each online CPU at once, and on other CPUs when they come online. Until the release, the
+ * claim counts as an active event of perf, so perf's PMI handler keeps unmasking the PMI in the
+ * local APIC.
  *
  * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
  * that CPU. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
@@ -37,8 +38,8 @@
 
 /*
  * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. When perf samples at 4 kHz, 512 records per interrupt cost
- * less than one sample in a thousand.
+ * but delays perf's interrupts. When perf samples at 4 kHz, it loses less than one sample in a
+ * thousand with 512 records per interrupt.
  */
 static unsigned int ds_threshold = 512;
 
@@ -69,7 +70,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client what to record, also if recording has stopped. Context: this CPU, BTS off. */
+/* Ask the client what to record, and undo a stop of the recording. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -140,7 +141,7 @@ void ds_bts_flush_all(void)
 /**
  * ds_bts_flush_cpu - hand over this CPU's records
  *
- * Does nothing during another drain.
+ * Does nothing if this CPU is already in a drain.
  *
  * Context: Any.
  */
@@ -157,10 +158,10 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * If this CPU crashes during its own drain, the records of that drain stay in its buffer.
- * Nothing more is recorded until the client's turn() is called again. If two CPUs crash at
- * once, each of them requests the other CPU's records. A CPU that does not respond in time
- * still drains at its next NMI.
+ * If this CPU crashes during a drain, the records of that drain stay in the CPU's buffer. A CPU
+ * records nothing more until it calls the client's turn() again. If two CPUs crash at once,
+ * each of them requests the other CPU's records. A CPU that does not respond in time still
+ * drains at its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
  * claimed. Takes no lock, allocates nothing, and waits up to 10 ms in total for the other CPUs.
@@ -193,7 +194,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During a claim (ds_online_state is 0), the client itself reports CPUs that fail. */
+	/* While ds_bts_claim() runs (ds_online_state is 0), the client reports failed CPUs. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -208,7 +209,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI that ended after the static key was disabled may have left these set. */
+		/* An NMI during the last release may have left @busy and @pmi set. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -225,7 +226,7 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
-/* Suspend loses DEBUGCTL, so stop BTS first. Context: on the last CPU, interrupts off. */
+/* A suspend clears DEBUGCTL, so stop BTS first. Context: on the last CPU, interrupts off. */
 static int ds_suspend(void *unused)
 {
 	return ds_cpu_dying(smp_processor_id());
@@ -309,9 +310,9 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each CPU is probed, now or when it comes online. If the CPU's BTS works, the CPU calls the
- * client's turn() at once. Otherwise, BTS is not used on that CPU. In this case, ds_bts_fault()
- * returns the reason, and the batch of each flush has @dead set.
+ * Each online CPU probes its BTS at once, and other CPUs probe their BTS when they come online.
+ * If a CPU's BTS works, that CPU then calls the client's turn(). If not, BTS is not used on
+ * that CPU, ds_bts_fault() returns the reason, and the batch of each flush has @dead set.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no

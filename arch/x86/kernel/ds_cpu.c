@@ -9,10 +9,10 @@
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
- * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts.
- * A drain hands the records to the client, overwrites them with zeroes and resets the index
- * to base. If an NMI drains, BTS is off while perf's handler runs, so the CPU stores only
- * about a dozen branches at the entry of the NMI, and as many at its exit:
+ * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts. A
+ * drain hands the records to the client, overwrites them with zeroes and resets the index to
+ * base. If an NMI drains, BTS is off while perf's handler runs. The CPU stores only about a
+ * dozen branches at the entry of the NMI, and about a dozen branches at its exit:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -27,22 +27,21 @@
  * the index above the threshold, or a later drain finds the buffer full and unmasks the PMI.
  *
  * The hardware may raise the PMI late, or for each record above the threshold. After TR is
- * cleared, the hardware may still store a few records, which are those of the driver or the
- * tracer. While TR is set, the hardware may cache the index. If a machine check clears TR, the
- * next drain notices this.
+ * cleared, the hardware may still store a few records, which are own records. While TR is set,
+ * the hardware may cache the index. If a machine check clears TR, the next drain notices this.
  *
- * Concurrency. Only a CPU itself changes its struct ds_bts_cpu, DS area and DEBUGCTL, with
- * interrupts off. There is one exception: a CPU that crashes sets @crash and @crash_nmi of the
- * other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is set
- * from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
+ * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, its DS area and its DEBUGCTL,
+ * with interrupts off. The only exception is that a CPU that crashes sets @crash and @crash_nmi
+ * of the other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is
+ * set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
  * finds @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
  * yet, the NMI switches BTS off, because otherwise all branches of the NMI would be stored.
  *
  * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
- * DEBUGCTL, and a VM exit clears DEBUGCTL, so BTS does not record the host either until KVM
- * restores DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss
- * without the number of branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC
- * contains the guest's vector, so a PMI of BTS is lost. The next drain then finds the records.
+ * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
+ * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not
+ * the number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC
+ * contains the guest's vector, so a PMI of BTS is lost. The next drain then takes the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -94,10 +93,10 @@ static __always_inline u64 ds_switch_off(void)
 /**
  * ds_bts_off - stop recording on this CPU until ds_bts_on()
  *
- * Call this before anything else, and only from code in .text..ds.
+ * Only a function in .text..ds may call this. The call must be the function's first step.
  *
- * Context: Interrupts off; up to NMI.
- * Return: true if ds_bts_on() must follow; false during another drain.
+ * Context: Any, including NMI, with interrupts off.
+ * Return: true if ds_bts_on() must follow; false if this CPU is already in a drain.
  */
 __ds_text bool ds_bts_off(void)
 {
@@ -118,9 +117,9 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. After a drain, these are own records that the CPU stored
- * after BTS went off. Without a drain, they were stored because an NMI that had to drain
- * skipped its handlers (microcode update), or because something else had set TR.
+ * Discard the records in the buffer. If the buffer was drained while BTS was off, the records
+ * are own records that the CPU stored late. Otherwise, an NMI that had to drain has skipped its
+ * handlers (microcode update), or something else had set TR.
  * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -144,7 +143,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 /**
  * ds_bts_on - let this CPU record again, as decided by the last ds_bts_ask()
  *
- * Call this after everything else, and only from code in .text..ds.
+ * Only a function in .text..ds may call this. The call must be the function's last step.
  *
  * Context: As ds_bts_off(), which has returned true.
  */
@@ -175,9 +174,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS off
- * yet. This function is not in .text..ds, because it usually leaves BTS on. The function's
- * records are then in the middle of a batch, but records of that section are left out only at
- * the ends of a batch.
+ * yet. This function usually leaves BTS on, so its records are in the middle of a batch. The
+ * records of .text..ds are left out only at the ends of a batch, so this function is not in
+ * that section.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -194,7 +193,7 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * End an NMI that returns to @ip, or that starts again because another NMI came while it ran.
+ * End an NMI. The NMI then returns to @ip, or runs again because another NMI came meanwhile.
  * Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
@@ -211,9 +210,9 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  * ds_run - drain this CPU, and call a job's function while BTS is off
  * @data: a struct ds_job
  *
- * Does nothing during another drain. An IPI may call this function.
+ * Does nothing if this CPU is already in a drain. An IPI may call this function.
  *
- * Context: Interrupts off; up to NMI.
+ * Context: Any, including NMI, with interrupts off.
  */
 __ds_text void ds_run(void *data)
 {
@@ -239,8 +238,8 @@ static bool ds_unmask_pmi(void)
 /*
  * Note that the index has reached the threshold. A PMI is still to come, unless it came during
  * this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the PMI was lost
- * and no further PMI can come, so unmask the PMI. In an NMI, a masked PMI need not be lost,
- * because a PMI that is delivered during the NMI comes when the NMI ends.
+ * and no further PMI can come, so unmask the PMI. In an NMI, the mask does not show that the
+ * PMI was lost, because a PMI that is delivered during the NMI comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -278,9 +277,9 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over the records and empty the buffer. In an NMI, @ip is the interrupted address.
- * Otherwise, @ip is DS_NOWHERE. The size of the buffer bounds the run time. Context: @busy is
- * set.
+ * Hand over the records and empty the buffer. If an NMI switched BTS off at its entry and
+ * drains, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the buffer
+ * bounds the run time. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -288,7 +287,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If an NMI interrupted code that switches BTS, BTS may be off for that reason. */
+	/* BTS may also be off because an NMI interrupted code that switches BTS off or on. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -314,7 +313,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over this CPU's records
- * @cause: why the buffer is drained; a flush hands over even an empty batch
+ * @cause: why the buffer is drained; a flush calls records() even if nothing is recorded
  *
  * Context: Between ds_bts_off() and ds_bts_on(). Calls the client's records().
  */
@@ -341,7 +340,8 @@ void ds_bts_drain(enum ds_drain_cause cause)
  *
  * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
  *
- * Context: As ds_bts_drain(), after that call; not NMI. Calls the client's turn().
+ * Context: As ds_bts_drain(), which must be called first; not in an NMI. Calls the client's
+ * turn().
  */
 void ds_bts_ask(struct task_struct *task)
 {
@@ -356,7 +356,7 @@ void ds_bts_ask(struct task_struct *task)
 	if (!ds)
 		return;
 	WRITE_ONCE(c->ctl, c->idle_pmis < DS_IDLE_PMIS ? ctl : 0);
-	/* If no interrupt is wanted, put the threshold beyond the maximum. */
+	/* If the CPU must raise no interrupt, put the threshold beyond the maximum. */
 	WRITE_ONCE(ds->bts_interrupt_threshold, ctl & DEBUGCTLMSR_BTINT ?
 		   ds->bts_buffer_base + size * ds_bts_get_threshold() :
 		   ds->bts_absolute_maximum + size);
@@ -404,15 +404,15 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /* One try may fail because an NMI from another source comes or a record is wrong (AAJ122). */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches of a loop. The buffer has room for the branches of two loops. */
+/* The maximum number of branches of a probe loop. The buffer has room for two such loops. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
 
 /*
  * Take a known branch @branches times, or until a PMI comes. Only NMIs take other branches
- * while BTS is on. Return: true if the buffer contains exactly one record, that of the known
- * branch.
+ * while BTS is on. Return: true if the buffer contains exactly one record, which is that of the
+ * known branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {
@@ -519,8 +519,8 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * ds_put_back - give this CPU's BTS back to perf as it was
  * @c: the CPU's state
  *
- * Clears TR even if something else, for example a hypervisor, has set TR again, because the
- * buffer may be freed after this.
+ * Clears TR even if something else, for example a hypervisor, has set TR again, because perf
+ * may free the buffer afterwards.
  *
  * Context: This CPU; @busy is set.
  */

@@ -35,7 +35,7 @@ struct ds_test_cpu {
 
 static DEFINE_PER_CPU(struct ds_test_cpu, ds_test_cpu);
 
-/* The return value (DS_BTS_*) of the client's turn() for each task. */
+/* The client's turn() returns this value (DS_BTS_*) for each task. */
 static unsigned int ds_test_mode;
 
 static void ds_test_records(const struct ds_bts_batch *batch)
@@ -157,7 +157,7 @@ static void ds_test_pmi_masked(struct kunit *test)
 
 /*
  * If the records of a PMI are drained before the PMI comes, the branches of the PMI's NMI must
- * not raise the next interrupt. So this NMI switches BTS off and drains.
+ * not raise the next interrupt. So the PMI's NMI switches BTS off and drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -184,8 +184,8 @@ static void ds_test_nmi_due(struct kunit *test)
 }
 
 /*
- * If the branches of an NMI from another source reach the threshold, and the PMI is lost, this
- * NMI drains.
+ * If the branches of an NMI from another source reach the threshold, and the PMI is lost, the
+ * NMI from the other source drains.
  */
 static void ds_test_nmi_other(struct kunit *test)
 {
@@ -298,7 +298,7 @@ static void ds_test_crash(struct kunit *test)
 	WRITE_ONCE(over, true);
 	local_irq_restore(flags);
 	migrate_enable();
-	/* After this, each CPU has left its drain. */
+	/* When this call returns, each CPU has left its drain. */
 	ds_test_want(DS_BTS_OFF);
 
 	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);

@@ -18,24 +18,24 @@
 /* No instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* The maximum number of records to search for the entry, or the exit, of an NMI that drains. */
+/* Search at most this many records for the entry, or the exit, of an NMI that drains. */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many consecutive PMIs that found no records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The drain that uses the buffer. An NMI that interrupts a drain does not touch the buffer. */
+/* Which drain uses the buffer? An NMI that interrupts a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose records are drained outside of its NMI. */
+/* The state of a PMI whose records are drained outside of the PMI's NMI. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
-	DS_PMI_SEEN,	/* the PMI came while a drain outside the NMI used the buffer */
+	DS_PMI_SEEN,	/* the PMI came while a drain outside of the PMI's NMI used the buffer */
 };
 
 /**
@@ -46,10 +46,10 @@ enum ds_pmi {
  * @end:	the index when BTS last went off; records after this index were stored later
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
- * @pmi:	the state of a PMI whose records are drained outside of its NMI
+ * @pmi:	the state of a PMI whose records are drained outside of the PMI's NMI
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
- * @crash_nmi:	set by a CPU that crashes; cleared when that CPU's NMI arrives
+ * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When it reaches
  *		DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
  * @strays:	number of own records that were stored during the probe or after BTS went off,

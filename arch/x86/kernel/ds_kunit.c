@@ -3,7 +3,7 @@
  * KUnit tests of the BTS driver: ds_records.c, and the handling of records in ds_cpu.c
  *
  * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
- * kernel space, so its addresses contain its number. Some tests store records of other kinds
+ * kernel space, so the addresses identify the record. Some tests store records of other kinds
  * between these records.
  */
 
@@ -108,7 +108,7 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
-/* Drain the buffer, with @late records that are stored after BTS is off. */
+/* Drain the buffer. After BTS is off, @late more records are stored. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
 	t->cpu.end = t->ds.bts_index;
@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The entry begins at the last branch to the entry point among the last 512 records. */
+	/* Among the last 512 records, the last branch to the entry point begins the entry. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* The last branch to an entry point is that of the NMI. With FRED, other events use it, too. */
+/* With FRED, other events use the NMI's entry points, too, but the NMI's branch is the last. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -456,7 +456,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or lack these. */
+/* With BTS_OFF_OS, a batch may begin and end with crossings of NMIs, or lack these crossings. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

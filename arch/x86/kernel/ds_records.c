@@ -19,7 +19,7 @@
  * out of the section, and own branches at the end of a batch lead into the section. If an own
  * record leads to a return thunk, the record of the thunk's branch is an own record, too.
  *
- * If an NMI drains, the records of its entry and of its exit count as own records, too. The
+ * If an NMI drains, the records of the NMI's entry and exit count as own records, too. The
  * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last
  * branch to the kernel's NMI entry point. The exit ends with the branch back to the interrupted
  * instruction. If the start of the entry or the end of the exit is not found, the searched
@@ -63,7 +63,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* If the CPU wraps only when it stores the next record, an index at the maximum means slot 0. */
+/* A CPU may wrap only when it stores the next record, so an index at the maximum means slot 0. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -71,7 +71,7 @@ static unsigned int ds_next_slot(const struct debug_store *ds)
 	return in / sizeof(struct ds_bts_record) % ds_slots(ds);
 }
 
-/* Report whether the buffer has wrapped, so that the slot at the index contains a record. */
+/* Report whether the buffer has wrapped. If so, the slot at the index contains a record. */
 bool ds_has_wrapped(const struct debug_store *ds)
 {
 	const struct ds_bts_record *rec = (void *)ds->bts_buffer_base;
@@ -86,9 +86,8 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * Return the number of records stored after BTS went off. If the index has decreased, a
- * circular buffer has wrapped, or perf has reset the index of a linear buffer
- * (intel_pmu_reset()).
+ * Return the number of records stored after BTS went off. The index decreases when a circular
+ * buffer wraps, or when perf resets the index of a linear buffer (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -107,7 +106,7 @@ bool ds_has_records(const struct debug_store *ds)
 /**
  * ds_slice - find the records that a CPU has stored
  * @c:		the CPU's state; BTS is off
- * @batch:	the batch, whose slices, @wrapped and @full are set here
+ * @batch:	the batch; this function sets its slices, @wrapped and @full
  */
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
@@ -128,7 +127,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* Records that were stored after BTS went off may also have wrapped. */
+	/* The records stored after BTS went off may have wrapped around, too. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
@@ -148,13 +147,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* Return the maximum number of records of an NMI's entry or exit: 1 with BTS_OFF_OS. */
+/* An NMI's entry or exit has at most this many records. With BTS_OFF_OS, it has at most one. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Return the number of own records at the start of a batch, stored after the last drain. */
+/* Return how many own records, stored at the end of the last drain, begin a batch. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -179,9 +178,9 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * NMIs that interrupt a KVM guest have their own entry points. With FRED, NMIs share their
- * entry points with all other events. The last branch to an entry point belongs to the NMI,
- * because only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
+ * NMIs that interrupt a KVM guest have separate entry points. With FRED, NMIs share their entry
+ * points with all other events. The last branch to an entry point belongs to the NMI, because
+ * only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
  */
 static bool ds_is_nmi_entry(u64 addr)
 {
@@ -199,7 +198,7 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Return the index of the first record of the draining NMI's entry, or @nr if it is not found. */
+/* Return the index of the record with which the NMI's entry begins, or @nr if none is found. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * This event shows that a task has made, moved or grown an executable mapping, or has made a
- * mapping executable. The symbols of the mapped file name the functions at the mapped
+ * This event shows that a task has created, moved or enlarged an executable mapping, or has
+ * made a mapping executable. A tool needs the event to find the symbols of the mapped
  * addresses. If two mappings overlap, the later mapping applies. See
  * Documentation/trace/bts-internals.rst.
  */

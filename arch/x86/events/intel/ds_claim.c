@@ -33,14 +33,15 @@ bool intel_ds_has_bts(void)
 /**
  * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
- * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area, and perf refuses
- * events that use BTS, LBR or, on some CPUs, Intel PT. On every CPU, perf sets DS_AREA, now or
- * when the CPU comes online. PEBS and the counters keep working, and perf's PMI handler keeps
- * unmasking the PMI. The caller must not claim BTS again before the release.
+ * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area. Meanwhile perf
+ * refuses events that use BTS or LBR and, on some CPUs, events that use Intel PT. perf sets
+ * DS_AREA on each online CPU at once, and on other CPUs when they come online. PEBS and the
+ * counters keep working, and perf's PMI handler keeps unmasking the PMI. The caller must not
+ * claim BTS again before the release.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, without lbr_pt_coexist, Intel PT; -ENODEV if
- * there is no BTS; -ENOMEM if there is no memory for the buffers.
+ * there is no BTS; -ENOMEM if perf cannot allocate the buffers.
  */
 int intel_ds_claim_bts(void)
 {
@@ -72,7 +73,7 @@ err_exclusive:
 /**
  * intel_ds_release_bts - undo intel_ds_claim_bts()
  *
- * Context: Process context, may sleep. BTS is off on every CPU.
+ * Context: Process context, may sleep. BTS must be off on every CPU.
  */
 void intel_ds_release_bts(void)
 {

@@ -16,15 +16,16 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * The bts tracer, which is the driver's client, and exc_nmi() use this interface of the Branch
- * Trace Store (BTS) driver. The comment at the top of arch/x86/kernel/ds_cpu.c explains how the
- * driver works and which contexts may run concurrently.
+ * This is the interface of the Branch Trace Store (BTS) driver. The bts tracer, which is the
+ * driver's client, uses it, and so does exc_nmi(). The comment at the top of
+ * arch/x86/kernel/ds_cpu.c explains how the driver works and which contexts may run
+ * concurrently.
  */
 
 /**
  * struct ds_bts_record - a taken branch, as the hardware stores it
- * @from:	linear address of the branch; for an interrupt or exception, of the
- *		interrupted instruction
+ * @from:	linear address of the branch, or of the instruction that an interrupt or exception
+ *		has interrupted
  * @to:	linear address of the branch target
  * @flags:	bit 4 means "predicted" on NetBurst; do not rely on this bit
  *
@@ -39,9 +40,10 @@ struct ds_bts_record {
 /*
  * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
- * tracer leaves out those of the unwanted side. DS_BTS_CPL_FILTER saves time: BTS_OFF_OS or
- * BTS_OFF_USR makes the hardware leave out the branches of the unwanted side. The hardware then
- * also leaves out the crossings in one direction, which depends on the CPU.
+ * tracer leaves out the branches of the unwanted side. With DS_BTS_CPL_FILTER, the driver sets
+ * BTS_OFF_OS or BTS_OFF_USR. The hardware itself then leaves out the branches of the unwanted
+ * side, which saves time. It also leaves out the crossings in one direction. The direction
+ * depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -54,10 +56,9 @@ struct ds_bts_record {
 /*
  * Limits of the threshold, which is the number of records per interrupt. The maximum leaves
  * room in perf's buffer of 2730 records for the branches that the CPU takes until BTS is off.
- * After ds_bts_nmi_leave(), an NMI takes about a dozen branches on any kernel, because
- * sanitizers instrument neither the end of exc_nmi() nor assembly code. The minimum is several
- * times as high as this number, so that the end of one interrupt cannot raise the next
- * interrupt.
+ * After ds_bts_nmi_leave(), an NMI takes about a dozen branches even in a kernel with
+ * sanitizers, which instrument neither the end of exc_nmi() nor assembly code. The minimum is
+ * several times this number, so that the end of one interrupt cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -83,14 +84,14 @@ struct ds_bts_slice {
  * struct ds_bts_batch - the records of one drain of one CPU
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
- * @own:	number of records left out because the driver or the tracer took the branch
+ * @own:	number of records left out because the driver or the tracer took their branches
  * @discarded:	number of discarded records, which were in the buffer when BTS went on
- * @unsure:	number of records that may be own records, because the start of an NMI's entry
- *		or the end of its exit was not found
+ * @unsure:	number of records that may be own records, because the start of an NMI's entry or
+ *		the end of an NMI's exit was not found
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
- * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped,
- *		or perf has reset the index
+ * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped or
+ *		because perf has reset the index
  * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL,
  *		so later branches were not stored
  * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only
@@ -118,12 +119,13 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * This section contains the code of the driver and the tracer that runs while BTS is on. Each
- * function in this section first switches BTS off, and last switches BTS on. A branch that
- * begins or ends in this section is an own branch, because the traced code did not take it. The
- * section must not be probed, traced or sanitized. Interrupts must be off before the section is
- * entered, and must stay off until the section is left. Code in this section may call other
- * code only between ds_bts_pause() and ds_bts_resume(), which objtool checks.
+ * This section contains the code of the driver and the tracer that runs while BTS is on. If
+ * traced code calls a function in this section, this function begins by switching BTS off and
+ * ends by switching BTS on. A branch that begins or ends in this section is an own branch,
+ * because the traced code did not take it. The section must not be probed, traced or sanitized.
+ * Interrupts must be off before the section is entered, and must stay off until the section is
+ * left. objtool checks that code in this section calls other code only between ds_bts_pause()
+ * and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
@@ -139,7 +141,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Like ds_bts_on(), after ds_bts_pause(). */
+/* Undo ds_bts_pause(). Otherwise like ds_bts_on(). */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -154,9 +156,9 @@ void ds_bts_ask(struct task_struct *task);
  * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
  *		interrupts off, in any context up to NMI, while the CPU records nothing.
  *		Calls on one CPU never nest
- * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
- *		switch, of the next task. Called with interrupts off, not from NMI, after the
- *		last record of the old mode and before the first record of the new mode
+ * @turn:	return what this CPU must record (DS_BTS_*) while it runs the current task or, at a
+ *		task switch, while it runs the next task. Called with interrupts off, not from NMI,
+ *		after the last record of the old mode and before the first record of the new mode
  * @pending:	return whether a flush must call @records even if the CPU records nothing.
  *		Called with preemption off
  */
@@ -200,10 +202,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. If the NMI must drain, if the NMI interrupts a drain, or if a
- * PMI whose records are already drained is still to come, this function switches BTS off before
- * the NMI's handlers run. Otherwise, the branches of the handlers might raise the next
- * interrupt.
+ * Call this when an NMI begins. If the NMI must drain, or interrupts a drain, or if a PMI whose
+ * records are already drained is still to come, this function switches BTS off before the NMI's
+ * handlers run. So the branches of the handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
@@ -211,7 +212,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* End an NMI that returns to @ip. BTS goes on again, unless the NMI has interrupted a drain. */
+/* End an NMI that returns to @ip. Switch BTS on, unless the NMI has interrupted a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
