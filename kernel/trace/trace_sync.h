@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_SYNC_H
 #define _LINUX_KERNEL_TRACE_SYNC_H
 
-/* Included by trace.h: functions that make a tracer bring the ring buffer up to date. */
+/* Functions that make a tracer bring the ring buffer up to date. Include trace.h instead. */
 
 #include <linux/jump_label.h>
 
@@ -18,7 +18,7 @@ struct trace_iterator;
  *	  OFF and POLL, the tracer stays chosen, because trace_types_lock is held or a reader
  *	  has a pipe open (trace_ref). For other reasons, the instance may just have left the
  *	  tracer.
- *	- If @cpu is the number of a CPU, the context is any, up to NMI. The caller runs on
+ *	- If @cpu is the number of a CPU, the context is any, including NMI. The caller runs on
  *	  @cpu, unless the caller has migrated. The instance may just have left the tracer.
  *	- In a crash, @tr is NULL, which means all instances, and the context is any.
  */
@@ -29,7 +29,7 @@ enum tracer_sync_reason {
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
 	/* Reasons for which @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer, or in a crash each one, is about to go off */
+	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: each of them) is about to go off */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
 	/* Reason for which @cpu is always the current CPU */

@@ -3,7 +3,7 @@
  * Branch tracer: make tasks wait for a slow reader, so that nothing is lost (bts-block)
  *
  * A traced task may take branches faster than its trace is read. If the task's records find no
- * room in the ring buffer, these records are held in a backlog (hold.c), and the task waits at
+ * room in the ring buffer, these records are held in a backlog (hold.c). The task then waits at
  * its next return to user mode, where it holds no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
@@ -13,14 +13,14 @@
  *
  * A target that can wait does not return to user mode while any CPU holds branches of the
  * instance, whichever task took these branches. So no state is kept per task. Before a task
- * waits, it may take branches in the kernel, and other tasks may take branches until their next
+ * waits, it may take branches in the kernel. Other tasks may take branches until their next
  * interrupt. All these branches are held in the backlog of their CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader may
  * depend on any task of the system. Branches of a task that cannot wait are never held: see
- * bts_can_wait(). A task never waits in the kernel. The branches that it takes there are held
- * while the backlog has room, and further branches are dropped and counted. A waiting task can
- * be killed, stopped, traced and frozen.
+ * bts_can_wait(). A task never waits in the kernel. Branches that it takes in the kernel are
+ * held while the backlog has room, and further branches are dropped and counted. A waiting task
+ * can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
@@ -34,8 +34,9 @@
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, no task is woken when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger. Second, if a CPU must write its entries after
- *	  another CPU, nothing else may drain it, because waiting tasks take no branches.
+ *	  unpaused, or switched off by a trigger. Second, a CPU may have to write its entries
+ *	  after another CPU. Then perhaps only the worker drains this CPU, because waiting tasks
+ *	  take no branches.
  */
 
 #include <linux/freezer.h>
@@ -48,7 +49,7 @@
 
 #include "bts.h"
 
-/* The time between drains while tasks wait or, with bts-circular, while a reader waits. */
+/* The period of the worker that drains while tasks or readers wait: see bts_poll(). */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
 /* After this many sleeps in one wait, a task's branches are not held: see bts_sleep(). */
@@ -56,7 +57,7 @@
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt does nothing, but TIF_NOTIFY_RESUME is checked when it returns to user mode. */
+/* The interrupt itself does nothing, but its return to user mode checks TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -68,7 +69,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
  * bts_check_task - make a task check, on its way to user mode, whether it must wait
  * @task: the current task of this CPU, or the next task
  *
- * Context: interrupts off, up to NMI.
+ * Context: interrupts off; may be an NMI.
  */
 void bts_check_task(struct task_struct *task)
 {
@@ -149,7 +150,7 @@ static void bts_poll_again(struct work_struct *work)
 }
 
 /**
- * bts_poll - drain the CPUs repeatedly while entries are held, or while a reader may sleep
+ * bts_poll - drain the CPUs repeatedly while entries are held or a polling reader may sleep
  *
  * Context: any except NMI.
  */
@@ -213,7 +214,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - handle a reader that opens, reads or closes a file, which may make room
+ * bts_reader - handle a reader's open, read or close of a file, which may make room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */
@@ -229,8 +230,8 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
  * @b:	the instance, whose tracer is bts
  * @on:	make the instance's tasks wait for a reader
  *
- * With "overwrite" there is always room and no task would wait, so "overwrite" is off while
- * the instance blocks, and is restored afterwards.
+ * With "overwrite" there is always room, so no task would wait. Therefore, "overwrite" is off
+ * while the instance blocks, and is restored afterwards.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.

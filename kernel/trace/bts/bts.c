@@ -19,11 +19,11 @@
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
  * The filters in filter.c decide which tasks and which branches are recorded. A probe of
- * sched_switch drains the records of the leaving task, so that each entry has the right PID,
- * and turns the hardware on or off for the next task. The tracer keeps no state per task. If no
- * instance wants the leaving task or the next task, the probe only reads whether ftrace's PID
- * lists contain the next task. With bts-cpl-filter, the hardware does not store the branches of
- * the unwanted side. With bts-circular, the hardware overwrites old branches.
+ * sched_switch drains the records of the leaving task, so that each entry has the right PID.
+ * The probe also turns the hardware on or off for the next task. The tracer keeps no state per
+ * task. If no instance wants either of the two tasks, the probe only reads ftrace's decision on
+ * the next task. With bts-cpl-filter, the hardware does not store the branches of the unwanted
+ * side. With bts-circular, the hardware overwrites old branches.
  *
  * Each file calls only functions of files below it in this list:
  *
@@ -60,10 +60,10 @@
  *	  NMI, disabled interrupts act as the read lock. An instance that leaves the tracer is
  *	  removed from the list, and is reset or freed after a grace period.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in
- *	  any context. After each such write, ds_bts_update_all() interrupts the CPUs, and
- *	  returns when each CPU uses the new value. There are two exceptions: a trigger may set
- *	  bts_instance.tracing, and a crash clears this flag, without the lock and in any
- *	  context (sync.c).
+ *	  any context. After each write under this lock, ds_bts_update_all() interrupts the
+ *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A
+ *	  trigger may set bts_instance.tracing, and a crash clears it, both without the lock and
+ *	  in any context (sync.c).
  *
  * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
  * an entry about the loss (struct bts_lost_entry) is written before the next branches. The
@@ -95,9 +95,9 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The PID of the task whose branches this CPU stores. This PID may differ from current->pid:
- * during a task switch, bts_turn() starts to record the next task while current is still the
- * previous task, and an NMI may drain at that moment.
+ * The PID of the task whose branches this CPU stores. This PID may differ from current->pid.
+ * During a task switch, bts_turn() starts to record the next task while current is still the
+ * previous task. An NMI may drain at that moment.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -133,8 +133,8 @@ static struct tracer_flags bts_flags = {
 
 /*
  * Return the hardware's mode for the current or the next task. The mode contains each side that
- * any instance wants. It contains bts-cpl-filter or bts-circular only if each instance that
- * wants the task has set this option.
+ * any instance wants. The mode contains bts-cpl-filter or bts-circular only if each instance
+ * that wants the task has set that option.
  */
 static unsigned int bts_mode(void)
 {
@@ -270,8 +270,8 @@ static bool bts_pending(int cpu)
 /*
  * Save the name of the current task, so that rows can show it. Do not use
  * tracing_start_cmdline_record(), which would add a probe to every task switch. Disable
- * preemption, because ftrace asserts that it is off, and lockdep may not know that interrupts
- * are off.
+ * preemption, because ftrace asserts that preemption is off, and lockdep may not know that
+ * interrupts are off.
  */
 static void bts_save_name(void)
 {
@@ -285,11 +285,11 @@ static void bts_save_name(void)
 /*
  * Handle the records of a drain of this CPU. The driver calls this function. The run time is
  * bounded by the size of the DS buffer and the number of instances.
- * Context: interrupts off, up to NMI, not nested.
+ * Context: interrupts off; may be an NMI; not nested.
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
-	/* All branches of the batch get these flags, even if need-resched is set meanwhile. */
+	/* All branches of the batch have these flags, even if need-resched is set meanwhile. */
 	unsigned int trace_ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
@@ -311,7 +311,7 @@ static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 
 /*
  * Context: in the scheduler, with the runqueue locked and interrupts off; current is still
- * @prev. Takes no lock except those of the PID lists.
+ * @prev. Takes no lock except the locks of the PID lists.
  */
 static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *prev,
@@ -337,7 +337,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 /* Context: as bts_probe_exec_pid(), BTS off. */
 static noinline void bts_change_pid(void)
 {
-	/* The earlier branches of the thread get the thread's old PID. */
+	/* Deliver the thread's earlier branches with the thread's old PID. */
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	ds_bts_ask(current);
 }
@@ -367,7 +367,7 @@ static bool bts_is_chosen(struct trace_array *tr)
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS, LBR or Intel PT is in use by perf",
-	[BTS_ERR_NO_MEMORY]	= "No memory",
+	[BTS_ERR_NO_MEMORY]	= "Out of memory",
 	[BTS_ERR_NO_DS_AREA]	= "The CPU has no DS area",
 	[BTS_ERR_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
 	[BTS_ERR_NO_RECORD]	= "The CPU does not store a branch",
@@ -407,7 +407,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* With bts-block, refuse "overwrite", because it always makes room, and no task would wait. */
+/* Refuse "overwrite" with bts-block. If there were always room, no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -491,7 +491,7 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Return the data of an instance, which exists from the first call to trace_bts_free(). */
+/* Return the data of an instance. The first call allocates it, and trace_bts_free() frees it. */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* Declarations that the files of the branch tracer share. The tracer is described in bts.c. */
+/* Declarations that the files of the branch tracer share. For a description, see bts.c. */
 
 #include <linux/bts_events.h>
 #include <linux/irq_work.h>
@@ -18,10 +18,10 @@
 #include "event.h"
 
 /*
- * The causes for which branches or rows are missing from the trace. A bts_lost entry contains a
+ * The reasons why branches or rows are missing from the trace. A bts_lost entry contains a
  * cause BTS_LOST_*. Entries never contain a cause BTS_GONE_*, because these causes are found
- * when the trace is read. Traces and tools contain the numbers of the causes, so the numbers
- * never change, and a new cause gets the next number.
+ * when the trace is read. Traces and tools contain the numbers of the causes, so these numbers
+ * must never change. A new cause must have the next free number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -41,7 +41,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; in a non-branch row, its type is that of the row's event
+ * @ent:	the header; the type of a non-branch row is that of the row's event
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -56,9 +56,8 @@ union bts_entry {
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /*
- * The maximum size of an entry. Sub-buffers may become smaller while entries are held, so
- * each entry must fit into the smallest sub-buffer, which is one page, including the
- * sub-buffer's header.
+ * The maximum size of an entry. Sub-buffers may become smaller while entries are held. So each
+ * entry must fit into the smallest sub-buffer, which is one page including its header.
  */
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
@@ -106,10 +105,10 @@ struct bts_pids {
  * @delivered:	records written into the instance's ring buffer
  * @filtered:	records left out by bts-user, bts-kernel or the event filter, or because
  *		only other instances wanted the task
- * @own:	records left out because the tracer itself took the branch
+ * @own:	records left out because the tracer itself took their branches
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be own records, because the start or the
- *		end of a draining NMI was not found
+ * @unsure:	delivered or filtered records that may be own records, because the start or the end
+ *		of an NMI that drained was not found
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
@@ -169,7 +168,7 @@ struct bts_writer {
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
  * @turn:	the turn of the current batch, if @may is set
  * @may:	the current batch may be held
- * @refused:	the current batch may not be held, because its task cannot wait
+ * @refused:	the current batch must not be held, because its task cannot wait
  * @wait:	entries held on any CPU must be written before the current batch
  */
 struct bts_hold {
@@ -186,7 +185,8 @@ struct bts_hold {
 
 /**
  * struct bts_cpu - an instance's data for a CPU, called the instance's part of the CPU
- * @mode:	the instance's options if it records the task on the CPU, otherwise DS_BTS_OFF
+ * @mode:	the instance's options if the instance records the task on the CPU; otherwise
+ *		DS_BTS_OFF
  * @counts:	the counters
  * @loss:	the losses
  * @write:	the state for writing
@@ -260,7 +260,7 @@ enum {
 /* The instances that have chosen bts. Use for_each_bts_instance() to walk this list. */
 extern struct list_head bts_instances;
 
-/* Context: preemption off, up to NMI; or trace_types_lock held. */
+/* Context: preemption off, may be an NMI; or trace_types_lock held. */
 #define for_each_bts_instance(b)					\
 	list_for_each_entry_rcu(b, &bts_instances, list,		\
 				rcu_read_lock_sched_held() ||		\
@@ -383,8 +383,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. With PREEMPT_RT, the tracer does not show mappings: rows of mappings are made with
- * interrupts off, but d_path() takes locks that may sleep with PREEMPT_RT.
+ * map.c. With PREEMPT_RT, the tracer does not show mappings, because the rows of mappings are
+ * made with interrupts off, but d_path() takes locks that may then sleep.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

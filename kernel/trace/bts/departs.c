@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events bts_departs and bts_arrives: tasks leave CPUs and get them back
+ * Events bts_departs and bts_arrives: a task leaves a CPU, and a task arrives at a CPU
  *
  * Both events are ordinary trace events, with filters, triggers and histograms. They show the
  * tasks in set_event_pid. If this list is empty, they show all tasks, including kernel threads
@@ -24,7 +24,7 @@
  * A probe is registered while its event is on: see event.c.
  *
  * The events keep no state per task. A departure and the next arrival of a task show how long
- * the task had no CPU, and which CPU it left: see the histogram in
+ * the task had no CPU, and which CPU the task left. For an example, see the histogram in
  * Documentation/trace/bts-internals.rst.
  */
 
@@ -132,7 +132,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip. Usually it skips a few frames. */
+/* Return the first address that bts_walk_one() does not skip. Usually a few frames are skipped. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -230,7 +230,7 @@ static int bts_set_probe(struct bts_probe *probe, bool on)
 	return ret;
 }
 
-/* Register exactly the probes of the events that are on. */
+/* Register the probes of the events that are on, and unregister the other probes. */
 static int bts_update_probes(void)
 {
 	static struct bts_probe departs = {
@@ -273,7 +273,7 @@ static int __init bts_sched_init(void)
 core_initcall(bts_sched_init);
 
 /**
- * bts_departs_row - make the entry of bts_departs
+ * bts_departs_row - fill in an entry of bts_departs
  * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  * @d:		how the task departs
@@ -301,7 +301,7 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
 }
 
 /**
- * bts_arrives_row - make the entry of bts_arrives
+ * bts_arrives_row - fill in an entry of bts_arrives
  * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  *

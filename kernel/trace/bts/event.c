@@ -4,11 +4,11 @@
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
- * event's probe is registered. The reg() callback of the event's class does this. The reg
- * function of a TRACE_EVENT_FN could not register a probe, because it is called with
- * tracepoints_mutex held. A BPF program that is attached to the event's tracepoint instead of
- * the event does not register the probe, so the program runs only while the event is on for
- * another user.
+ * event's probe is registered. The reg() callback of the event's class registers the probe. The
+ * reg function of a TRACE_EVENT_FN could not register a probe, because it is called with
+ * tracepoints_mutex held. If a BPF program is attached to the event's tracepoint, and not to
+ * the event, the probe is not registered for the program. So the program runs only while
+ * another user has switched the event on.
  */
 
 #include "event.h"
@@ -18,7 +18,8 @@
  * @call:	the event
  * @type:	the request, as passed to the class's reg()
  * @data:	the data of the request, as passed to the class's reg()
- * @update:	a callback that registers exactly the probes of the events that are on
+ * @update:	a callback that registers the probes of the events that are on, and unregisters the
+ *		other probes
  *
  * Context: process context, event_mutex held; or any context, if perf starts or stops the event
  * at a task switch.

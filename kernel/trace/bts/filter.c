@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: choose the tasks and the branches that an instance wants
+ * Branch tracer: select the tasks and the branches that an instance wants
  *
- * Tasks are chosen by set_ftrace_pid (all tasks if it is empty), set_ftrace_notrace_pid,
- * function-fork and tracing_cpumask. The branches of these tasks are chosen by side (user space
- * or kernel) with bts-user and bts-kernel, and by address with the filter of
- * events/ftrace/bts_branch.
+ * The files set_ftrace_pid, set_ftrace_notrace_pid and tracing_cpumask, and the option
+ * function-fork, select the tasks. If set_ftrace_pid is empty, it selects all tasks. The
+ * options bts-user and bts-kernel select the branches of these tasks by side (user space or
+ * kernel), and the filter of events/ftrace/bts_branch selects them by address.
  *
  * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
  * looks up the next task in the lists. This probe runs before the tracer's probe, because it
@@ -20,8 +20,8 @@
 #include "bts.h"
 
 /*
- * A branch between user space and the kernel belongs to both sides. The top bit of an
- * address shows its side, so one test of the combined addresses (& or |) covers both ends of
+ * A branch between user space and the kernel belongs to both sides. The top bit of an address
+ * shows the address's side. So one test of the combined addresses (& or |) covers both ends of
  * the branch.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
@@ -33,8 +33,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 
 /*
  * Report whether @task is a target. A look-up in the PID lists takes a lock and a hundred
- * instructions. So at a task switch, use the decision on the next task that ftrace has stored
- * for this CPU. Context: preemption off.
+ * instructions. So at a task switch, use ftrace's decision on the next task, which ftrace has
+ * stored for this CPU. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -89,7 +89,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* A new task needs bts_map_switch(), which forgets an earlier process with its PID. */
+	/* A new task needs bts_map_switch(), which forgets an earlier process with the same PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {

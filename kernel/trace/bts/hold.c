@@ -5,7 +5,8 @@
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
  * CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records are
  * entries. Before each entry except the first one, the backlog contains the turn of the entry's
- * batch. When there is room, the entries are moved into the ring buffer in the same order.
+ * batch. When there is room, the entries are moved into the ring buffer in the order of the
+ * backlog.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
  * another CPU holds entries of a lower turn. So when a task moves to another CPU, the task's
@@ -15,16 +16,16 @@
  *
  * Entries are held only while a reader lives, tracing is on, and bts-block is set. Entries of a
  * task that cannot wait are not held, because all other targets would have to wait while that
- * task runs. An entry that finds no room and may not be held is dropped and counted. Tasks wait
- * in block.c, which also explains why the branches of a waiting task may be dropped.
+ * task runs. An entry that finds no room and may not be held is dropped and counted. The file
+ * block.c makes tasks wait, and explains why the branches of a waiting task may be dropped.
  *
  * Concurrency:
  *
- *	- Only a CPU itself changes its backlog, between ds_bts_off() and ds_bts_on(). Other
+ *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on(). Other
  *	  CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left the
  *	  backlog of CPU B, then A writes its own held entries only with its next batch. If
- *	  there is room, ds_bts_flush_all() empties all backlogs, because it drains each CPU for
- *	  which bts_pending() returns true.
+ *	  there is room, ds_bts_flush_all() empties all backlogs, because this function drains
+ *	  each CPU for which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -121,7 +122,7 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 		;
 }
 
-/* Drop all held entries. Their branches and rows are lost, and held losses are pending again. */
+/* Drop all held entries, count their branches and rows as lost, and make held losses pending. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;
@@ -178,7 +179,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* Pairs with itself: if two CPUs empty their backlogs at once, one finds both empty. */
+	/* Pairs with itself. If two CPUs empty their backlogs at once, one finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -217,8 +218,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	the size of the entry
  *
  * Context: as bts_records().
- * Return: false if the entry may not be held, or if the backlog is full and the backlog's first
- * entry does not fit into the ring buffer.
+ * Return: false if the entry must not be held, or if the backlog is full and the backlog's
+ * first entry does not fit into the ring buffer.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {

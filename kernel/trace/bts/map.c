@@ -6,7 +6,7 @@
  * a task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the task.
  * The event needs neither the bts tracer nor its hardware. With the option bts-map, the tracer
  * itself writes the same entries for the processes that it traces. The tracer also shows the
- * mappings that a process already has when its first task is traced:
+ * mappings that a process already has when it is first traced:
  *
  *	bts_map_request()	the CPU switches to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
@@ -31,8 +31,8 @@
  * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may
  * sleep, so that the call handles at least one mapping.
  *
- * Rows for unmapping are not needed. No code is executed at addresses that are not mapped, and
- * a later mapping replaces an older mapping where the two mappings overlap.
+ * The trace needs no rows for removed mappings. No code is executed at addresses that are not
+ * mapped, and a later mapping replaces an older mapping where the two mappings overlap.
  */
 
 #include <linux/bitops.h>
@@ -92,8 +92,8 @@ static unsigned int bts_map_users;
 static struct bts_path __percpu *bts_paths;
 
 /*
- * Return this CPU's memory for a row, or NULL if the probe has no users any more. Context:
- * interrupts off until the last use of the memory.
+ * Return this CPU's memory for a row, or NULL if the probe has no user. Context: interrupts off
+ * until the last use of the memory.
  */
 static struct bts_path *bts_path_here(void)
 {
@@ -128,7 +128,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* Sets of PIDs: their bits are changed atomically, and their pages are freed with the instance. */
+/* The bits of a set of PIDs are changed atomically. Its pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -209,7 +209,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* @task is current or next, so it checks both flags on its way to user mode. */
+	/* @task is current or next, so @task checks both flags on its way to user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -217,8 +217,8 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 /**
  * bts_map_remind - make the current task show its mappings, if it has not done so yet
  *
- * TIF_NOTIFY_RESUME may have to be set again, because KVM's loop clears this flag, although the
- * task cannot show its mappings there.
+ * KVM's loop clears TIF_NOTIFY_RESUME, although the task cannot show its mappings in this loop.
+ * So this function sets the flag again.
  *
  * Context: as bts_records().
  */
@@ -274,7 +274,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
-	/* If there is no memory, try again when the task next gets a CPU. */
+	/* If memory runs out, try again when the task next gets a CPU. */
 	if (bts_pids_add(&b->showing, current->pid))
 		return false;
 	if (!bts_pids_add(&b->mapped, current->tgid))
@@ -286,8 +286,8 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
  * shows its mappings to these instances, except to an instance that forgets all processes
- * meanwhile. If another instance needs the mappings meanwhile, that instance gets the mappings
- * when a task of the process next gets a CPU.
+ * meanwhile. If another instance needs the mappings meanwhile, it receives them when a CPU next
+ * switches to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -313,7 +313,8 @@ static void bts_map_end(void)
 
 /*
  * Write the row of a mapping. If the ring buffer is off, or off for this CPU, the process must
- * show all of its mappings again when it is next traced. Context: interrupts off, BTS off.
+ * show all of its mappings again when the process is next traced. Context: interrupts off, BTS
+ * off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -343,9 +344,8 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to each instance whose @mapped contains the process,
- * even if the instance does not trace this task, because other threads of the process may
- * execute the mapping.
+ * Show a new mapping of the current task to each instance whose @mapped contains the process.
+ * The instance need not trace this task, because other threads may execute the mapping.
  * Context: interrupts off, BTS off.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
@@ -360,7 +360,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* Return the name of a mapping without a file, as in perf and, in most cases, /proc/PID/maps. */
+/* Name a mapping without a file as perf does. /proc/PID/maps shows the same name in most cases. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -404,7 +404,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record of the task. If @again is false, do not request its mappings. */
+/* Decide again what to record of the current task. Request its mappings only if @again. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -445,8 +445,9 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 }
 
 /*
- * Show the executable ones of the next BTS_VMAS mappings, from the address @at on. Context:
- * interrupts off, mmap_lock held. Return: the address at which to continue, or BTS_MAPS_SHOWN.
+ * Examine the next BTS_VMAS mappings from the address @at on, and show the executable ones.
+ * Context: interrupts off, mmap_lock held. Return: the address at which to continue, or
+ * BTS_MAPS_SHOWN.
  */
 static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 				      struct bts_path *path)
@@ -613,7 +614,7 @@ void bts_map_detach(void)
 	bts_map_put();
 }
 
-/* While the event is on, it uses the probe. Context: process context, event_mutex held. */
+/* The event uses the probe while the event is on. Context: process context, event_mutex held. */
 static int bts_map_update_probe(void)
 {
 	static bool used;

@@ -169,7 +169,7 @@ static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 	return task ? get_task_mm(task) : NULL;
 }
 
-/* Print @addr as a mapped file and an offset in the mapping, like user stack traces. */
+/* Print @addr as a mapped file and an offset in the mapping, as in user stack traces. */
 static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 			   unsigned long addr)
 {
@@ -215,8 +215,8 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the ends of a branch; in a loss, @to is the number of branches, or 0 if this
- *		number is unknown
+ * @branch:	the ends of a branch; in a row of a loss, @branch.to is the number of lost
+ *		branches, or 0 if this number is unknown
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */
@@ -268,7 +268,8 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return a row of a loss entry: the loss before the entry, if any, or the entry's own loss.
+ * Return a row of a loss entry. Its rows are the loss before the entry (if any), and the loss
+ * in the entry.
  */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {

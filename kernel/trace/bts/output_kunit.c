@@ -112,7 +112,7 @@ static const char *output_text(struct output_test *t, unsigned int row)
 	return output_row(t, row, output_event(t)->funcs->trace);
 }
 
-/* Expect one row, a loss of unknown size, in each output format. */
+/* In each output format, expect a single row, which shows a loss of unknown size. */
 static void output_expect_unreadable(struct kunit *test)
 {
 	const struct bts_pair none = { 0, 0 };

@@ -12,19 +12,19 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * A correct prediction costs a comparison of both addresses, and no store. The decoder does not
- * have the tables edge[] and call[]. The tables may lack nodes or contain nodes of earlier
- * packs, because each node that is found in a table is compared with the branch. So a new pack
- * need not reset the tables.
+ * If a prediction is correct, the coder only compares both addresses, and stores nothing. The
+ * decoder does not have the tables edge[] and call[]. The tables may lack nodes or contain
+ * nodes of earlier packs, because each node that is found in a table is compared with the
+ * branch. So a new pack need not reset the tables.
  *
  * Two alternatives were rejected. Prediction from the last two branches takes longer, and
  * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
  * more branch in ten, but fib() is not typical. State that outlives a pack would save less than
- * a byte per branch in the ring buffer, and nothing on disk after compression. Readers would
- * then have to read each pack.
+ * a byte per branch in the ring buffer, and nothing on disk after compression. With such state,
+ * readers would have to read every pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
- * coder takes no lock and allocates nothing. Its run time is bounded by the number of records.
+ * coder takes no lock and allocates nothing. The number of records bounds its run time.
  */
 
 #include "pack.h"

@@ -3,8 +3,8 @@
  * KUnit tests of the coder of packed branches: the decoder returns each branch that was
  * encoded. The tests in unpack_kunit.c decode packs that no coder writes.
  *
- * In tools/tracing/bts/tests, both files are also built with a small replacement for KUnit, so
- * that their test cases can run on a host under the compiler's sanitizers.
+ * In tools/tracing/bts/tests, both files of test cases are also built with a small replacement
+ * for KUnit, so that the test cases can run on a host under the compiler's sanitizers.
  */
 
 #include <linux/string.h>
@@ -41,7 +41,7 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* Add a branch from @distance bytes after the previous target to @diff bytes after this address. */
+/* Add a branch that begins @distance bytes after the last target, and leads @diff bytes further. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
@@ -204,7 +204,7 @@ static void bts_pack_test_zero(struct kunit *test)
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* The same branch is followed by two other branches, and by 0 -> 0. */
+		/* One branch is followed by each of two other branches, and by 0 -> 0. */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);

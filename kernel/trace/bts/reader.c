@@ -5,8 +5,8 @@
  * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
  * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
  * task that opens the file also counts as a reader, until a task has read. A task that only
- * inherits a descriptor is not a reader. Otherwise, if a reader died and its child never read,
- * tasks would wait forever.
+ * inherits a descriptor is not a reader. If a child that never reads were a reader, tasks would
+ * wait forever after the death of the task that reads.
  *
  * With bts-block, traced tasks wait only while a reader lives. A task that reads any instance
  * never waits: see bts_can_wait().
@@ -49,7 +49,7 @@ struct bts_reader {
 static LIST_HEAD(bts_readers);
 static DEFINE_SPINLOCK(bts_readers_lock);
 
-/* Context: preemption off, up to NMI. */
+/* Context: preemption off; may be an NMI. */
 #define for_each_bts_reader(r)						\
 	list_for_each_entry_rcu(r, &bts_readers, list,			\
 				rcu_read_lock_sched_held())
@@ -101,7 +101,7 @@ bool bts_is_read(const struct trace_array *tr, int cpu)
  * task cannot wait either. A reader cannot wait, because it would wait for itself, or for
  * another reader that waits for it.
  *
- * Context: preemption off, up to NMI.
+ * Context: preemption off; may be an NMI.
  */
 bool bts_can_wait(struct task_struct *task)
 {

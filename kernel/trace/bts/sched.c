@@ -2,10 +2,10 @@
 /*
  * Branch tracer: write the rows of the option bts-sched
  *
- * The tracer writes entries of bts_departs and bts_arrives for the tasks that it traces. At
- * a task switch, it writes these entries after the branches of the leaving task are drained,
- * and before the hardware records the next task. The trace events bts_departs and bts_arrives,
- * which do not need the tracer, are in departs.c.
+ * The tracer writes entries of bts_departs and bts_arrives for the tasks that it traces. At a
+ * task switch, the tracer writes these entries after it has drained the branches of the leaving
+ * task, and before the hardware records the next task. The trace events bts_departs and
+ * bts_arrives, which do not need the tracer, are in departs.c.
  *
  *	bts_probe_sched_switch(prev -> next)
  *	  bts_sched_leave()		note how prev departs
@@ -26,7 +26,7 @@
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how the current task departs; found out only once, because this is slow
+ * @departs:	how the current task departs; found out only once per switch, because this is slow
  */
 struct bts_leaving {
 	bool			preempt;

@@ -67,7 +67,7 @@ int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr)
 	tracing_start();
 
 	if (count != BTS_TEST_CALLS) {
-		pr_err("%lu of %d calls found\n", count, BTS_TEST_CALLS);
+		pr_err("startup test: found %lu of %d calls\n", count, BTS_TEST_CALLS);
 		ret = -1;
 	}
 out:

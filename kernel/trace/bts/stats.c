@@ -46,7 +46,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* Return 0 if the instance has no counters, because it has never chosen the tracer. */
+/* Return a counter, or 0 if the instance has no counters because it never chose the tracer. */
 static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)
@@ -95,7 +95,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Show how the CPUs behave where the SDM allows two behaviours. The driver finds this out. */
+/* Where the SDM allows two behaviours, show which one the driver has found on the CPUs. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";

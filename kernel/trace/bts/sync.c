@@ -2,9 +2,8 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. The
- * callback bts_sync() is called when the branches are needed earlier, or when tracing is turned
- * on or off:
+ * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. ftrace
+ * calls bts_sync() when it needs the branches earlier, or when tracing is turned on or off:
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
@@ -21,8 +20,9 @@
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example the runqueue's lock. So the call takes no lock. If an event occurs during a
- *	  drain, the call for this event does nothing: see ds_bts_off().
+ *	  example a runqueue's lock. So bts_sync() takes no lock in such a call. If an event
+ *	  occurs during a drain, the call for this event does nothing, because ds_bts_off()
+ *	  returns false.
  *	- The flag bts_instance.tracing is written under trace_types_lock. Only bts_sync_on()
  *	  and bts_crash() write this flag without the lock, in any context.
  *	- The flag bts_instance.polled is set by readers, whose open files keep the tracer
@@ -51,7 +51,7 @@ static void bts_sync_event(struct bts_instance *b)
 /*
  * Handle a reader that finds nothing and does not sleep in read(). The reader may sleep in
  * epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
- * CPUs. So from now on, drain the CPUs ten times a second until the instance has no reader.
+ * CPUs. So drain the CPUs ten times a second until the instance has no reader.
  * Context: process context; the reader's open file keeps bts chosen.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -100,9 +100,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
  * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. After a traceoff trigger or probe, the hardware is still on, so a start
- * is needed only if rows of mappings are missing. If the instance leaves the tracer meanwhile,
- * bts_instance.tracing has no effect.
+ * start a moment later. After a traceoff trigger or probe, the hardware is still on. Then a
+ * start is needed only if rows of mappings are missing. If the instance has left the tracer
+ * meanwhile, bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -153,7 +153,7 @@ int bts_cpu_offline(unsigned int cpu)
 
 /*
  * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
- * off. No lock is needed to walk the list of instances, because an instance that leaves the
+ * off. The walk of the list of instances needs no lock, because an instance that leaves the
  * list is freed a grace period later. Context: any.
  */
 static void bts_crash(void)

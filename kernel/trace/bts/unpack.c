@@ -10,8 +10,8 @@
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
  * branch that has occurred in the pack. Each node refers to the nodes of two branches that have
- * followed it: @next is the latest such branch, and @other is the latest such branch that
- * differs from @next.
+ * followed the node's branch. @next is the latest such branch, and @other is the latest such
+ * branch that differs from @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -21,10 +21,10 @@
  *
  * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence
  * of branches that are predicted correctly. A token encodes a run, a branch that is not
- * predicted correctly, or both. The token identifies such a branch as the @other of the
- * previous branch's node, as the node with a given number, or as a new branch, which becomes a
- * node. Then the previous branch's node is updated: its old @next becomes its @other, and the
- * branch of the token becomes its @next.
+ * predicted correctly, or both. The token identifies a branch that is not predicted correctly
+ * as the @other of the previous branch's node, as the node with a given number, or as a new
+ * branch, which becomes a node. Then the previous branch's node is updated. Its old @next
+ * becomes its @other, and the branch of the token becomes its @next.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.

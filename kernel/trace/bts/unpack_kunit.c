@@ -8,7 +8,7 @@
 
 #include "pack_kunit.h"
 
-/* Up to three bytes of any value after the encoded branches are padding. */
+/* After the encoded branches, up to three bytes of any value are padding. */
 void bts_unpack_test_padding(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -82,7 +82,7 @@ void bts_unpack_test_length(struct kunit *test)
 	}
 }
 
-/* Decode packs in which one byte has one of many other values. */
+/* Decode packs in which one byte is replaced by one of many other values. */
 void bts_unpack_test_damage(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

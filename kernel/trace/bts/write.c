@@ -4,7 +4,7 @@
  *
  * Branches are written into the ring buffer as packs, or as groups of entries. A group contains
  * as many entries as fit into a sub-buffer (bts_write_branches()). If a group cannot be
- * written, the next branch is written as a single entry by bts_place(), like a loss.
+ * written, bts_place() writes the next branch as a single entry, as it writes a loss.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
  * loss is pending until there is room. While a loss is pending, no later row is written:
@@ -67,8 +67,8 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 /*
  * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
  * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In these cases, an entry of a task that cannot wait is
- * dropped, because the tasks that wait need the room and the reader's time.
+ * other CPUs hold must be written first. In the same cases, an entry of a task that cannot wait
+ * is dropped, because the waiting tasks need the room and the reader's time.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
