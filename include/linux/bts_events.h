@@ -75,7 +75,7 @@ int bts_resume_lock(void);
 
 /*
  * Each call of __bts_resume_user() shows a bounded number of mappings, so that the task can be
- * preempted between two calls. Interrupts stay off around each call, as __ds_text requires.
+ * preempted between two calls. Interrupts are off during each call, as __ds_text requires.
  */
 static __always_inline void bts_resume_maps(void)
 {

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_SYNC_H
 #define _LINUX_KERNEL_TRACE_SYNC_H
 
-/* Functions that make a tracer bring the ring buffer up to date. Include trace.h instead. */
+/* Make a tracer bring the ring buffer up to date. Do not include this file, but trace.h. */
 
 #include <linux/jump_label.h>
 
@@ -29,7 +29,7 @@ enum tracer_sync_reason {
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
 	/* Reasons for which @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: each of them) is about to go off */
+	TRACER_SYNC_OFF,	/* the ring buffer goes off soon (in a crash: all ring buffers) */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
 	/* Reason for which @cpu is always the current CPU */

@@ -38,8 +38,8 @@
 
 /*
  * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. When perf samples at 4 kHz, it loses less than one sample in a
- * thousand with 512 records per interrupt.
+ * but delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample
+ * in a thousand at 4 kHz.
  */
 static unsigned int ds_threshold = 512;
 
@@ -70,7 +70,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client what to record, and undo a stop of the recording. Context: this CPU, BTS off. */
+/* Ask the client what to record, even if recording has stopped. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -201,7 +201,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/* Use BTS on @cpu from now on. Also called if @cpu has failed to go offline. Context: on @cpu. */
+/* Use BTS on @cpu, which comes online or has failed to go offline. Context: on @cpu. */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);

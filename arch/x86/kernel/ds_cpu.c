@@ -30,7 +30,7 @@
  * cleared, the hardware may still store a few records, which are own records. While TR is set,
  * the hardware may cache the index. If a machine check clears TR, the next drain notices this.
  *
- * Concurrency. Only the CPU itself changes its struct ds_bts_cpu, its DS area and its DEBUGCTL,
+ * Concurrency. Only a CPU itself changes its struct ds_bts_cpu, its DS area and its DEBUGCTL,
  * with interrupts off. The only exception is that a CPU that crashes sets @crash and @crash_nmi
  * of the other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is
  * set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
@@ -236,10 +236,11 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * Note that the index has reached the threshold. A PMI is still to come, unless it came during
- * this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the PMI was lost
- * and no further PMI can come, so unmask the PMI. In an NMI, the mask does not show that the
- * PMI was lost, because a PMI that is delivered during the NMI comes when the NMI ends.
+ * Store in @pmi that the index has reached the threshold. A PMI is still to come, unless it
+ * came during this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the
+ * PMI was lost and no further PMI can come, so unmask the PMI. In an NMI, the mask does not
+ * show that the PMI was lost, because a PMI that is delivered during the NMI comes when the NMI
+ * ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {

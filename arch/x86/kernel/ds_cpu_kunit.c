@@ -3,7 +3,7 @@
  * KUnit tests of the BTS driver: PMIs, NMIs and a crash, on the CPUs of this machine
  *
  * The suite is the driver's client: it claims BTS and counts the records of each CPU. A test
- * sends NMIs only to its own CPU.
+ * sends NMIs only to the CPU on which it runs.
  */
 
 #include <kunit/test.h>
@@ -183,10 +183,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/*
- * If the branches of an NMI from another source reach the threshold, and the PMI is lost, the
- * NMI from the other source drains.
- */
+/* An NMI from another source drains if its branches reach the threshold and the PMI is lost. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();

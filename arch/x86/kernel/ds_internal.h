@@ -24,7 +24,7 @@
 /* Recording stops after this many consecutive PMIs that found no records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain uses the buffer? An NMI that interrupts a drain does not touch the buffer. */
+/* The drain that uses the buffer, if any. An NMI that interrupts it does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */

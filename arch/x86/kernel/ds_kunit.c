@@ -108,7 +108,7 @@ static void ds_test_leave(struct ds_test *t)
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
 
-/* Drain the buffer. After BTS is off, @late more records are stored. */
+/* Switch BTS off, store @late more records, and drain the buffer. */
 static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 {
 	t->cpu.end = t->ds.bts_index;
@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* Among the last 512 records, the last branch to the entry point begins the entry. */
+	/* The entry begins with the last branch to the entry point within the last 512 records. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);

@@ -147,13 +147,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* An NMI's entry or exit has at most this many records. With BTS_OFF_OS, it has at most one. */
+/* An NMI's entry or exit has at most this many records. With BTS_OFF_OS, each has at most one. */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Return how many own records, stored at the end of the last drain, begin a batch. */
+/* Count the own records at the start of a batch. They are from the end of the last drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -217,8 +217,8 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * Return the index of the first own record at the end of a batch. If an NMI has interrupted the
- * section, the NMI's records may be between own records.
+ * Return the index at which the own records at the end of a batch begin. If an NMI has
+ * interrupted the section, the NMI's records may be between own records.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
@@ -239,7 +239,7 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
 
 /**
  * ds_cut_own - leave own records out of a batch
- * @batch:	the batch; @own and @unsure are increased
+ * @batch:	the batch, whose @own and @unsure this function increases
  * @c:		the CPU's state, which shows how the last drain ended and how this drain began
  * @nmi:	this drain is in an NMI that has switched BTS off at its entry
  *

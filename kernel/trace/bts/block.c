@@ -12,9 +12,9 @@
  *	                  task waits <---- backlog empty: wake up
  *
  * A target that can wait does not return to user mode while any CPU holds branches of the
- * instance, whichever task took these branches. So no state is kept per task. Before a task
- * waits, it may take branches in the kernel. Other tasks may take branches until their next
- * interrupt. All these branches are held in the backlog of their CPU.
+ * instance, whichever task took these branches. So the tracer need not keep state for each
+ * task. Before a task waits, it may take branches in the kernel. Other tasks may take branches
+ * until their next interrupt. All these branches are held in the backlog of their CPU.
  *
  * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader may
  * depend on any task of the system. Branches of a task that cannot wait are never held: see

@@ -407,7 +407,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* Refuse "overwrite" with bts-block. If there were always room, no task would wait. */
+/* Refuse "overwrite" with bts-block, because no task waits if there is always room. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)

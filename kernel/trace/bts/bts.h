@@ -85,7 +85,7 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* The number of PIDs for which one page has bits. */
+/* One page has bits for this many PIDs. */
 #define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
 
 /**

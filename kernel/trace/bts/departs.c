@@ -73,9 +73,9 @@ struct bts_walk {
 };
 
 /*
- * Functions that are called between preempted code and the scheduler. The end of an interrupt
- * calls the first function, and preempt_enable() calls the thunks. These functions are not in
- * the scheduler's text, so in_sched_functions() returns false for them. On other architectures,
+ * Preempted code reaches the scheduler through these functions. The end of an interrupt calls
+ * the first function, and preempt_enable() calls the thunks. These functions are not in the
+ * scheduler's text, so in_sched_functions() returns false for them. On other architectures,
  * such functions are in the scheduler's text.
  */
 static struct bts_helper {

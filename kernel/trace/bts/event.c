@@ -5,10 +5,10 @@
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
  * event's probe is registered. The reg() callback of the event's class registers the probe. The
- * reg function of a TRACE_EVENT_FN could not register a probe, because it is called with
- * tracepoints_mutex held. If a BPF program is attached to the event's tracepoint, and not to
- * the event, the probe is not registered for the program. So the program runs only while
- * another user has switched the event on.
+ * reg function of a TRACE_EVENT_FN could not register a probe, because such a function is
+ * called with tracepoints_mutex held. If a BPF program is attached to the event's tracepoint,
+ * and not to the event, the probe is not registered for the program. So the program runs only
+ * while another user has switched the event on.
  */
 
 #include "event.h"

@@ -7,9 +7,9 @@
  * options bts-user and bts-kernel select the branches of these tasks by side (user space or
  * kernel), and the filter of events/ftrace/bts_branch selects them by address.
  *
- * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
- * looks up the next task in the lists. This probe runs before the tracer's probe, because it
- * has a higher priority.
+ * The PID lists belong to ftrace and are read under RCU. At a task switch, a probe of ftrace
+ * looks up the next task in the lists. This probe has a higher priority than the tracer's
+ * probe, so it runs first.
  */
 
 #include <linux/percpu.h>

@@ -128,7 +128,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* The bits of a set of PIDs are changed atomically. Its pages are freed with the instance. */
+/* The bits of a set of PIDs are changed atomically. The set's pages are freed with the instance. */
 
 /* Context: any. */
 static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
@@ -360,7 +360,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* Name a mapping without a file as perf does. /proc/PID/maps shows the same name in most cases. */
+/* Return perf's name for a mapping without a file. /proc/PID/maps mostly shows the same name. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;

@@ -16,8 +16,8 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * This is the interface of the Branch Trace Store (BTS) driver. The bts tracer, which is the
- * driver's client, uses it, and so does exc_nmi(). The comment at the top of
+ * This is the interface of the Branch Trace Store (BTS) driver. Its users are the bts tracer,
+ * which is the driver's client, and exc_nmi(). The comment at the top of
  * arch/x86/kernel/ds_cpu.c explains how the driver works and which contexts may run
  * concurrently.
  */
@@ -42,8 +42,8 @@ struct ds_bts_record {
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
  * tracer leaves out the branches of the unwanted side. With DS_BTS_CPL_FILTER, the driver sets
  * BTS_OFF_OS or BTS_OFF_USR. The hardware itself then leaves out the branches of the unwanted
- * side, which saves time. It also leaves out the crossings in one direction. The direction
- * depends on the CPU.
+ * side, which saves time. The hardware then also leaves out the crossings in one of the two
+ * directions, depending on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -55,10 +55,11 @@ struct ds_bts_record {
 
 /*
  * Limits of the threshold, which is the number of records per interrupt. The maximum leaves
- * room in perf's buffer of 2730 records for the branches that the CPU takes until BTS is off.
- * After ds_bts_nmi_leave(), an NMI takes about a dozen branches even in a kernel with
- * sanitizers, which instrument neither the end of exc_nmi() nor assembly code. The minimum is
- * several times this number, so that the end of one interrupt cannot raise the next interrupt.
+ * room in perf's buffer of 2730 records for the branches that the CPU takes after the
+ * threshold, until BTS is off. After ds_bts_nmi_leave(), an NMI takes about a dozen branches
+ * even in a kernel with sanitizers, which instrument neither the end of exc_nmi() nor assembly
+ * code. The minimum is several times this number, so that the end of one interrupt cannot raise
+ * the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -141,7 +142,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Undo ds_bts_pause(). Otherwise like ds_bts_on(). */
+/* Call this after ds_bts_pause(). Otherwise like ds_bts_on(). */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -154,8 +155,8 @@ void ds_bts_ask(struct task_struct *task);
 /**
  * struct ds_bts_ops - the functions of the client that receives the driver's records
  * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
- *		interrupts off, in any context up to NMI, while the CPU records nothing.
- *		Calls on one CPU never nest
+ *		interrupts off, in any context including NMI, while the CPU records nothing. Calls
+ *		on one CPU never nest
  * @turn:	return what this CPU must record (DS_BTS_*) while it runs the current task or, at a
  *		task switch, while it runs the next task. Called with interrupts off, not from NMI,
  *		after the last record of the old mode and before the first record of the new mode
@@ -202,9 +203,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. If the NMI must drain, or interrupts a drain, or if a PMI whose
- * records are already drained is still to come, this function switches BTS off before the NMI's
- * handlers run. So the branches of the handlers cannot raise the next interrupt.
+ * Call this when an NMI begins. This function switches BTS off in three cases: the NMI must
+ * drain, the NMI interrupts a drain, or a PMI whose records are already drained is still to
+ * come. Then the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
