@@ -17,7 +17,7 @@
 #define SEL_TSS0	0x40
 #define SEL_TSS1	0x50
 
-/* The base of the segment SEL_UCS32_BASED, in which a linear address is EIP + CS_BASE. */
+/* The base of the segment SEL_UCS32_BASED. In this segment, a linear address is EIP + CS_BASE. */
 #define CS_BASE		0x10000
 
 #define BIT(n)			(1U << (n))
@@ -59,7 +59,7 @@
 #define VEC_PF		14
 #define VEC_USER_EXIT	0x40	/* `int` at the end of a test body at CPL 3 */
 #define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
-#define VEC_TO_KERNEL	0x42	/* return to CPL 0 inside a test body; DPL 3 */
+#define VEC_TO_KERNEL	0x42	/* returns to CPL 0 inside a test body; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
 #define VEC_PMI		0x50	/* a PMI that is delivered as an ordinary interrupt */
 #define VEC_IRQ		0x51	/* self-IPI */
@@ -97,7 +97,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef void (*ap_function)(void);
 
-/* Access a word that an interrupt handler, another CPU or a device may access meanwhile. */
+/* Access a word that an interrupt handler, another CPU or a device may access at the same time. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
 
@@ -106,20 +106,20 @@ typedef void (*ap_function)(void);
 
 /* A taken branch of a test body. The macro BR emits this structure into the section .expect. */
 struct branch {
-	u64 from;	/* 0 = the interrupted RIP */
+	u64 from;	/* 0 stands for the interrupted RIP */
 	u64 to;
 	u64 cpl_from;
 	u64 cpl_to;
 };
 
 struct body {
-	u64 fn;			/* 0 = the test does not exist at this CPL */
+	u64 fn;			/* 0 if the test does not exist at this CPL */
 	u64 end;
 	const struct branch *expect;
 	const struct branch *expect_end;
 };
 
-/* A labelled branch test, which the macros of body.h emit. */
+/* A branch test. The macros of body.h emit this structure into the section .branch_tests. */
 struct branch_test {
 	const char *name;
 	struct body kernel;
@@ -136,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The stack after pmi_entry or the slow path of an interrupt stub has pushed the registers. */
+/* The contents of the stack once pmi_entry or a stub's slow path has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -301,10 +301,10 @@ void start_on_ap(ap_function fn);
 void wait_for_ap(void);
 extern u32 ap_runs;
 
-/* The C handler of each vector. A handler is called only if `fixup` is 0. */
+/* The C handler of each vector. The stub of the vector calls it only if `fixup` is 0. */
 extern void (*handlers[256])(struct frame *frame);
 
-/* The C handler of PMIs. `debugctl` is DEBUGCTL at the PMI. The result is the new DEBUGCTL. */
+/* The C handler of PMIs. `debugctl` is the value of DEBUGCTL at the PMI. Return the new value. */
 extern u64 (*pmi_handler)(u64 debugctl, struct frame *frame);
 
 /* lib.c: functions of the standard C library that GCC and the tests call */
@@ -315,7 +315,7 @@ void *memset(void *to, int c, size_t n);
 void print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool option(const char *word);
-extern bool failed;		/* the running test has failed */
+extern bool failed;		/* true if the running test has failed */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
@@ -330,8 +330,8 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * fn() returns NULL, or the reason to skip the test. If `count` is set, this structure describes
- * count() tests: fn(i) runs test number i, and title(i) prints the name of this test.
+ * fn() returns NULL, or the reason why the test was skipped. If `count` is set, this structure
+ * describes count() tests. Then fn(i) runs test number i, and title(i) prints its name.
  */
 struct test {
 	const char *name;
@@ -382,7 +382,7 @@ void walk_start(struct walk *walk, u64 count, u64 seed);
 struct branch walk_next(struct walk *walk);
 bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
-/* The state of the test "reset". Loading the image does not overwrite this state. */
+/* The state of the test "reset". The boot after the reset does not overwrite this state. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* no reset is expected */
 #define SURVIVOR_RESET		0x4254537265736574	/* the test "reset" resets the machine */
 

@@ -2,15 +2,15 @@
 /*
  * Macros for the branch tests. Each expected record is in the source, beside its branch.
  *
- * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the
- * current CPL. BR FROM, TO expects a record of the branch from label FROM to label TO. The
- * BRs are in the order in which the CPU takes the branches. A branch without a BR must not be
- * recorded. FIX LABEL sets the address to which the next exception or interrupt returns. EXC
- * FROM, VECTOR, LABEL expects two records: the delivery of an exception, and the return from
- * its handler. The CPU must not reach a `ud2`. At CPL 0, the code around the body switches
- * BTS on and off without taking a branch. At CPL 3, an iretq enters the body and an int
- * leaves the body. The file test-branch.c adds the records of both instructions to the
- * expected records.
+ * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL for
+ * which the macro is expanded. BR FROM, TO expects a record of the branch from label FROM to label
+ * TO. The BRs are in the order in which the CPU takes the branches. The CPU must not record a
+ * branch that has no BR. FIX LABEL sets the address to which the next exception or interrupt
+ * returns. EXC FROM, VECTOR, LABEL expects two records: the delivery of an exception, and the
+ * return from its handler. The CPU must not reach a `ud2` that has no EXC. At CPL 0, the code
+ * around the body switches BTS on and off without taking a branch. At CPL 3, an iretq enters the
+ * body, and an int leaves the body. The file test-branch.c expects the records of the iretq and of
+ * the int, too.
  *
  * A body without BT_NO_ALIAS must not use absolute addresses of its code, because the body
  * also runs through a second mapping of the image (ALIAS).

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The startup code from multiboot's 32-bit entry to 64-bit C, and the code whose branches the
- * tests count. The counted code is in assembly, so that a compiler does not change its
+ * The startup code, from multiboot's 32-bit entry to the first C function, and code whose branches
+ * the tests count. The counted code is in assembly, so that a compiler does not change its
  * branches.
  *
- * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt
- * stub uses its fast path, which takes no branch: stub_N writes the interrupted RIP to
- * `frame_rip`, and the iretq at stub_iret_N returns to `fixup`. So an exception causes
- * exactly two records, `interrupted -> stub_N` and `stub_iret_N -> fixup`. If `fixup` is 0,
- * the slow path calls the C handler of the vector. If the vector has no C handler, the test
- * fails, and abandon_run() leaves the body.
+ * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt stub uses
+ * its fast path, which takes no branch: stub_N writes the interrupted RIP to `frame_rip`, and the
+ * iretq at stub_iret_N returns to `fixup`. So an exception causes exactly two records: from the
+ * interrupted RIP to stub_N, and from stub_iret_N to `fixup`. If `fixup` is 0, the slow path calls
+ * the C handler of the vector. If the vector has no C handler, the test fails, and abandon_run()
+ * leaves the body.
  *
- * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies.
- * CPU 1 only runs walk() and receives PMIs, whose entry code uses only the stack.
+ * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies. CPU 1
+ * runs only walk() and C functions. The PMIs of CPU 1 use neither variable.
  */
 #include "bare.h"
 
@@ -85,7 +85,7 @@ load_segments:
 	movl	%eax, %gs
 	ret
 
-	/* CPU 1 starts in a copy of this code at AP_TRAMPOLINE, and enters long mode. */
+	/* CPU 1 starts in a copy of this code, which is at AP_TRAMPOLINE, and enters long mode. */
 	.code16
 	.globl	ap_start, ap_end
 ap_start:
@@ -191,7 +191,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* Return to CPL 0 in a body that has entered CPL 3. R12 contains the RSP of CPL 0. */
+	/* The handler of VEC_TO_KERNEL: return to CPL 0 in the same body. R12 is the old RSP. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -294,7 +294,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n): code like a compiler's, but with a fixed number of branches */
+	/* u64 fib(u64 n): like compiled code, but with a number of branches that never changes */
 	.globl	fib
 fib:
 	movq	%rdi, %rax

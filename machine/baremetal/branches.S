@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jumps, calls and returns within the code segment, and non-branch instructions. See body.h.
+ * Jumps, calls and returns within the code segment, and instructions that are not branches. See
+ * body.h.
  */
 #include "body.h"
 

@@ -144,8 +144,8 @@ sysenter_entry:
 /* ---- 32-bit code ---- */
 
 	/*
-	 * Enter and leave a compatibility mode segment whose base is `base`. The records
-	 * must contain linear addresses, not offsets in the segment.
+	 * Enter and leave a segment of compatibility mode. The base of the segment is `base`. The
+	 * records must contain linear addresses, not offsets in the segment.
 	 */
 	.macro	COMPAT sel, base
 	leaq	-\base+2f(%rip), %rax

@@ -4,7 +4,7 @@
  */
 #include "body.h"
 
-#define UNMAPPED	0x20000000000	/* nothing is mapped there */
+#define UNMAPPED	0x20000000000	/* an address that is not mapped */
 
 	/* Load the address UNMAPPED into a register. */
 	.macro	BAD reg
@@ -278,7 +278,7 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The NMI may interrupt any instruction here. The stub stores the interrupted address. */
+	/* The NMI may interrupt any of these instructions. The stub stores the interrupted RIP. */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx
@@ -296,8 +296,8 @@
 	TEST_KERNEL nmi, "NMI"
 
 	/*
-	 * The SMM handler below takes branches. BTS must record neither these branches nor
-	 * the entry and the exit of SMM. BTS must continue after SMM.
+	 * The SMM handler below takes branches. BTS must record neither these branches nor the
+	 * entry to SMM nor the exit from SMM. BTS must continue after SMM.
 	 */
 	.macro	body_smi
 1:	jmp	2f

@@ -2,10 +2,10 @@
 /*
  * The library and the main function of the bare-metal image.
  *
- * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a
- * request to the host. The host performs the request instead of printing the line, and sends
- * an answer to COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or
- * EXIT_FAILED, to isa-debug-exit. A machine that ends without a verdict counts as lost.
+ * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a request to
+ * the host. The host performs the request instead of printing the line, and sends an answer to
+ * COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
+ * isa-debug-exit. If the machine ends without a verdict, the host reports it as lost.
  *
  * CPU 0 runs the tests and prints the output. CPU 1 only runs functions for run_on_ap(). For
  * each call, CPU 0 stores the function in ap_fn, and CPU 1 clears ap_fn after the call.
@@ -23,7 +23,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* The function for CPU 1, and how often CPU 1 has started. CPU 0 polls both variables. */
+/* The function for CPU 1, and the number of times that CPU 1 has started. CPU 0 polls both. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -178,8 +178,8 @@ static void read_reply(void)
 }
 
 /*
- * Send a request to the host, and wait for the answer. If @command is NULL, the request was
- * already printed, so only wait for the answer.
+ * Send a request to the host, and wait for the answer. If @command is NULL, only wait for the
+ * answer, because the caller has printed the request.
  */
 const char *host(const char *command)
 {
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the number @name from the output of `info bts`. Fail the test if the number is missing. */
+/* Return the number @name of CPU @cpu from `info bts`. Fail the test if the number is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -256,7 +256,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space, in which only page @page of the window is different. */
+/* Return the CR3 of a second address space, in which only page @page of the window differs. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -389,7 +389,7 @@ void run_on_ap(ap_function fn)
 	wait_for_ap();
 }
 
-/* Send CPU 1 an INIT, which ends the function that CPU 1 runs. Then start CPU 1 again. */
+/* Send CPU 1 an INIT, which aborts the function on CPU 1. Then start CPU 1 again. */
 void init_ap(void)
 {
 	if (!start_ap())
@@ -440,7 +440,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* the command line contains the field `alone` of a test */
+static bool alone;		/* a word of the command line is the field `alone` of some test */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -472,12 +472,13 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * This structure survives a reset, because QEMU keeps the contents of RAM, and loads the image
- * again below this address. The test "reset" resets the machine, and runs again after the reset.
+ * This structure survives a reset, because QEMU keeps the contents of RAM, and reloads the image
+ * below the address of this structure. The test "reset" resets the machine, and runs again after
+ * the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* Read the description of the machine from the options. The tests check the description. */
+/* The words of the command line describe the machine. The tests check this description. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");
@@ -496,7 +497,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, because they use vectors of exceptions. */
+	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
- * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. With
- * x-bts-tail=N the CPU then stores N more branches. Therefore the bodies for test-property.c
- * end with at least TAIL_JUMPS branches.
+ * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. With x-bts-tail=N
+ * the CPU then stores N more branches. Therefore, the bodies for test-property.c take at least
+ * TAIL_JUMPS branches at their end.
  */
 #include "bare.h"
 
@@ -92,7 +92,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* This MWAIT does not sleep and is not interrupted, so the next branch is a JUMP. */
+	/* This MWAIT does not sleep and is not interrupted, so the next branch is the next JUMP. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON

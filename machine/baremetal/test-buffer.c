@@ -129,7 +129,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 	return NULL;
 }
 
-/* Software can set the index to any value, even outside the buffer. */
+/* Software can set the index to any value, even to an address outside the buffer. */
 TEST(index_above, "with an index above the maximum, only a circular buffer stores: it wraps first")
 {
 	u64 dropped;
@@ -204,9 +204,9 @@ TEST(stored_count, "info bts counts the stored records and shows the DS area")
 }
 
 /*
- * Map two consecutive pages of the window to page frames in the opposite order. In the four
- * rounds, the second record begins 0, 8, 16 and 24 bytes before the second page. Read the records
- * word by word from the page frames, not through the window.
+ * Map two consecutive pages of the window to two page frames in the opposite order. In four rounds,
+ * the second record begins 0, 8, 16 and 24 bytes before the second page. Read the records word by
+ * word from the page frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
 {
@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Take 4 branches with the buffer at @base, and check that @failures stores fail. */
+/* Take 4 branches with the buffer at @base. Check that the CPU fails to store @failures records. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -363,7 +363,7 @@ TEST(address_space, "a store goes through the current page tables")
 	return NULL;
 }
 
-/* After the buffer's page is mapped to another frame, the CPU must store to the new frame. */
+/* When software maps the buffer's page to another frame, the CPU must store to the new frame. */
 TEST(remapped, "a buffer page that is remapped between two branches")
 {
 	if (!have_ds)
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until QEMU logs one. */
+/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until it logs one. */
 static void check_logged_loss(void)
 {
 	u32 i;

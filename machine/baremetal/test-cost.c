@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measure the time of fib() untraced, with a circular buffer, and with threshold PMIs, and check
- * that each branch was stored. The script machine/bench/store computes the cost of a store from
- * these times.
+ * Measure the time of fib() without a trace, with a circular buffer, and with threshold PMIs. Check
+ * that the CPU has stored each branch. The script machine/bench/store computes the cost of a store
+ * from these times.
  */
 #include "bare.h"
 
@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Keep the shortest time of several runs, because other work of the host lengthens some runs. */
+/* Keep the shortest time of all runs in *least, because other work of the host slows some runs. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();

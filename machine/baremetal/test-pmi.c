@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the threshold interrupt on one CPU and on two CPUs, of a trace that continues during
- * a migration, and of INIT and RESET, which switch BTS off.
+ * Tests of the threshold interrupt on one CPU and on two CPUs, and of a trace that continues during
+ * a migration. INIT and RESET must switch BTS off.
  *
- * Each CPU has a stream, which checks the records of walk(). Like a driver, the PMI handler of
- * the CPU drains the buffer into the stream. While walk() runs, only its CPU may write to the
- * stream. CPU 0 reads the stream afterwards.
+ * Each CPU has a stream, which checks the records of walk(). Like a driver, the PMI handler drains
+ * the CPU's buffer into the CPU's stream. While walk() runs on a CPU, only this CPU may write to
+ * its stream. Afterwards, CPU 0 reads all streams.
  */
 #include "bare.h"
 
@@ -24,12 +24,12 @@ static struct stream {
 	enum stream_state state;
 	u64 interrupted;	/* the address to which the PMI handler must return */
 	u64 fed, pmis, earliest, latest;
-	struct record bad;	/* the first unexpected record, with number bad_at */
+	struct record bad;	/* the first unexpected record, whose number is bad_at */
 	struct branch expected;
 	u64 bad_at;
 	u32 lvt;		/* the value of LVT_PC in the PMI handler */
-	bool unmask;		/* the PMI handler unmasks the LVT entry */
-	bool eoi;		/* the PMI is not an NMI, so it needs an EOI */
+	bool unmask;		/* the PMI handler must unmask the LVT entry */
+	bool eoi;		/* the PMI is no NMI, so the handler must write an EOI */
 } streams[2] PAGE_ALIGNED;
 
 static void stream_feed(struct stream *s, const struct record *got)
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A branch to pmi_entry is the delivery of a PMI, which can interrupt any instruction. */
+	/* A branch to pmi_entry is the delivery of a PMI. A PMI can interrupt any instruction. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the branches of user_loop(), and the other branches that neither enter nor leave CPL 3. */
+/* Count the branches of user_loop(), and all other branches except those to and from CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -201,7 +201,7 @@ static u64 user_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* Check that each PMI interrupts CPL 3 and returns to CPL 3, and that no branch is missing. */
+/* Check that each PMI interrupts user_loop() at CPL 3, and that no branch is missing. */
 static void check_user_pmis(u64 filter)
 {
 	user_loops = 0;
@@ -305,7 +305,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* With x-bts-pmi=late-N, the body resets the index between the threshold and the PMI. */
+/* With x-bts-pmi=late-N, late_body() resets the index after the threshold and before the PMI. */
 TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
@@ -363,7 +363,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	else
 		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Cross the threshold again. The buffer has no room for the record of the PMI's return. */
+	/* Reach the threshold again. The buffer has no room for the record of the PMI's return. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -413,7 +413,7 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 accepts a character only when the guest has read the previous character. So a character
+ * COM1 accepts a character only after the guest has read the previous character. So a character
  * arrives during each walk. The emulator's main thread then accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
@@ -579,7 +579,7 @@ static void ap_migrate(void)
 	stream_until_migrated(stream_start(LVT_NMI), 1000);
 }
 
-/* Trace until the host has answered the request. */
+/* Send the request @rounds times. After each request, trace until the host has answered. */
 static void trace_during(const char *request, u32 rounds)
 {
 	struct stream *s;
@@ -615,9 +615,9 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 }
 
 /*
- * QEMU copies the machine page by page while the machine runs, and copies a page again if the
- * guest has written to it. In this test, only the stores of records write to the buffer. If QEMU
- * does not notice such a store, the copy contains records of an earlier walk.
+ * While the machine runs, QEMU copies its memory page by page, and copies a page again if the guest
+ * has written to this page. In this test, only the CPU's stores of records write to the buffer. If
+ * QEMU does not notice such a store, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

@@ -55,7 +55,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Handle a PMI: save the registers, stop the counters, and leave the LVT entry masked. */
+/* Handle a PMI: save the LVT entry and the status, stop the counters, leave the entry masked. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;
@@ -413,8 +413,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, an
 }
 
 /*
- * BTS and a counter raise the same vector while interrupts are off. When interrupts are on
- * again, only one interrupt comes, and the handler must find both sources.
+ * While interrupts are off, BTS and a counter raise the same vector. When interrupts are on again,
+ * only one interrupt comes, and its handler must find both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

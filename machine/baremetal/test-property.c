@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the x-bts properties of the CPU. If Intel's manual does not specify a behaviour, the
- * default Debug Store has the behaviour that is easiest for software, and a property selects
- * another behaviour. The command line names the properties of this CPU. The same tests also run on
- * a CPU without the property, and then expect the default behaviour.
+ * Tests of the x-bts properties of the CPU. Where Intel's manual leaves a behaviour open, the
+ * default Debug Store behaves in the way that is easiest for software, and a property selects
+ * another behaviour. The command line names the properties of this CPU. The same tests also run
+ * without a property, and then expect the default behaviour.
  *
- * With x-bts-tail=N, the CPU stores N more records after each switch-off of BTS.
+ * With x-bts-tail=N, the CPU stores N more records each time after BTS is switched off.
  */
 #include "bare.h"
 
@@ -31,7 +31,7 @@ static u32 tail(void)
 	return option("tail") ? TAIL : 0;
 }
 
-/* Return true if CPU 0 stores no records. Then most tests must be skipped. */
+/* Report whether CPU 0 stores no records. If so, most tests must be skipped. */
 static bool nothing_stored(void)
 {
 	return option("unavail") || (option("dead-store") && !option("dead-cpu1"));
@@ -117,7 +117,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* the number of records with a wrong source so far */
+static u32 wrongs;		/* the number of records so far that had a wrong source */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {
@@ -147,7 +147,7 @@ TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source
 		return NO_STORE;
 	check_sleep("hlt", hlt_body, (u64)hlt_next);
 	check_sleep("hlt again", hlt_body, (u64)hlt_next);
-	/* If the machine has several CPUs, the emulator executes MWAIT like PAUSE. */
+	/* If the machine has several CPUs, the emulator executes MWAIT as if it were PAUSE. */
 	if (!have_ap)
 		check_sleep("mwait", mwait_body, (u64)mwait_next);
 	return NULL;
@@ -221,7 +221,7 @@ static void walk_across(void)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-/* With x-bts-tail=N, the CPU also stores N records after the PMI handler has cleared TR. */
+/* With x-bts-tail=N, the CPU stores N more records after the PMI handler has cleared TR. */
 static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 {
 	u64 wanted = THRESHOLD + 50 + tail();
@@ -275,7 +275,7 @@ TEST_ALONE(dead_ap, "only-property",
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT the buffer is circular, and keeps the last branches before the machine check. */
+/* Without BTINT, this buffer is circular, and keeps the last branches before the machine check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
