@@ -191,7 +191,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* The handler of VEC_TO_KERNEL: return to CPL 0 in the same body. R12 is the old RSP. */
+	/* The handler of VEC_TO_KERNEL: return to CPL 0 in the body. R12 contains the old RSP. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax

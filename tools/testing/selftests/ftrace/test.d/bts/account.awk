@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Check that each record is accounted for:	awk -f account.awk [-v least=N] bts_stats
+# Check that the counters account for each record: awk -f account.awk [-v least=N] bts_stats
 #
 # The counter "records" must be at least N, and must equal the sum of the counters "delivered",
 # "filtered", "own", "held" and "dropped_*".
