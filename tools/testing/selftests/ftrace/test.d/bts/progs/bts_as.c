@@ -4,8 +4,8 @@
  *
  *	bts_as PID PROGRAM [ARGUMENT...]
  *
- * The tool waits until the program has ended, so that a later program can have the same PID. The
- * status of the tool is 0 if the status of the program is 0. Like bts_launch, the tool is linked
+ * The tool waits until the program has ended. Afterwards, another program can have the same PID.
+ * The exit status of the tool is 0 if that of the program is 0. Like bts_launch, the tool is linked
  * far from the programs.
  */
 #define _GNU_SOURCE

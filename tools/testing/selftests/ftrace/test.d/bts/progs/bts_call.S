@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Call getpid(), which takes a short path through the kernel, until the program is killed. */
+/* Until killed, call getpid(), a system call with a short path through the kernel. */
 #include "prog.h"
 
 	.text

@@ -6,36 +6,36 @@
  *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT", the output of bts_step or expect.awk. TRACE has lines
- * "PID CPU TIME FROM TO", the content of `trace` or `trace_pipe` with options/raw. With -r, the
- * tool reads the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw instead of TRACE.
+ * "PID CPU TIME FROM TO", as the files `trace` and `trace_pipe` have with options/raw. With -r, the
+ * tool does not read TRACE, but the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw.
  *
- * With -p, the tasks in EXPECTED have the given PIDs, in order, and the tool ignores other PIDs.
- * Without -p, the tasks have the lowest PIDs of the trace, in rising order, and any other PID is an
- * error.
+ * With -p, the tasks in EXPECTED have the given PIDs, in this order, and the tool ignores other
+ * PIDs. Without -p, the tool assigns the PIDs of the trace to the tasks in rising order. If the
+ * trace has more PIDs than EXPECTED has tasks, this is an error.
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
- * address. Records with two kernel addresses are only counted. If a crossing back to the same
- * instruction follows a crossing into the kernel, the two crossings are an interrupt, or a fault
- * that the kernel repaired. Such a pair is only counted, and is allowed at any instruction that the
- * program executes at that time. Any other crossing that is not in EXPECTED is an error.
+ * address. Records with two kernel addresses are only counted. If the crossing after a crossing
+ * into the kernel leads back to the same instruction, the two crossings are an interrupt, or a
+ * fault that the kernel repaired. Such a pair is only counted, and is allowed at any instruction
+ * that the program can have reached. Any other crossing that is not in EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. Then EXPECTED contains only crossings, and
  * the program's position between two crossings is unknown.
  *
- * With -u, branches that begin or end in the kernel are skipped in EXPECTED and in the trace.
+ * With -u, the tool skips branches that begin or end in the kernel, in EXPECTED and in the trace.
  *
  * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
- * the target of the previous record, or less than MAX_STRAIGHT bytes after this target. This check
- * finds missing kernel branches, although EXPECTED does not contain these branches. It does not
- * notice if a short forward jump is missing.
+ * the target of the task's previous record, or less than MAX_STRAIGHT bytes after this target. This
+ * check finds missing kernel branches, although EXPECTED does not contain them. The check does not
+ * notice that a short forward jump is missing.
  *
  * With -x, no record may begin or end in an address range of the file RANGES, which has lines
  * "START END NAME".
  *
- * If the list of a task begins with "kernel -> X", as after exec, the earlier branches of this
- * task's PID are skipped, because the launcher took these branches. With -u, branches before the
- * first expected branch are always skipped. Any line of the trace that does not show a branch, such
- * as a loss, is an error.
+ * If the list of a task begins with "kernel -> X", as after exec, the tool skips earlier branches
+ * of the task's PID, because these are branches of the launcher. With -u, the tool always skips
+ * branches before the first expected branch. A line of the trace that shows something else than a
+ * branch, such as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@
 #define MAX_RANGES	1024
 
 /*
- * The maximum size of kernel code without a taken branch. For example, blake2s_compress() contains
- * 5 KB of such code.
+ * The maximum number of bytes of kernel code that the CPU executes without a taken branch. For
+ * example, blake2s_compress() contains 5 KB of such code.
  */
 #define MAX_STRAIGHT	8192
 
@@ -71,11 +71,11 @@ struct task {
 	struct expected *list;
 	size_t n_list;
 	size_t at;		/* the index of the next expected branch */
-	unsigned long done;	/* how often the branch list[at] has already been taken */
+	unsigned long done;	/* how often the task has already taken list[at] */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* the crossing in "entry" may be an interrupt */
+	bool held;		/* "entry" contains a crossing that may be an interrupt */
 	struct branch entry;
 	unsigned long cursor;	/* the program is at or after this address */
 	unsigned long matched;
@@ -93,8 +93,8 @@ struct range {
 };
 
 static struct task tasks[MAX_TASKS];
-static int n_tasks;		/* tasks in EXPECTED */
-static int n_pids;		/* tasks with a known PID */
+static int n_tasks;		/* number of tasks in EXPECTED */
+static int n_pids;		/* number of tasks whose PID is known */
 static bool pids_given;
 static bool check_chain;
 static bool partly;		/* the program's position between records is unknown */
@@ -384,7 +384,7 @@ static void give_pids(char *list)
 	}
 }
 
-/* Keep the lowest PIDs in rising order, because EXPECTED numbers tasks in order of creation. */
+/* Keep the lowest PIDs in rising order, because EXPECTED lists tasks in order of creation. */
 static void note_pid(const struct record *record)
 {
 	int pid = record->pid;

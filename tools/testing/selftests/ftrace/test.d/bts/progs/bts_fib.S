@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Compute fib(10) recursively, which takes 177 calls of fib (2 * F(11) - 1). Each call ends at one
- * of two return instructions. The tool bts_step lists the branches in order. The program bts_fib16
+ * Compute fib(10) recursively, with 177 calls of fib (2 * F(11) - 1). Each call returns through one
+ * of two return instructions. The tool bts_step lists the expected branches. The program bts_fib16
  * computes fib(16), and takes about 8000 branches.
  */
 #include "prog.h"

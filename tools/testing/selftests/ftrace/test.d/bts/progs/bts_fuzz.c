@@ -4,15 +4,16 @@
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
- * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program writes random data
- * to FILE, WRITES times (default 10000), with the random seed SEED (default 1). It writes valid
- * numbers, negative numbers, numbers that are too large, numbers in another base, and numbers with
- * signs, blanks, dots or letters. It also writes binary data, full pages and inaccessible memory,
- * and makes empty writes. After each write, FILE must show the written number or, after an error
- * (EINVAL, ERANGE, EFAULT), the previous number. With -c, only the result of each write is checked,
- * because other programs write at the same time.
+ * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program makes WRITES
+ * (default 10000) writes of random data to FILE. SEED (default 1) is the random seed. The data are
+ * valid numbers, negative numbers, numbers that are too large, numbers in another base, numbers
+ * with signs, blanks, dots or letters, binary data, and full pages. There are also empty writes,
+ * and writes from inaccessible memory. After each write, FILE must show the written number or,
+ * after an error (EINVAL, ERANGE, EFAULT), the previous number. With -c, the program checks only
+ * the result of each write, because other programs write at the same time.
  *
- * If a check fails, the program prints the failed write on standard error, and ends with status 1.
+ * The program prints each failed check on standard error. It ends early after ten failed checks.
+ * The exit status is 1 if a check has failed.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -25,10 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * A valid number has fewer than LONG bytes. The program prints at most LONG bytes of a failed
- * write.
- */
+/* A valid number has fewer than LONG bytes. If a check fails, at most LONG bytes are printed. */
 #define LONG 40
 
 static unsigned int seed = 1;

@@ -5,19 +5,19 @@
  *	bts_launch [-t TRACEFS]... [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]
  *	           [-- [-n] [-f] [-c CPU] PROGRAM [ARGUMENT...]]...
  *
- * The launcher forks one child for each program, with ASLR off. With -c, the child is pinned to a
- * CPU. With -f, the child has the policy SCHED_FIFO. If two children with -f share a CPU, one of
- * them runs until it yields or waits. While the children wait on a pipe, the launcher writes their
- * PIDs (except those of programs with -n) to set_ftrace_pid, and writes 1 to tracing_on. Then the
- * launcher closes the pipe, and all children call exec together. After the last child has ended,
- * and after bts_stats shows that no branches or rows are held, the launcher writes 0 to tracing_on.
- * The launcher prints the PIDs to stdout, in order. The status of the launcher is 0 if the status
- * of each program is 0.
+ * The launcher forks one child for each program, and switches ASLR off for the child. With -c, it
+ * pins the child to a CPU. With -f, it gives the child the policy SCHED_FIFO. If two children with
+ * -f share a CPU, the running child keeps the CPU until it yields or waits. While the children wait
+ * on a pipe, the launcher writes their PIDs (except those of programs with -n) to set_ftrace_pid,
+ * and writes 1 to tracing_on. Then the launcher closes the pipe, and all children call exec
+ * together. When the last child has ended, and bts_stats shows that no branches or rows are held,
+ * the launcher writes 0 to tracing_on. The launcher prints the PIDs on stdout, in the order of the
+ * programs. The exit status of the launcher is 0 if that of each program is 0.
  *
- * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, each of
- * the directories traces the programs. Until its exec, a traced child takes branches in the code of
- * the launcher. The launcher is linked far from the programs, so that these branches can be
- * distinguished from the branches of the program.
+ * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, all the
+ * directories trace the programs. Until its exec, a traced child takes branches in the code of the
+ * launcher. The launcher is linked far from the programs, so that the addresses show which branches
+ * are those of the launcher.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -146,7 +146,7 @@ static int wait_all(void)
 	return result;
 }
 
-/* Report whether a counter exists and is not 0. */
+/* Report whether @text contains the counter @counter with a value other than 0. */
 static bool some(const char *text, const char *counter)
 {
 	const char *at = strstr(text, counter);
@@ -180,8 +180,8 @@ static void wait_held(int dir)
 }
 
 /*
- * Parse one program with its options, up to "--". Return: where the program's arguments end, or
- * NULL for invalid options.
+ * Parse the options and the arguments of one program, up to "--". Return: the end of the program's
+ * arguments, or NULL if the options are invalid.
  */
 static char **parse_program(char **arg)
 {

@@ -5,11 +5,11 @@
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
  * The program opens FILE, writes 1 to tracing_on in the working directory, and checks for data 10
- * ms later. The first argument selects the call. The words "read" and "splice" select non-blocking
- * calls, and "wait" and "splice-wait" select blocking calls of read() and splice(). The word
- * "epoll" selects epoll_wait(). All calls except the non-blocking calls wait for up to
- * MILLISECONDS. At the end, the program writes 0 to tracing_on, and prints "ready" or "nothing".
- * The status is 0 unless an error occurs.
+ * ms later. The first argument selects the call that checks. The words "poll" and "epoll" select
+ * poll() and epoll_wait(). The words "wait" and "splice-wait" select blocking calls of read() and
+ * splice(). These four calls wait for up to MILLISECONDS. The words "read" and "splice" select
+ * non-blocking calls. At the end, the program writes 0 to tracing_on, and prints "ready" or
+ * "nothing". The exit status is 0 unless an error occurs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -80,8 +80,8 @@ static bool ask_splice(int fd, int ms)
 static int queue;
 
 /*
- * Call this before there are data, because epoll polls the file only once, and then waits for a
- * wakeup.
+ * Call this function before there are data, because epoll polls the file only once, and then waits
+ * for a wakeup.
  */
 static void prepare_epoll(int fd)
 {
@@ -105,7 +105,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* Without SA_RESTART, the signal ends a waiting call. */
+/* After @ms milliseconds, end a waiting call by a signal. Therefore, do not set SA_RESTART. */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };

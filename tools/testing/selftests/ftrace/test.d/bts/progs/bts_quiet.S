@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Run until killed, but take few branches, so that the branches of an interrupt are easy to find in
- * the trace. Almost all interrupts hit the same instruction, a long REP STOSB.
+ * Run until killed. Take few branches, so that the branches of an interrupt are easy to find in the
+ * trace. Almost all interrupts hit the same instruction, a long REP STOSB.
  */
 #include "prog.h"
 

@@ -4,7 +4,7 @@
  *
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
  *
- * The program reads 1 to BYTES (default 4096) bytes at a time. Before about every fourth read, it
+ * The program reads 1 to BYTES (default 4096) bytes at a time. Before about one read in four, it
  * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are random, and depend on SEED
  * (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-", the program
  * reads standard input, which the caller has opened.
@@ -55,7 +55,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Copy some data. Return: false if the program must end, and the pipe is empty. */
+/* Copy some data. Return: false if the pipe is empty and the program must end. */
 static bool copy(int fd, unsigned int bytes, bool poller)
 {
 	static char buf[MAX_BYTES];
@@ -81,7 +81,7 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 
 int main(int argc, char **argv)
 {
-	/* Without SA_RESTART, the signal interrupts a sleeping read. */
+	/* Do not set SA_RESTART, so that the signal interrupts a sleeping read. */
 	struct sigaction action = { .sa_handler = end };
 	unsigned int bytes = 4096, pause_us = 2000;
 	bool poller = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Return the branches of a trace one by one, either from the text of `trace` or from the pages of
- * the ring buffer. The branches of different CPUs are merged by time stamp. Reading a million
- * branches from pages takes only seconds, and does not depend on how the kernel prints branches.
+ * Read the branches of a trace one by one, either from the text of `trace` or from the pages of the
+ * ring buffer, and merge the branches of all CPUs by time stamp. To read a million branches from
+ * pages takes only seconds, and does not depend on how the kernel prints branches.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* the offset in the page, or 0 before the page header is read */
+	size_t offset;		/* the offset in the page; 0: the page header is not read yet */
 	unsigned long long time;
 	struct record next;
 	bool valid;
@@ -57,7 +57,7 @@ struct pack {
 	unsigned char code[];
 };
 
-static const char *text_path;	/* NULL if pages are read */
+static const char *text_path;	/* NULL if the branches come from pages */
 static struct stream streams[MAX_CPUS];
 static int n_streams;
 
@@ -186,7 +186,7 @@ static bool read_pages(struct stream *stream, const char *tracefs, int cpu)
 	return true;
 }
 
-/* Decode a pack, and check that no branch is missing before the pack. */
+/* Decode a pack, and check that no branches are missing before it. */
 static void parse_pack(struct stream *stream, const unsigned char *data, size_t length)
 {
 	static struct bts_decoder decoder;

@@ -18,10 +18,10 @@ void open_text(const char *path);
 /* Open trace_pipe_raw of all CPUs, and read all pages. */
 void open_pages(const char *tracefs);
 
-/* Call @action for each branch, in order of time. The caller may repeat each_record(). */
+/* Call @action for each branch, in order of time. It is allowed to call each_record() again. */
 void each_record(record_fn action);
 
-/* Print an error, and end the program with status 2 (die) or, for invalid input, 1 (bad_input). */
+/* Print an error, and end the program: die() with status 2, bad_input() with status 1. */
 void die(const char *what);
 void bad_input(const char *what, const char *detail);
 

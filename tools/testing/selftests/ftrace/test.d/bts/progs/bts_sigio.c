@@ -5,11 +5,11 @@
  *	bts_sigio FILE
  *
  * The program requests a real-time signal for new data in FILE (F_SETOWN, F_SETSIG, O_ASYNC). The
- * signal includes the file's descriptor. After each signal, the program reads all data. If FILE is
- * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program,
- * and is delivered only when no other signal is pending. On standard error, the program prints "0"
- * before it waits for the first signal, and the number of signals at the end. The status is 1 if a
- * signal does not belong to FILE.
+ * signal contains the file's descriptor. After each signal, the program reads all data. If FILE is
+ * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program.
+ * The kernel delivers it only when no other signal is pending. On standard error, the program
+ * prints "0" before it waits for the first signal. At the end, it prints the number of signals. The
+ * exit status is 1 if a signal does not belong to FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +40,7 @@ static void copy_all(int fd)
 		die("read");
 }
 
-/* Return the next signal. Wait again if a stop and SIGCONT have ended sigwaitinfo() with EINTR. */
+/* Return the next signal. Wait again after EINTR, which a stop and SIGCONT cause. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;

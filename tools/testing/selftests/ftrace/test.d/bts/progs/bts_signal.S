@@ -2,7 +2,7 @@
 /*
  * Handle four signals. The program sends the first signal to itself, and receives it at the return
  * from kill(). Exceptions cause the other three signals: #UD, #PF of a read, and #PF of a jump. The
- * handler sets the return address to the address in R12, at which the program then continues.
+ * handler sets the return address to the address in R12, so the program continues there.
  */
 #include "prog.h"
 
@@ -69,7 +69,7 @@ after_read:
 	lea	done(%rip), %r12
 	mov	$0x1000, %eax
 bad_jmp: jmp	*%rax
-	/* The jump is taken, but its target cannot be fetched. */
+	/* The CPU takes the jump, but cannot fetch the instruction at its target. */
 	/* expect: bad_jmp -> nowhere */
 	/* expect: nowhere -> kernel */
 	/* expect: kernel -> handler */

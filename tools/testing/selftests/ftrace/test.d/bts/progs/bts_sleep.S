@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sleep three times for 20 ms, and take branches before each sleep. In each sleep, the program
- * leaves its CPU voluntarily, at a known address and for a known time. The program may also be
- * preempted in user space.
+ * Sleep three times for 20 ms, and take branches before each sleep. For each sleep, the program
+ * leaves its CPU voluntarily, at a known address and for a known time. The kernel may also preempt
+ * the program in user space.
  */
 #include "prog.h"
 

@@ -10,10 +10,10 @@
  * off, as in bts_launch, so that the addresses of two runs can be compared.
  *
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
- * order of creation. The word "kernel" replaces the kernel address at a system call, at a fault
- * that becomes a signal, at the entry to a signal handler, and at exec. The output contains neither
- * interrupts nor faults that the kernel repairs, because the tool does not notice a return to the
- * same instruction.
+ * order of creation. For a system call, a fault that becomes a signal, the entry to a signal
+ * handler, and exec, the word "kernel" replaces the kernel address. The output contains neither
+ * interrupts nor faults that the kernel repairs. The tool does not notice them, because they return
+ * to the same instruction.
  *
  * The tool recognizes a branch by these rules:
  *
@@ -22,9 +22,9 @@
  *	- If the program continues at the following instruction, it has branched only if the
  *	  last instruction is a jump, call or return whose condition holds.
  *
- * Code that changes itself is not supported, because decoded instructions are kept until exec.
- * Right after a system call, a jump to its own address is not noticed. No other debugger may trace
- * the program.
+ * Code that changes itself is not supported, because decoded instructions are kept until exec. If
+ * the instruction after a system call is a jump to itself, the tool does not notice it. No other
+ * debugger may trace the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>
@@ -72,7 +72,7 @@ struct insn {
 struct task {
 	pid_t pid;
 	bool started;		/* the first stop has been handled */
-	bool in_kernel;		/* the entry to the kernel is printed, but not the return */
+	bool in_kernel;		/* the entry to the kernel has been printed, but not the return */
 	bool enters_handler;	/* the last delivered signal has a handler */
 	unsigned long emulated_return;	/* the return address of a vsyscall */
 	struct user_regs_struct regs;	/* registers before the instruction at regs.rip */
@@ -304,7 +304,7 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/* The instruction at task->regs.rip has been executed. If it has branched, print the branch. */
+/* The task has executed the instruction at task->regs.rip. If it has branched, print the branch. */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];
@@ -313,7 +313,7 @@ static void instruction_done(int index, unsigned long next)
 
 	if (is_kernel(at)) {
 		/*
-		 * This address is in the vsyscall page. The kernel emulates the call, and the trap
+		 * The address is in the vsyscall page. The kernel emulates the call, and the trap
 		 * comes one instruction after the return.
 		 */
 		print_return(index, task->emulated_return);
@@ -334,7 +334,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* Print the entry to a system call, in which the task has stopped for a ptrace event. */
+/* The task has stopped in a system call for a ptrace event. Print the entry to this system call. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];
@@ -442,7 +442,7 @@ static void handle_stop(pid_t pid, int status)
 		die("PTRACE_GETREGS");
 	}
 	if (!task->started) {
-		/* The first stop is caused by SIGSTOP, or by the SIGTRAP of the first exec. */
+		/* The cause of the first stop is SIGSTOP, or the SIGTRAP of the first exec. */
 		task->started = true;
 		task->regs = now;
 		sig = 0;
@@ -454,7 +454,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Fetch the instruction now, because the task's memory cannot be read after its end. */
+	/* Fetch the instruction now, because this is not possible after the task's end. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");
@@ -468,7 +468,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* The task has ended in a system call, so print the entry to this call. */
+	/* If the task has ended in a system call, print the entry to this call. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Make successful system calls in a loop, and then a system call with an invalid number. The
- * program bts_busy is built from the same source, with enough calls to fill the DS buffer many
- * times.
+ * program bts_busy is built from the same source, but with so many calls that they fill the DS
+ * buffer many times.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Start four threads, and pin them to CPUs 0 to 3. If a CPU does not exist, pinning fails, but the
- * thread takes the same branches. No thread waits for another thread, so the branches of each
- * thread do not depend on the time at which it runs.
+ * Start four threads. They pin themselves to CPUs 0 to 3. If a CPU does not exist, pinning fails,
+ * but the thread takes the same branches. No thread waits for another thread, so the branches of a
+ * thread do not depend on when the thread runs.
  */
 #include "prog.h"
 

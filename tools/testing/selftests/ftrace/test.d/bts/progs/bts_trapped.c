@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_trapped - run a program under a debugger that stops it at each step
+ * bts_trapped - run a program, and stop it at each step, like a debugger
  *
  *	bts_trapped -s|-b PROGRAM [ARGUMENT...]
  *
  * With -s, the program stops after each instruction (PTRACE_SINGLESTEP).
  *
  * With -b, the program stops after each branch (PTRACE_SINGLEBLOCK). For this purpose, the kernel
- * sets BTF in IA32_DEBUGCTL. The bit that switches BTS on is in the same register.
+ * sets BTF in IA32_DEBUGCTL. The bits that switch BTS on are in the same register.
  *
- * The PID of the program is printed on stdout. The exit status is that of the program, or 2 if the
- * program did not stop after its exec.
+ * The tool prints the PID of the program on stdout. Its exit status is that of the program, or 2 if
+ * the program did not stop after its exec.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 			die("waitpid");
 		if (!WIFSTOPPED(status))
 			break;
-		/* SIGTRAP reports a step or the exec. Pass other signals to the program. */
+		/* SIGTRAP reports a step or the exec. Deliver other signals to the program. */
 		if (WSTOPSIG(status) == SIGTRAP) {
 			stops++;
 			sig = 0;

@@ -2,8 +2,8 @@
 /*
  * Find __vdso_getcpu() and __vdso_time() through the auxiliary vector, and call them. The program
  * is built without a C library, so that it executes no other functions of the vDSO. The two
- * functions have no loop that depends on the time, so all runs take the same branches. With ASLR
- * off, the branches of all runs also have the same addresses.
+ * functions have no loop that depends on the time, so the branches of all runs are the same. With
+ * ASLR off, the branches of all runs also have the same addresses.
  */
 #include <elf.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Call time(), a function in the vsyscall page. This function has a kernel address, but is called
- * like user code. The call causes a page fault. The kernel emulates the function, and returns to
- * the caller. Two nops follow the call, because after the fault, a single-stepper stops only at the
- * second nop.
+ * Call time(), a function in the vsyscall page. This function has a kernel address, but user code
+ * calls it like a user function. The call causes a page fault. Then the kernel emulates the
+ * function, and returns to the caller. Two nops follow the call, because a single-stepper stops
+ * only at the second nop after the fault.
  */
 #include "prog.h"
 

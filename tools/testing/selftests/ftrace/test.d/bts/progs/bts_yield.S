@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Yield the CPU repeatedly. If two of these programs run on one CPU, each yield switches tasks. */
+/* Yield the CPU repeatedly. If two such programs share a CPU, each yield causes a task switch. */
 #include "prog.h"
 
 #define ROUNDS 200

@@ -2,17 +2,18 @@
 /*
  * Definitions for the assembly programs, whose branches are known in advance.
  *
- * Comments beside the branches list the records that each program must produce, in order of
- * execution:
+ * In each program, comments beside the branches state the records that the program must produce, in
+ * order of execution. A comment has this form:
  *
  *	expect: FROM -> TO [xCOUNT]
  *
- * The script expect.awk replaces labels by addresses from nm. The word "kernel" replaces the kernel
- * address in the record of a system call, a fault or a signal. The lines between "repeat N" and
- * "end" count N times. The line "task N" starts the list of the Nth task that is created.
+ * The script expect.awk replaces the labels by addresses, which it reads from the output of nm. The
+ * word "kernel" replaces the kernel address in the record of a system call, a fault or a signal.
+ * The lines between "repeat N" and "end" count N times. The line "task N" starts the list of task
+ * N. Tasks are numbered from 0 in order of creation.
  *
- * Interrupts, and page faults that only map a page, return to the same instruction. The list need
- * not contain the records of these interrupts and faults, which may be anywhere in the trace.
+ * An interrupt returns to the interrupted instruction, and so does a page fault that only maps a
+ * page. Their records may be anywhere in the trace, and need not be in the list.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
@@ -37,7 +38,7 @@
 #define SIGSEGV		11
 #define SIGCHLD		17
 
-/* Make a system call, and label its instruction and its return address. */
+/* Make a system call, and put labels on its instruction and on its return address. */
 .macro SYS_CALL nr label
 	mov	$\nr, %eax
 \label:	syscall
@@ -54,7 +55,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Like a JIT compiler, write a function into a page at PLACE. The function only returns. */
+/* Like a JIT compiler, write a function into a page at PLACE. The function returns immediately. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test the tools that check traces, on a machine without the tracer. The output is KTAP.
+# Test the tools that check traces. The machine need not have the tracer. The output is KTAP.
 #
 #   selftest.sh DIR         the Makefile has built the tools in DIR
 #
 # For each program, the list from its source (*.expect) must match the list that bts_step prints.
-# Then bts_compare must accept a perfect trace, and reject each damaged trace.
+# Then bts_compare must accept perfect traces, and reject all damaged traces.
 
 set -u
 
@@ -85,8 +85,8 @@ for program in $known; do
 	esac
 done
 
-# The single-stepper does not notice a fault that the kernel repairs, so count only the other
-# branches.
+# The single-stepper does not notice faults that the kernel repairs, so count only branches within
+# user space.
 awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
 	awk '{ n += $4 } END { print n }' > "$tmp/stated"
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
@@ -158,7 +158,7 @@ awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
 refuses "an interrupt where the program was not"
 
-# Make a chain of user and kernel branches, each of which begins at or soon after the target of the
+# Make a chain of user and kernel branches. Each branch begins at or soon after the target of the
 # previous branch.
 expected=$dir/bts_loop.expect
 entry=$(awk 'NR == 1 { print $3 }' "$expected")
