@@ -67,7 +67,7 @@
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* The window consists of 512 pages of 4 KiB, which win_map() of lib.c can map. */
+/* The window consists of 512 pages of 4 KiB. The function win_map() of lib.c maps these pages. */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 

@@ -9,7 +9,7 @@ bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 struct record records[MAX_RECORDS] PAGE_ALIGNED;
 struct ds_area ds0 PAGE_ALIGNED;
 
-/* Set this CPU's DS area. The unit of `max` and `threshold` is a record. */
+/* Set this CPU's DS area. `max` and `threshold` count records. */
 void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 {
 	ds->base = (u64)base;

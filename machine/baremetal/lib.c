@@ -7,8 +7,8 @@
  * COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
  * isa-debug-exit. If the machine ends without a verdict, the host reports it as lost.
  *
- * CPU 0 runs the tests and prints the output. CPU 1 only runs functions for run_on_ap(). For
- * each call, CPU 0 stores the function in ap_fn, and CPU 1 clears ap_fn after the call.
+ * CPU 0 runs the tests and prints the output. CPU 1 waits until CPU 0 has stored a function in
+ * ap_fn. Then CPU 1 calls the function, and clears ap_fn after the call.
  */
 #include <stdarg.h>
 

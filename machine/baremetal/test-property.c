@@ -5,7 +5,7 @@
  * another behaviour. The command line names the properties of this CPU. The same tests also run
  * without a property, and then expect the default behaviour.
  *
- * With x-bts-tail=N, the CPU stores N more records each time after BTS is switched off.
+ * With x-bts-tail=N, the CPU stores N more records each time that BTS is switched off.
  */
 #include "bare.h"
 

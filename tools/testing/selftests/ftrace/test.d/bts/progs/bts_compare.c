@@ -34,7 +34,7 @@
  *
  * If the list of a task begins with "kernel -> X", as after exec, the tool skips earlier branches
  * of the task's PID, because these are branches of the launcher. With -u, the tool always skips
- * branches before the first expected branch. A line of the trace that shows something else than a
+ * branches before the first expected branch. A line of the trace that shows something other than a
  * branch, such as a loss, is an error.
  */
 #include <stdbool.h>

@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A valid number has fewer than LONG bytes. If a check fails, at most LONG bytes are printed. */
+/* A valid number has fewer than LONG bytes. After a failed check, print at most LONG bytes. */
 #define LONG 40
 
 static unsigned int seed = 1;

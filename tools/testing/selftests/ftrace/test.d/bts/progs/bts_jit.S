@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Execute two functions at the same address. First, write a function to this address, like a JIT
- * compiler. Then map a page of the program's own file, which contains another function, at this
- * address. Finally, move this mapping, and execute the other function at the new address.
+ * compiler. Then map a page of the program's own file at this address. This page contains the other
+ * function. Finally, move this mapping, and execute the other function at the new address.
  *
  * All code of the program must be in the page at TEXT_OFFSET in its file. The path of the file must
  * be in argv[0]. It is there if bts_launch starts the program.

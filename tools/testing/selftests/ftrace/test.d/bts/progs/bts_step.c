@@ -505,7 +505,7 @@ static void open_decoder(void)
 {
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &decoder) != CS_ERR_OK ||
 	    cs_option(decoder, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK) {
-		fprintf(stderr, "bts_step: capstone does not open\n");
+		fprintf(stderr, "bts_step: the library capstone cannot be opened\n");
 		exit(1);
 	}
 	decoded = cs_malloc(decoder);
