@@ -3,8 +3,9 @@
  * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
  * can then be read on another machine, or after the programs have changed.
  *
- * While the pipeline reads the trace, it loads the programs and libraries, and checks whether each
- * file is provably the recorded file. The header archive.h lists the contents of an archive.
+ * While the pipeline reads the trace, the pipeline loads the programs and libraries. For each file,
+ * it checks whether the file is provably the recorded one. The header archive.h lists the contents
+ * of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -134,7 +135,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If the release of the running kernel is the recorded release, save the running kernel's code. */
+/* If the running kernel has the recorded release, save the kernel's code. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -169,7 +170,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* Create the archive first, so that a failure to create it causes only one message. */
+	/* Create the archive first. Otherwise, each later copy would fail with its own message. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

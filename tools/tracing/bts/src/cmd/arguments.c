@@ -36,7 +36,7 @@ static bool parse_head(struct options *o, const char *text)
 	return end != text && !*end && !errno && *text != '-' && o->head;
 }
 
-/* Set a filter in @o. Also store its name and value, for commands that use libbts.h. */
+/* Set a filter in @o, and store the filter's name and value for commands that use libbts.h. */
 static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));

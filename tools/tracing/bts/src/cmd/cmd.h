@@ -25,7 +25,7 @@ int cmd_gdb(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
-/* complete.c: print a line with the name, the argument and the help of each option of a command. */
+/* complete.c: for each option of a command, print a line with its name, argument and help. */
 int complete_options(int (*run)(int argc, char **argv));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command for the completion scripts of shells, which cannot read a table in
- * a C file. The options are read from the help text of the command:
+ * Print the options of a command for the shells' completion scripts, because a script cannot read a
+ * table in a C file. The options are read from the help text of the command:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
@@ -54,7 +54,10 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* If the help repeats an option, ignore a second kind of argument (in capitals). */
+		/*
+		 * If the help lists an option twice, ignore the second kind of argument (--at
+		 * TIME).
+		 */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

@@ -2,10 +2,9 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums over the pipeline's steps. As in gcov, the count of a line is incremented
- * when execution enters the line at the start of a function or from another line of the function,
- * and when a backward jump stays inside the line. The count is not incremented when a call in the
- * line returns.
+ * The counts are sums over the pipeline's steps. As in gcov, a line is counted when execution
+ * enters the line at the start of a function or from another line of the function. A backward jump
+ * inside the line also counts, but the return from a call in the line does not.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -35,7 +35,7 @@ struct cover_format {
  * @tests:	each trace is a test, with its own sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
- * @damaged:	one of the traces is damaged
+ * @damaged:	at least one trace is damaged
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	collects the summaries of the traces
@@ -71,7 +71,7 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 /* cover.c: find or add the sums of an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
-/* cover_add.c: return the object of the same file as @o in the first trace with this file. */
+/* cover_add.c: return the object for the file of @o from the first trace that contains the file. */
 struct object *cover_object(struct cover *c, struct object *o);
 /* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
 void cover_end_trace(struct cover *c);
@@ -100,7 +100,7 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: return how often copies of @s in @file were entered, and set their @merged. */
+/* cover_copies.c: return the entries into the copies of @s that @file declares, and set @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

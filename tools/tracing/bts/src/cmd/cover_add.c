@@ -3,7 +3,8 @@
  * Add the sums of several traces. For each file, each trace has its own struct object. The sums of
  * a file are added by address, and belong to the struct object of the first trace that contains the
  * file. Different builds of a file have separate sums. Only lcov's output adds the sums of all
- * builds, because lcov identifies a line by the file's name and the line number.
+ * builds, but only for lines and functions, because lcov identifies a line by the file's name and
+ * the line number.
  */
 #include <stdlib.h>
 #include <string.h>

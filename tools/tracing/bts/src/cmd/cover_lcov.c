@@ -108,7 +108,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Look up any address first, because the first lookup reads the object's line table. */
+	/* Look up address 0 first, because an object's first lookup reads its line table. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -154,7 +154,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Return the index of the next item that differs. Callers merge equal items of several builds. */
+/* Return the index of the next item that differs from item @i. The caller merges equal items. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
@@ -239,7 +239,7 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-/* Print @path, which is canonical, because the name in the debug information may contain "..". */
+/* Print the canonical @path, because the path in the debug information may contain "..". */
 static void print_file(const struct cover *c, const char *path, const struct item *list,
 		       size_t nr, struct sums *sums)
 {

@@ -48,8 +48,8 @@ struct drcov_block {
 };
 
 /*
- * An object, the address that is written as offset 0, and the end of the executed instruction with
- * the highest address.
+ * A row of the module table. The address @base is written as offset 0. The executed instruction
+ * with the highest address ends at @end.
  */
 struct module {
 	const struct object	*object;

@@ -10,8 +10,8 @@
  *	show*.c		prints the differences
  *	page*.c		writes a page of HTML
  *
- * With --against, suspects.c reads all traces, and ranks and prints the branches that separate
- * failed runs from passed runs.
+ * With --against, suspects.c reads all traces, and ranks the branches that separate failed runs
+ * from passed runs.
  */
 #include <stdlib.h>
 
@@ -155,7 +155,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	for (; optind < argc; optind++)
 		suspects_add_path(&d->suspects, d->against, argv[optind]);
 	if (d->against && (!d->suspects.nr_paths[0] || !d->suspects.nr_paths[1]))
-		return msg_misuse(argv[0], "a trace before and a trace after --against are needed");
+		return msg_misuse(argv[0], "traces are needed before and after --against");
 	if (!d->against && d->suspects.nr_paths[0] != 2)
 		return msg_misuse(argv[0], "two traces are needed");
 	return STATUS_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts dump: convert a trace into the format of another program. Each format is described in its
- * file in dump/.
+ * bts dump: convert a trace into the format of another program. The files in dump/ describe the
+ * formats.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@ static const char usage[] =
 
 /**
  * struct gdb_command - the arguments
- * @stdio, @listen: run as gdb's remote stub
+ * @stdio, @listen: bts runs as gdb's remote stub
  * @port:	the port of @listen
  * @args:	the @nr_args arguments for gdb
  */
@@ -104,10 +104,10 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * Run gdb, which searches for programs on this machine, and for debug information also in the
- * archive. A first step back moves gdb into the history, so that gdb can show the stack. The
- * timeout for replies is long, because bts may read the trace for several minutes before the first
- * reply.
+ * Run gdb. It searches for programs on this machine, and for debug information here and in the
+ * archive. One step backwards moves gdb into the recorded history, so that gdb can show the stack.
+ * The timeout for replies is long, because bts may read the trace for several minutes before the
+ * first reply.
  */
 static int run_gdb(const struct gdb_command *c)
 {

@@ -61,7 +61,7 @@ static void print_value(const char *name, const char *text, const char *key)
 	free(value);
 }
 
-/* Print all lines with this key. */
+/* Print the value of each line with this key. */
 static void print_values(const char *name, const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -113,7 +113,7 @@ static void print_options(const char *info)
 		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
 	};
 
-	/* An imported trace was not recorded by bts record, so do not list options. */
+	/* A trace from bts import has no options, because bts record did not record the trace. */
 	if (!stats_number(info, "buffer_size_kb"))
 		return;
 	printf("%-11s", "options");
@@ -211,7 +211,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* Print JSON. @stats points to the tracer's counters in the text, or is NULL without counters. */
+/* Print JSON. @stats is the part of the text with the tracer's counters, or NULL. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

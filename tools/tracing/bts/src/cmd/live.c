@@ -3,8 +3,8 @@
  * Make short recordings, one after the other. Each recording runs bts record with -p or -a, and
  * ends with SIGINT after some seconds. Then the trace is shown and removed.
  *
- * Nothing is recorded while a trace is processed and shown. If recording did not pause, and bts
- * were slower than the tasks, branches would be lost, or the tasks would have to wait.
+ * Recording pauses while a trace is processed and shown. Without this pause, tasks that run faster
+ * than bts would lose branches or have to wait.
  *
  * The traces are in a temporary directory in /tmp, which is removed at the end.
  */
@@ -119,7 +119,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Catch signals, so that the directory is always removed. Leave SIGHUP ignored under nohup(1). */
+/* Catch signals, so that the directory is always removed. Under nohup(1), keep ignoring SIGHUP. */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

@@ -18,7 +18,7 @@ int print_failure(const char *path, int code, const char *text)
 	bool hint = code == ENOENT && !strcmp(path, DAT_NAME);
 
 	return msg_error(NULL, NULL, "%s%s", text,
-			 hint ? "; bts record creates it, or name another trace with -i FILE" : "");
+			 hint ? "; run bts record, or name another trace with -i FILE" : "");
 }
 
 bool pipe_open(struct pipe *p, const char *path, const struct options *options)

@@ -164,7 +164,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return the descriptors for poll(), which report signals, write failures and ended targets. */
+/* Return the descriptors for poll(), which report signals, failed writes and ended targets. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -244,7 +244,7 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	msg_warn("some held branches found no room in the ring buffer in time, and are lost");
+	msg_warn("some held branches are lost, because the ring buffer had no room in time");
 }
 
 /*
@@ -532,7 +532,7 @@ static bool vm_can(const struct record_options *options)
 	return can;
 }
 
-/* Choose the first backend that this user can use, in the order tracer, perf, emulated machine. */
+/* Choose the first backend that this user can use: the tracer, perf, or the emulated machine. */
 static int choose_backend(struct record_options *options)
 {
 	int error;
@@ -550,7 +550,7 @@ static int choose_backend(struct record_options *options)
 		return 0;
 	}
 	why = perf_events_why(error);
-	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf cannot "
+	msg_error("record", NULL, "this user cannot record with the bts tracer, and perf cannot "
 		  "record: %s; see bts check", why);
 	free(why);
 	return -1;

@@ -8,8 +8,8 @@
  *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The output file has the format trace.dat, as with the tracer. In the section of bts record, the
- * line "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
+ * The output file has the format trace.dat, as with the tracer. In the BTS section, the line
+ * "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
  * branches may begin or end in the kernel, otherwise "absent".
  */
 #include <dirent.h>
@@ -55,7 +55,7 @@ struct perf_recording {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf does not support, or that would assign branches to wrong tasks. */
+/* Reject options that perf does not support, or with which perf shows branches in wrong tasks. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -134,7 +134,7 @@ static int add_command(struct perf_recording *rec)
 	return perf_events_open(&rec->events, rec->options, child, true);
 }
 
-/* Return those lines of bts record's section whose values are known at the start. */
+/* Return the lines of the BTS section that are known at the start. */
 static char *begin_info(const struct perf_recording *rec)
 {
 	return mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n", rec->about,
@@ -216,7 +216,7 @@ static int take_signals(struct perf_recording *rec)
 	return 0;
 }
 
-/* If the command could not be executed, read the error number from the pipe and report it. */
+/* If the command could not be executed, read the error number from the pipe, and report it. */
 static int note_begin(struct perf_recording *rec)
 {
 	int error = 0;

@@ -77,7 +77,7 @@ int record_repeat(const struct record_options *options,
 {
 	unsigned long runs[2] = {};
 
-	/* Ctrl-C ends the recording in the child process, after which the loop below ends. */
+	/* Ctrl-C ends the recording in the child process, and then the loop below ends, too. */
 	signal(SIGINT, SIG_IGN);
 	while (runs[0] + runs[1] < options->repeat &&
 	       (!options->until_fail || runs[1] < options->until_fail)) {

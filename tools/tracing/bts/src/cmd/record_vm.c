@@ -7,12 +7,13 @@
  *
  *	FILE.vm-XXXXXX/		a directory beside the trace, shared with the machine
  *		job		see record/vm.c
- *		trace.dat	renamed to FILE; so are trace.dat.1 (--rearm) and the archives
+ *		trace.dat	renamed to FILE, and its archive to FILE.archive
+ *		trace.dat.1	with --rearm, renamed to FILE.1, and so on
  *
- * If root records into another user's directory, the other user could replace FILE.vm-XXXXXX. So
- * the machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
+ * If root records into another user's directory, that user could replace FILE.vm-XXXXXX. So the
+ * machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
- * Signals are passed to bts inside the machine, which ends the recording as on a real machine.
+ * bts passes signals into the machine, where bts ends the recording as on a real machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@
 #define TRACE		"trace.dat"
 
 enum {
-	/* The machine's start script is run by a shell, which may use lower descriptors itself. */
+	/* The shell that runs the machine's start script may use lower descriptors itself. */
 	FIRST_FD	= 20,
 	COPY_STEP	= 1 << 16,
 };
@@ -56,7 +57,7 @@ struct vm_recording {
 	pid_t				child;
 	int				status;		/* from waitpid() */
 	bool				interrupted;
-	bool				keep;		/* dir contains a trace */
+	bool				keep;		/* @dir contains a trace, so keep @dir */
 	char				**args;
 	size_t				nr_args;
 };
@@ -163,7 +164,7 @@ static void add_number(struct vm_recording *rec, const char *option, unsigned lo
 	add(rec, mem_format("%lu", number));
 }
 
-/* Report whether the command runs on a terminal, and not as a background job. */
+/* Report whether bts runs in the foreground of a terminal. */
 static bool on_terminal(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
@@ -372,7 +373,7 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* If bts inside the machine failed to write a trace, it has already printed the reason. */
+	/* If bts failed to write a trace inside the machine, it has already printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
 			  WTERMSIG(rec->status));

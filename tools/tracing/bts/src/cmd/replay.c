@@ -269,7 +269,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	return enough(r);
 }
 
-/* Print a task's new stack inside the task's innermost call, unless this call is hidden. */
+/* Print a row for a new stack inside the task's innermost call, unless this call is hidden. */
 static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;

@@ -25,7 +25,7 @@ static const char usage[] =
 "\n"
 "  -i, --input FILE   the trace\n";
 
-/* Return the text of bts record's section. Add the last lines if bts record did not write them. */
+/* Return the text of the BTS section. If bts record did not write the last lines, add them. */
 static char *info_text(const struct restore *r)
 {
 	struct bytes text = {};

@@ -5,8 +5,8 @@
  * The pipeline counts how often each step was executed. At the end, the count of each step is added
  * to the sums of all its instructions. Therefore, the sums are exact.
  *
- * A loop is identified by the address to which backward jumps inside a function lead. The loop's
- * count is the number of these jumps.
+ * Backward jumps inside a function to the same address form a loop. The loop's count is the number
+ * of these jumps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return the same string for equal names, because each compilation unit has its own copy. */
+/* Return one string for equal file names, of which each compilation unit has its own copy. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -371,7 +371,7 @@ static int run(struct top *t, const struct options *options, const char *path)
 	return status ? status : closed;
 }
 
-/* Replace the rows of the last recording with the rows of this recording. */
+/* On the terminal, replace the rows of the previous recording. */
 static int show_live(void *ctx, const char *path)
 {
 	struct top *t = ctx;
