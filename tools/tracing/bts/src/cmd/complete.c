@@ -54,10 +54,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/*
-		 * If the help lists an option twice, ignore the second kind of argument (--at
-		 * TIME).
-		 */
+		/* If the help lists an option twice, ignore the second argument's name (TIME). */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

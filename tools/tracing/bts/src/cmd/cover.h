@@ -41,8 +41,8 @@ struct cover_format {
  * @bills:	collects the summaries of the traces
  * @lines:	key: name of the file, line. branches: how often the line was executed
  * @conds:	key: object, address of a conditional jump. calls: taken; branches: not taken
- * @calls:	key: object, and the address of a function, or the number of an inlined function
- *		with @b set. calls: how often the function was entered
+ * @calls:	key: object, address of a function. For an inlined function, the key contains its
+ *		number instead of the address, and @b is set. calls: how often it was entered
  * @insns:	key: object, address of an instruction. insns: executed; calls: its length
  */
 struct cover {

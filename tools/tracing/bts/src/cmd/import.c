@@ -64,8 +64,8 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 	int ret = writer_finish(w, names, "[local]", no_stats, sysconf(_SC_NPROCESSORS_CONF), info);
 
 	if (!perf_data_is_intel_bts(data) && rows->names.nr > 1)
-		msg_warn("perf record does not separate tasks that share a CPU, but bts record "
-			 "does: branches of the %zu tasks may be in the wrong task",
+		msg_warn("perf record does not separate tasks that share a CPU, so branches of "
+			 "the %zu tasks may be in the wrong task; bts record separates tasks",
 			 rows->names.nr);
 	if (!ret) {
 		recording_leave_archive(w, output);

@@ -4,7 +4,7 @@
  *
  *	prepare		fork the command, which waits; open events for the command, or for each
  *			thread of the PIDs, and follow the tasks with ptrace()
- *	run		read the rings into the file's pages until the targets have ended or a
+ *	run		store the rings' records in the file until the targets have ended or a
  *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *

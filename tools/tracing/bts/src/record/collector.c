@@ -10,8 +10,8 @@
  * makes room for branches that the kernel holds (bts-block). At the end of the recording, the
  * thread reads the remaining pages.
  *
- * At least once a second, the thread writes the pages that it has read, so that little is lost if
- * bts is killed.
+ * The thread writes a page at most two seconds after reading it, so that little is lost if bts is
+ * killed.
  *
  * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
  * continues to read pages, so that no task waits forever for room in the ring buffer.
@@ -166,7 +166,7 @@ static void *run_cpu(void *arg)
 			break;
 		if (fds[0].revents)
 			break;
-		/* The CPU was never online, so its ring buffer has no pages. */
+		/* POLLERR means that the CPU was never online, so its ring buffer has no pages. */
 		if (fds[1].revents & POLLERR) {
 			poll(fds, 1, OFFLINE_MS);
 			continue;

@@ -10,7 +10,7 @@
  * may contain the same PID. Therefore, the process that uses the instance locks the instance's
  * directory with flock() until the process ends:
  *
- *	instances		locked while an instance is created or stale ones are removed
+ *	instances		locked while bts creates an instance or removes stale instances
  *	instances/bts-PID	locked by the process that records there
  */
 #include <dirent.h>
@@ -57,7 +57,7 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* Call flock() for a directory. Return a descriptor of it, or return -1 and set errno. */
+/* Lock a directory with flock(). Return its descriptor, or set errno and return -1. */
 static int lock_directory(const char *path, int how)
 {
 	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -233,7 +233,7 @@ bool instance_has(const struct instance *inst, const char *file)
 	return there;
 }
 
-/* An entry of error_log begins with a time and "bts: error:", which the error follows. */
+/* An entry of error_log has the form "[TIME] bts: error: TEXT". Return the last TEXT. */
 char *instance_error(const struct instance *inst)
 {
 	char *text = instance_read(inst, "error_log");

@@ -11,7 +11,7 @@
 #include "file/ring_page.h"
 #include "look.h"
 
-/* Keep a task's latest name, because an exec() changes the name. */
+/* Store the task's latest name, because an exec() changes the name. */
 static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)
@@ -41,7 +41,7 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
 	/*
-	 * Do not count the task of a loss or of another trace event, because it may not be a
+	 * Do not count the task of a loss or of another trace event, because this task may not be a
 	 * target.
 	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&

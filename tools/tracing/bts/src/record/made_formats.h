@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the entries that the tool itself writes, in the form of the tracer's entries. The
- * definition includes the event numbers, the fields, and the formats that describe the entries in
- * the file.
+ * Define the entries that the tool itself writes. They have the form of the tracer's entries. The
+ * definition includes the event numbers, the fields, and the formats that describe the fields.
  *
  * Included by: record/, cmd/.
  */

@@ -216,7 +216,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or belongs to /dev, /proc or /sys of the emulated machine. */
+/* Report whether the path is /, or is in /dev, /proc or /sys, which the machine mounts itself. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -367,7 +367,7 @@ static int judge(const struct record_options *options)
 	if (options->rearm && !options->on)
 		return msg_misuse("record", "--rearm needs --on");
 	if (options->repeat && (!options->command || options->flight))
-		return msg_misuse("record", "--repeat needs a command, without --flight");
+		return msg_misuse("record", "--repeat needs a command, and excludes --flight");
 	if (options->until_fail && !options->repeat)
 		return msg_misuse("record", "--until-fail needs --repeat");
 	if (!*options->output)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fill ring-buffer pages, as the kernel does for the tracer. Their format is in file/ring_page.h.
+ * Fill ring-buffer pages, as the kernel does for the tracer. The header file/ring_page.h describes
+ * the format of a page.
  *
- * Consecutive branches of one task with the same time form a pack. The tracer's own coder
- * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are
- * collected and compressed 1 MiB at a time.
+ * Consecutive branches of one task form a pack if they have the same time. The tracer's own coder
+ * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are collected
+ * and compressed 1 MiB at a time.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "writer.h"
 
 enum {
-	ENTRY_HEADER	= 8,		/* for a long entry */
+	ENTRY_HEADER	= 8,		/* size of a long entry's header */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
 	/*
@@ -114,7 +115,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time difference for an entry's header, or put it into a time extend and return 0. */
+/* Return the time difference for the entry's header, or write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -25,7 +25,7 @@ struct record_auxtrace {
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr)
 {
-	/* Skip zeroes, with which the kernel pads the end of a page. */
+	/* Skip records of zeroes, because the kernel fills the end of a page with zeroes. */
 	for (size_t i = 0; i < nr; i++)
 		if (branches[i].from || branches[i].to)
 			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);

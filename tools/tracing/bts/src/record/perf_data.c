@@ -6,8 +6,8 @@
  *
  * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. All
  * records after round N are younger than the youngest record of round N - 1, or have the same time.
- * So the reader keeps the records of at most two rounds, and then delivers these records in the
- * order of their times.
+ * So at the end of round N, the reader delivers the records up to that record's time, in the order
+ * of their times.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. For each part of
  * these branches, the kernel's AUX record contains the time at which the part was stored.
@@ -180,7 +180,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* AUXTRACE_INFO precedes all data, so the file does not contain this record. */
+		/* AUXTRACE_INFO precedes all data, so this file contains no AUXTRACE_INFO. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -266,7 +266,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* Read a string after its length. The caller frees the string. If it is damaged, return NULL. */
+/* Read a string that follows its length. Return NULL if it is damaged. The caller frees it. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;
@@ -493,7 +493,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* If the size is too large, or missing because perf was killed, read the whole file. */
+	/* If the data's size is too large, or is 0 because perf was killed, read the whole file. */
 	if (!d->header.data.size || end > d->size)
 		end = d->size;
 	while (!ret && at < end) {

@@ -4,9 +4,9 @@
  *
  *	branches:u -c 1		BTS stores all branches; the kernel copies the branches that
  *				have both ends in user space into the ring buffer
- *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer,
- *				where they stay until they are read. An AUX record in the ring
- *				buffer describes each part of the area
+ *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer.
+ *				The branches stay there until bts reads them. An AUX record in
+ *				the ring buffer describes each part of the area
  *
  * Each event is bound to a task, and the task's children inherit the event. Each event is also
  * bound to a CPU, because otherwise perf does not allow a ring buffer for an inherited event. All
@@ -49,7 +49,7 @@ struct perf_ring {
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
-	uint64_t			at, end, time;	/* @time belongs to the next record */
+	uint64_t			at, end, time;	/* @time: time of the next record */
 	char				*copy;		/* contiguous copy of a record that wraps */
 	struct perf_out			out;
 };
@@ -391,7 +391,7 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
-/* Read the branches that an AUX record describes. The AUX area is a ring. */
+/* Read the branches that an AUX record describes. The area is a ring, but r->offset never wraps. */
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {
@@ -437,8 +437,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. When a task moves to another CPU, the kernel has written all records of the task
- * on the old CPU. So if @until is in the past, no record up to @until is missing.
+ * a task's state. When a task moves to another CPU, the kernel has already written all records of
+ * the task on the old CPU. So if @until is in the past, the rings contain all records up to @until.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -20,8 +20,9 @@
  *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At each stop, bts reads the user address at which the task will continue or, if the task ends,
- * would have continued. The records of perf do not contain this address.
+ * At each of these stops, except the one before a signal's delivery, bts reads the user address at
+ * which the task will continue or, if the task ends, would have continued. The records of perf do
+ * not contain this address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -96,12 +97,12 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* This ptrace() waits until the task is off its CPU, so its records are complete. */
+	/* This ptrace() waits until the task is off its CPU, so the task's records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether the signal is that of a group-stop. A new task stops with SIGTRAP instead. */
+/* Report whether the signal belongs to a group-stop. A new task stops with SIGTRAP instead. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -214,7 +215,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* Tasks that do not stop in time, such as in a disk wait, are detached when bts ends. */
+	/* A task that does not stop in time, as in a disk wait, is detached when bts ends. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

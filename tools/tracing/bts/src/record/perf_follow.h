@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Follow tasks with ptrace(), so that perf's events work for new tasks and after exec().
+ * Follow tasks with ptrace(), so that each branch is attributed to the right task and program.
  *
  * Included by: record/, cmd/.
  */

@@ -5,7 +5,7 @@
  *	SAMPLE		a branch		MMAP2	a mapping, with its build ID
  *	SWITCH		departs, arrives	FORK	a task, with its parent's mappings
  *	LOST		a loss at this time	COMM	a name; an exec() removes the mappings
- *	EXIT		departs, for good
+ *	EXIT		departs, for the last time
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
  * branches out of the hardware's buffer. So bts delays the row of the departure until the CPU's

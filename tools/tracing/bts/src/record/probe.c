@@ -356,7 +356,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that the hardware's filter drops, and that the tracer has detected. */
+/* Return the direction that the hardware's filter drops, as detected by the tracer. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

@@ -30,7 +30,7 @@ struct record_options {
 	uint64_t	buffer_kb;	/* buffer size on each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* the user ID of @as or, if @as is NULL, of bts */
+	uid_t		uid;		/* the user ID of @as, of @job or of bts */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;
@@ -60,20 +60,20 @@ struct targets {
 	bool		ended;
 };
 
-/* Fork the command, which then waits, and open a pidfd for each target. Only --fork needs @inst. */
+/* Fork the command, which then waits. Open a pidfd for each target. Only --fork needs @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print that the command cannot be executed, and return -1. */
 int targets_cannot_execute(struct targets *targets, const char *name, int error);
-/* Write the targets' PIDs into the PID filters of the instance. */
+/* Write the targets' PIDs into the PID filters of the instance. With -a, exclude only bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing at the command's exec() (with --fork, before it). Without a command, start now. */
+/* Start tracing at the command's exec(), with --fork before exec(), or without a command now. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
-/* Note that target @i has ended. Return true if all targets have ended. */
+/* Close the pidfd of target @i, which has ended. Return true if all targets have ended. */
 bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
@@ -88,7 +88,7 @@ char **record_systems(const struct instance *inst);
 /* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
-/* on.c: check the value of --on. If it is malformed, print a message and return STATUS_MISUSE. */
+/* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
 /* Register the removal of --on's probes. Call this before instance_create() (see on.c). */
 void on_prepare(const struct record_options *options);

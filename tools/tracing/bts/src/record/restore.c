@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note the section at w->size. Return false at the data section, or after the last full section. */
+/* Store the offset of the section at w->size. Return false if it is incomplete or contains data. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;

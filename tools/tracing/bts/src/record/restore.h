@@ -15,7 +15,7 @@
 /**
  * struct restore - an unfinished trace
  * @info:	the lines of the BTS section, or NULL
- * @ended:	whether the recording had ended; then @info is complete
+ * @ended:	whether the recording had ended. If so, @info is complete
  * @cmdlines:	the "PID NAME" lines, if @ended
  * @nr_cut:	number of CPUs whose data may be incomplete at the end
  * @counts:	the counts from the pages, unless @ended

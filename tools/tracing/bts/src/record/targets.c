@@ -4,7 +4,7 @@
  *
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
- * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. To trace a
+ * exec(). A successful exec() closes this pipe. A pidfd reports the end of each process. To trace a
  * PID, bts adds the process's existing threads, and the option function-fork adds later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
@@ -49,7 +49,7 @@ static int add_target(struct targets *targets, pid_t pid)
 
 		/* EINVAL means that the ID belongs to a thread that is not a process's leader. */
 		msg_error("trace", text, "%s",
-			  errno == EINVAL ? "not a process, but a thread of one" : strerror(errno));
+			  errno == EINVAL ? "this is a thread, not a process" : strerror(errno));
 		free(text);
 		return -1;
 	}
@@ -235,7 +235,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Wait for the command's exec(), and turn tracing on. Deliver signals that stop it earlier. */
+/* Wait for the command's exec(), and turn tracing on. Until then, deliver the command's signals. */
 static int trace_from_exec(pid_t child, const struct instance *inst)
 {
 	siginfo_t info;
@@ -270,7 +270,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at the execve of", name, "%s; --fork needs no such stop",
+		msg_error("stop at the execve of", name, "%s; --fork works without this stop",
 			  strerror(errno));
 		return -1;
 	}

@@ -114,7 +114,7 @@ static void tell_guard(const char *path, const char *text)
 	if (to_guard < 0)
 		start_guard();
 	if (write(to_guard, entry, length) != length) {
-		msg_errno("save a setting to restore", path);
+		msg_errno("register the cleanup of", path);
 		exit(STATUS_FAILURE);
 	}
 	free(entry);

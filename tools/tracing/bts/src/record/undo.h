@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Register actions that undo the tool's changes. When the tool ends, they run in reverse order.
+ * Register actions that undo the tool's changes. At the tool's end, they run in reverse order.
  *
  * Included by: record/.
  */
 #ifndef BTS_UNDO_H
 #define BTS_UNDO_H
 
-/* Register the writing of a line of text into a file. */
+/* Register an action that writes a line of text into a file. */
 void undo_write(const char *path, const char *text);
-/* Register the removal of a directory. */
+/* Register an action that removes a directory. */
 void undo_rmdir(const char *path);
 /* Undo all changes now, as exit() also does. */
 void undo_all(void);

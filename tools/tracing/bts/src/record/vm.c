@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* To open /dev/stdin, the user must own the pipes or the terminal, which root made. */
+	/* To open /dev/stdin, the user must own the pipe or terminal, which root has created. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

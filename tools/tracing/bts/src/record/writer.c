@@ -13,7 +13,7 @@
  * needs no more disk space than its final file. Each CPU's data must be contiguous in the final
  * file. So the data is first stored in FILE.new.cpuN, and is copied at the end. Each copied block
  * is freed. Some space is reserved until the end, so that the file can be completed even if the
- * disk is full. The file is completed by writer_end.c or, if bts was killed before, by restore.c.
+ * disk is full. The file is completed by writer_end.c or, if bts was killed earlier, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -285,7 +285,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add the size of a tracefs file as a number of @size_bytes bytes, and then the file's contents. */
+/* Add the size of a tracefs file, as an integer of @size_bytes bytes, and the file's contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -322,7 +322,7 @@ static int put_headers(struct writer *w, const char *root)
 	return ret ? -1 : 0;
 }
 
-/* Add the number of events in a system, and then the formats of these events. */
+/* Add the number of events in an event system, and then the formats of these events. */
 static int add_formats(struct bytes *content, const char *root, const char *system)
 {
 	char *dir = mem_format("%s/events/%s", root, system);

@@ -16,9 +16,9 @@ struct writer_cpu;
 
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
- * stays at @path until writer_finish() renames it and the new file. The data of the CPUs is stored
- * in other temporary files in the same directory. If such files of a killed recording exist, print
- * a message and return NULL.
+ * stays at @path until writer_finish() renames the old file and the new file. The data of the CPUs
+ * is stored in other temporary files in the same directory. If such files of a killed recording
+ * exist, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
@@ -56,12 +56,12 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 		  int nr_cpus, const char *info);
 /* Report whether an older file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
-/* Return the size of the file, or the size of the CPUs' data in the file. */
+/* Return the size of the file or, with writer_data_size(), of the CPUs' data in the file. */
 unsigned long long writer_size(const struct writer *w);
 unsigned long long writer_data_size(const struct writer *w);
 /* Report whether writer_write_pages() failed. */
 bool writer_failed(const struct writer *w);
-/* Return the number of branches that were written, or that could not be written. */
+/* Return the number of written branches or, with writer_unwritten(), of unwritten branches. */
 unsigned long long writer_branches(const struct writer *w);
 unsigned long long writer_unwritten(const struct writer *w);
 /*

@@ -307,7 +307,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	/* If only the renaming failed, the trace is complete, so bts restore is not needed. */
 	w->keep = ret && w->temporary;
 	if (w->keep)
-		msg_warn("the data is in %s*; if there is room, bts restore %s completes the "
-			 "trace", w->temporary, w->path);
+		msg_warn("the data is in %s*; when there is room, complete the trace with "
+			 "bts restore %s", w->temporary, w->path);
 	return ret ? -1 : 0;
 }

@@ -31,7 +31,7 @@ struct writer {
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* position of the options' offset in the file */
+	off_t			first_options;	/* where the file stores the options' offset */
 	off_t			size;
 	off_t			draft;		/* offset of the draft sections, or 0 */
 	size_t			draft_strings;	/* size of @strings before the draft */
@@ -50,9 +50,9 @@ struct writer_cpu {
 	uint32_t		nr_chunks;
 	struct bytes		times;		/* times of the chunks, for the index */
 	bool			failed;
-	unsigned long long	branches;	/* in the chunks */
+	unsigned long long	branches;	/* number of branches in the chunks */
 	unsigned long long	unwritten;	/* number of branches that could not be written */
-	off_t			size;		/* of the CPU's file */
+	off_t			size;		/* size of the CPU's file */
 	off_t			offset;		/* offset of the data in the final file */
 	int			cpu;
 	int			fd;
