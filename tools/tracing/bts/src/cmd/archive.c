@@ -3,9 +3,8 @@
  * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
  * can then be read on another machine, or after the programs have changed.
  *
- * While the pipeline reads the trace, the pipeline loads the programs and libraries. For each file,
- * it checks whether the file is provably the recorded one. The header archive.h lists the contents
- * of an archive.
+ * While reading the trace, the pipeline loads the programs and libraries, and checks whether each
+ * file is provably the recorded file. The header archive.h lists the contents of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -31,7 +30,7 @@
 static const char usage[] =
 "Usage: bts archive [OPTIONS] [FILE]\n"
 "\n"
-"Saves in FILE.archive the files that name the addresses of a trace: the programs and\n"
+"Saves in FILE.archive all files that bts needs to read a trace: the programs and\n"
 "libraries with their debug information, the kernel's code, the vDSO, and the maps and\n"
 "dumps of JIT compilers. To read the trace on another machine, copy FILE and FILE.archive.\n"
 "\n"

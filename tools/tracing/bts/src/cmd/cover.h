@@ -16,8 +16,8 @@ struct cover;
  * struct cover_format - an output format
  * @name:	the argument of -f
  * @print:	writes the sums
- * @lines:	the format shows lines and functions, for which the debug information must be read
- * @tests:	the format can name a test
+ * @lines:	whether the format shows lines and functions, which need debug information
+ * @tests:	whether the format can name a test
  */
 struct cover_format {
 	const char	*name;
@@ -32,10 +32,10 @@ struct cover_format {
  * @pipe:	the current trace
  * @pipes:	the open traces. The last one is the current trace. An object's sums belong to the
  *		first trace that contains the object
- * @tests:	each trace is a test, with its own sums
+ * @tests:	whether each trace is a test, with its own sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
- * @damaged:	at least one trace is damaged
+ * @damaged:	whether a trace is damaged
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	collects the summaries of the traces
@@ -82,7 +82,7 @@ void cover_end_trace(struct cover *c);
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
- * @merged:	the function also has its own code, and @entries were added to this code's count
+ * @merged:	whether the function also has its own code, whose count includes @entries
  */
 struct copy {
 	const struct sym	*sym;
@@ -100,7 +100,7 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: return the entries into the copies of @s that @file declares, and set @merged. */
+/* cover_copies.c: return the sum of @entries of the copies of @s from @file, and set @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

@@ -6,7 +6,7 @@
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * All addresses are virtual addresses as in the file's program headers.
+ * All addresses are the virtual addresses of the file's program headers.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,7 @@ enum {
  * struct record_result - how a recording ended
  * @status:	the status of bts record, which is 0 or, after a failure, RECORD_*
  * @wait_status: the command's status, from waitpid()
- * @ended:	the command has ended
+ * @ended:	whether the command has ended
  */
 struct record_result {
 	int	status;

@@ -7,7 +7,7 @@
  *
  * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads half
  * of the filled pages. That way, the thread reads whole pages, seldom disturbs its CPU, and soon
- * makes room for branches that the kernel holds (bts-block). At the end of the recording, the
+ * makes room for the branches that the kernel holds (bts-block). At the end of the recording, the
  * thread reads the remaining pages.
  *
  * The thread writes a page at most two seconds after reading it, so that little is lost if bts is

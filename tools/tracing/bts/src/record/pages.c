@@ -35,10 +35,10 @@ enum {
  * @used:	bytes used in the page, including its header
  * @ts:		the time of the last entry
  * @seq:	the number of branches before @pack
- * @packing:	@pack is being filled
+ * @packing:	whether @pack is being filled
  * @pack_ts:	the time of @pack
  * @branches:	the number of branches in @chunk
- * @maps:	@chunk contains rows of mappings
+ * @maps:	whether @chunk contains rows of mappings
  */
 struct pages {
 	struct writer_cpu	*out;

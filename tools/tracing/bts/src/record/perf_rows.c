@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* A sample of the tool's own events. Most records are such samples, which a fast path reads. */
+/* A sample of the tool's own events. Most records are such samples, so read_branch() is fast. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;

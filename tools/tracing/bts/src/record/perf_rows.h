@@ -46,7 +46,7 @@ struct perf_out {
  * struct perf_rows - the state of all tasks
  * @names:	the names of the tasks that have rows
  * @last:	the task of the last branch, or NULL
- * @user_only:	omit branches from and to the kernel
+ * @user_only:	whether to omit branches from and to the kernel
  */
 struct perf_rows {
 	struct names	names;

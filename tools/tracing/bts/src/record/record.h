@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 /* Write the targets' PIDs into the PID filters of the instance. With -a, exclude only bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing at the command's exec(), with --fork before exec(), or without a command now. */
+/* Start tracing at the command's exec(), before exec() with --fork, or now without a command. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */

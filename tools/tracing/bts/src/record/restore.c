@@ -41,7 +41,7 @@ enum {
 
 /* --- The sections ------------------------------------------------------------------- */
 
-/* Find the end of the file's header, which contains two strings and was checked by dat_open(). */
+/* Find the end of the file's header, which contains two strings. dat_open() checked the header. */
 static void skip_head(struct writer *w)
 {
 	char head[HEAD_SIZE + 1] = {};
@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Store the offset of the section at w->size. Return false if it is incomplete or contains data. */
+/* Store the offset of the section at w->size. Return false if the section is data or incomplete. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;

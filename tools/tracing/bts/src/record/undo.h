@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Register actions that undo the tool's changes. At the tool's end, they run in reverse order.
+ * Register actions that undo the tool's changes. When the tool ends, the actions run in reverse
+ * order.
  *
  * Included by: record/.
  */
