@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the longest common subsequence of two sequences, by Myers' algorithm of 1986. A path is a
- * series of d insertions and deletions that turns sequence a into b. For each d and each diagonal
- * (position in a minus position in b), the search keeps the path that has reached furthest.
+ * Find the longest common subsequence of two sequences, by Myers' algorithm (1986). A path of cost
+ * d turns the first elements of sequence a into the first elements of sequence b by d insertions
+ * and deletions. For each d and each diagonal (position in a minus position in b), the search keeps
+ * the path that reaches furthest.
  *
- * To limit time and memory, the search restarts at the end of the furthest path if d reaches
- * COST_MAX. In this case, the result is a common subsequence, but perhaps not the longest.
+ * To limit time and memory, a new search begins at the end of the furthest path if d reaches
+ * COST_MAX. The result is then a common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	for each cost d, the positions in @a where the paths on the diagonals -d, -d + 2 ...
- *		d end
+ * @far:	for each cost d, the positions in @a at which the paths end, one for each of the
+ *		diagonals -d, -d + 2 ... d
  */
 struct search {
 	const uint64_t	*a;
@@ -36,7 +37,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* Return the diagonal of the path with cost @d - 1 from which the path on diagonal @k continues. */
+/* The path to diagonal @k extends a path of cost @d - 1. Return the diagonal of that path. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -54,7 +55,7 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* Extend all paths to cost @d. Return the furthest diagonal. Set *@done if a path is complete. */
+/* Extend paths to cost @d. Return the furthest path's diagonal. Set *@done if it is complete. */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -82,7 +83,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* Store the matches on the path with cost @d to diagonal @k. Return the number of matches. */
+/* Store the matches on the path of cost @d to diagonal @k. Return the number of matches. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrange two runs side by side during their comparison.
+ * Arrange two runs side by side while they are compared.
  *
  * The result is a list of parts. A pair consists of two calls, loops or iterations that are
- * compared. It begins with the part ENTER and ends with the part LEAVE:
+ * compared. In the list, a pair begins with the part ENTER and ends with the part LEAVE:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
@@ -114,7 +114,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add a pair that contains only differences that have occurred before. */
+/* Add a pair whose differences have all occurred before. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arrange two runs side by side, as a list of equal stretches and differences.
+ * Arrange two runs side by side, as a list of differences and of the stretches between them.
  *
  * Included by: diff/, cmd/diff.c.
  */
@@ -47,8 +47,8 @@ struct stretch {
 /**
  * struct apart - the items of a run at a difference
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
- * @left_out:	number of further items
- * @first:	the first branch, or NONE
+ * @left_out:	number of items that are not in @items
+ * @first:	the run's first branch that differs, or NONE
  * @next:	the first branch after the items, or NONE
  */
 struct apart {
@@ -64,7 +64,7 @@ struct apart {
  * @nodes:	PART_ENTER: the nodes that are compared
  * @times:	PART_ENTER: number of consecutive repetitions of the nodes
  * @difference:	PART_DIFFERENCE: the number of the difference
- * @more:	PART_DIFFERENCE: the part continues an earlier part's difference
+ * @more:	PART_DIFFERENCE: the part continues the difference of an earlier part
  * @meets:	PART_DIFFERENCE: the runs meet after this part
  */
 struct part {
@@ -82,7 +82,7 @@ struct part {
  * struct beside - the parts of two runs
  * @rows:	maximum number of differences to show, or 0 for all
  * @open:	for each pair that is being compared, the index of the pair's PART_ENTER in @parts
- * @news:	number of parts PART_DIFFERENCE so far
+ * @news:	number of PART_DIFFERENCE parts so far
  * @latest:	number of the difference that the next part may continue, or NONE
  */
 struct beside {
@@ -104,7 +104,7 @@ struct beside {
 /* The callbacks for find_differences(). @ctx is a struct beside whose @forest and @rows are set. */
 extern const struct find_ops beside_ops;
 
-/* Return item number @index of the stretch, from 0, or NULL if the item was not stored. */
+/* Return the item with this index in the stretch, or NULL if the item was not stored. */
 const struct stretch_item *stretch_item(const struct stretch *s, uint64_t index);
 void beside_free(struct beside *v);
 

@@ -11,9 +11,9 @@
 #include "compare.h"
 
 /*
- * The functions that compare calls recurse as deeply as the traced calls are nested. The unused
- * pages of this stack need no memory. The stack is a shared mapping, because ulimit -d counts all
- * private mappings, used or not.
+ * The comparison recurses as deeply as the traced calls are nested, so it needs a large stack.
+ * Unused pages of the stack need no memory. The stack is a shared mapping, because ulimit -d counts
+ * even the unused pages of private mappings.
  */
 #define STACK_SIZE	(1UL << 30)
 
@@ -80,7 +80,7 @@ int compare(struct comparison *c, const struct options *options)
 {
 	int status = STATUS_OK;
 
-	/* The option -k implies --all, without which kernel branches are not compared. */
+	/* The option -k implies --all, because only --all compares branches in the kernel. */
 	c->forest.all |= options->kernel;
 	for (unsigned int side = 0; side < 2; side++) {
 		c->run[side].forest = &c->forest;

@@ -11,7 +11,7 @@
 #include "roles.h"
 #include "beside.h"
 
-/* Two tasks, and their differences. @beside is set only with comparison.besides. */
+/* Two tasks, and their differences. @beside stays empty unless comparison.besides is set. */
 struct compared {
 	struct role_pair	pair;
 	struct differences	differences;
@@ -21,7 +21,7 @@ struct compared {
 /**
  * struct comparison - a comparison of two runs
  * @rows:	maximum number of differences to show for each pair of tasks, or 0 for all
- * @besides:	set @beside of each pair of tasks
+ * @besides:	fill compared.beside for each pair of tasks
  */
 struct comparison {
 	struct grown		run[2];
@@ -33,8 +33,8 @@ struct comparison {
 };
 
 /*
- * Read the traces c->run[].path, and find the differences. Return STATUS_OK or STATUS_FAILURE. If a
- * trace is damaged, the undamaged part is compared nevertheless, and c->tasks is not NULL.
+ * Read the traces c->run[].path, and find the differences. Return STATUS_OK or STATUS_FAILURE. Even
+ * if a trace is damaged, its undamaged part is compared, and c->tasks is not NULL.
  */
 int compare(struct comparison *c, const struct options *options);
 /* Return STATUS_OK or STATUS_FAILURE. */

@@ -75,7 +75,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
-	/* The filters exclude all later branches of both runs. */
+	/* Neither run has a later branch, because the filters exclude the rest of both runs. */
 	if (!t[0] && !t[1])
 		return 0;
 	if (t[0] && t[1])
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the runs continue at different instructions, use the first run's instruction. */
+	/* If the straight runs begin at different instructions, use the start of run A's run. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -109,7 +109,7 @@ static void add_sums(struct find *s, const struct range *r, struct difference *d
 	}
 }
 
-/* Count only instructions after the branch that differs, and before the runs meet. */
+/* Count only the instructions between the branch that differs and the place where the runs meet. */
 static void trim_sums(struct find *s, struct difference *d, unsigned int parted,
 		      const uint32_t meets[2])
 {
@@ -259,7 +259,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* Return the maximum nesting of the function's calls in an element. */
+/* Return how deeply calls of the function are nested in an element. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {
@@ -301,7 +301,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	return d->side[0].times != d->side[1].times;
 }
 
-/* Return the branch that the run took at d->place, NONE at the run's end, or 0 for no branch. */
+/* Return the branch that the run took at d->place, 0 if it took none, or NONE if the run ended. */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
 	const struct token *t;
@@ -312,7 +312,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Treat differences at one place as one if each run took the same branch there every time. */
+/* Count two differences at one place as one if each run took the same branch both times. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {
@@ -344,7 +344,7 @@ static void set_path(struct find *s, struct difference *d)
 		d->depth += is_counted(s->f, s->path[i]);
 }
 
-/* Store in s->unmet whether the runs meet after this occurrence of the difference. */
+/* If the runs do not meet after this occurrence, store the difference in s->unmet. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];

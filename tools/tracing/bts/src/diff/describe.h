@@ -11,7 +11,7 @@
 #include "items.h"
 
 /**
- * struct range - items of both runs to compare
+ * struct range - consecutive items of each run, to be compared with each other
  * @after:	the items after the range
  * @type:	the type of @nodes
  * @nodes:	the nodes that contain the items
@@ -32,8 +32,8 @@ struct range {
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the enclosing functions, outermost first
  * @depth:	number of enclosing pairs
- * @unmet:	number of the last difference, plus 1, if the runs have not met since; otherwise 0
- * @calls:	number of calls in each run so far, see is_counted()
+ * @unmet:	if the runs have not met since the last difference, its number plus 1; otherwise 0
+ * @calls:	number of counted calls (is_counted()) in each run so far
  */
 struct find {
 	struct forest		*f;
@@ -55,7 +55,7 @@ struct find {
 	bool			too_deep;
 };
 
-/* Find or add the difference in the list. Return the number of the difference. */
+/* Find the difference in the list, or add the difference. Return its number. */
 uint32_t describe(struct find *s, const struct range *r);
 /* Add the range to the last difference, after which the runs have not met. */
 void describe_more(struct find *s, const struct range *r);

@@ -3,10 +3,10 @@
  * Find all differences of two trees (tree.h describes the nodes).
  *
  *	nodes		equal nodes are skipped
- *	children	equal children are aligned; between equal children, calls of the same
- *			function, loops with the same first instruction, and iterations are pairs
- *	pairs		a pair is compared in the same way; the result is kept, so a pair that
- *			occurs a thousand times is compared once
+ *	children	equal children of two nodes are aligned; between them, calls of the same
+ *			function, loops with the same first instruction, and iterations are paired
+ *	pairs		the two nodes of a pair are compared in the same way; the result is kept, so
+ *			a pair that occurs a thousand times is compared only once
  *	the rest	is a difference
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
@@ -21,7 +21,7 @@
 #include "align.h"
 #include "describe.h"
 
-/* Do not compare calls on deeper levels, because each level needs stack space in bts. */
+/* Do not compare pairs that are nested more deeply, because each level needs stack space. */
 #define DEPTH_MAX	100000
 
 static void found(struct find *s, uint32_t difference, uint64_t times)
@@ -40,7 +40,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Sort the entries from @begin, and merge the entries for the same difference. */
+/* Sort s->found from index @begin on, and merge the entries for the same difference. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -120,7 +120,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align items by @keys. Call @match for each match, @each for each range between. Free @keys. */
+/* Align items by @keys. Call @match for a match, @each for a range without matches. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -193,7 +193,7 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
 }
 
-/* Advance s->calls over @times repetitions of a pair that began after @calls calls. */
+/* Set s->calls to the number of calls after @times repetitions. @calls is the number before. */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
 {
@@ -201,7 +201,7 @@ static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t no
 		s->calls[side] = calls[side] + calls_of(s, nodes[side]) * times;
 }
 
-/* Compare a pair as in find_new_pair(), but reuse the result of an earlier comparison. */
+/* Reuse the result of an earlier comparison, or call find_new_pair() and keep the result. */
 static void find_pair_once(struct find *s, const uint32_t nodes[2],
 			   const struct rest *const after[2], uint64_t times)
 {
@@ -281,8 +281,8 @@ static uint64_t identity(const struct forest *f, const struct item *item)
 }
 
 /*
- * Return the keys of a run's items. The key of a call includes the branch before the call, to
- * distinguish calls of the same function from different instructions.
+ * Return the keys of a run's items. The key of a call includes the branch before the call, so that
+ * calls of a function by different call instructions have different keys.
  */
 static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned int side,
 			 uint64_t (*key)(const struct forest *f, const struct item *item))
@@ -380,7 +380,7 @@ static void strip_begin(struct find *s, struct range *r)
 	}
 }
 
-/* Move equal items at the end of @r to @rests. If an item is split, store its end in @cut. */
+/* Move equal items from the end of @r to @rests, and equal repetitions of another item to @cut. */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {

@@ -24,7 +24,7 @@ struct called {
 };
 
 /**
- * struct side - the execution of one run from a difference until the runs meet
+ * struct side - what one run executes from a difference until the runs meet
  * @token:	the first branch that differs, or NONE if no branch follows
  * @insns:	executed instructions
  * @branches:	taken branches
@@ -49,7 +49,7 @@ struct side {
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
  * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
- * @depth:	number of calls in @calls that have not ended at the first occurrence
+ * @depth:	number of calls in @calls that have not returned before the first occurrence
  */
 struct difference {
 	enum difference_kind	kind;
@@ -84,12 +84,12 @@ struct range;
 
 /**
  * struct find_ops - callbacks that receive all parts of two runs, in order
- * @equal:	an item that occurs in both runs, @times times
+ * @equal:	receives an item that both runs contain @times times
  * @enter:	begins the comparison of two calls, loops or iterations, which are repeated @times
  *		times
- * @leave:	ends this comparison, and receives the differences inside the nodes
- * @known:	two nodes that were compared before, with the differences inside the nodes
- * @differ:	a range in which the runs differ
+ * @leave:	ends the comparison that @enter began, and receives the differences inside the nodes
+ * @known:	receives two nodes that were compared before, and the differences inside the nodes
+ * @differ:	receives a range in which the runs differ
  */
 struct find_ops {
 	void	(*equal)(void *ctx, const struct item *item, uint64_t times);
@@ -116,9 +116,9 @@ struct differences {
 	bool			too_deep;
 };
 
-/* Add the differences of two nodes to the list, in the order of their first occurrence. */
+/* Add the differences of two nodes to out->list, in the order of their first occurrence. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
-/* Write the function's name or, for code without a symbol, its start, such as "sort+0x1234". */
+/* Write the function's name or, for code without a symbol, a place such as "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);
 /* Return how often a loop's body was executed. */
 uint64_t loop_times(const struct forest *f, uint32_t elem);

@@ -99,7 +99,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* A stub that calls functions has called the dynamic linker to look up a function. */
+	/* If a stub's body is not empty, the stub had the dynamic linker look up a function. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -138,7 +138,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* Store the first part of a straight run that an interrupt cuts. The run continues later. */
+/* Store the part of a straight run before an interrupt. The straight run continues later. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -348,7 +348,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* End the recall before the call returns, and process the branches of the call so far. */
+/* End the recall of an unfinished call, and process the branches of the call so far. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* End all recalls, because they store steps, and the pipeline is about to free all steps. */
+/* End all recalls, because they point to steps, which the pipeline is about to free. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

@@ -13,13 +13,13 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index of the task among all non-empty tasks, in the order of first appearance in the
- *		trace
+ * @order:	index of the task among all tasks with branches, in the order of their first row in
+ *		the trace
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt cut a straight run, which continues at @resume and is described so far
- *		by @start and @insns
+ * @cut:	an interrupt cut a straight run, which began at @start, has executed @insns
+ *		instructions so far, and continues at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -48,11 +48,11 @@ struct track {
  * struct grown - a recorded run, with the call trees of its tasks
  * @remembers:	calls are remembered, see recall.c
  * @recalling:	number of tasks with a call that is being recalled
- * @noise:	number of calls whose branches are not compared, by NOISE_*
+ * @noise:	for each NOISE_*, number of calls whose branches are not compared
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	called for each trace event after @call was set, or NULL
+ * @event:	called for each trace event, or NULL; track.call is up to date
  * @ctx:	data of @event
  */
 struct grown {

@@ -11,7 +11,7 @@
 /* A NODE_RUN with more iterations is not expanded. */
 #define RUN_MAX		256
 
-/* A node that contains the cursor, its next element @at, and the remaining repetitions @times. */
+/* A node around the cursor. @at is its next element, @times its number of remaining repetitions. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;

@@ -30,7 +30,7 @@ struct rest {
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* returned repetitions of the first item */
+	uint64_t		used;		/* how often the first item was returned */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
@@ -38,7 +38,7 @@ struct cursor {
 
 /* Return the items of a node. The caller frees them. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Copy the items, but replace each chunk by its items, and each short NODE_RUN by iterations. */
+/* Copy the items, but replace each chunk by its items, each short NODE_RUN by its iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 

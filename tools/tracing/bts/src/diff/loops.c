@@ -4,10 +4,11 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that was executed before, either in the
- * current iteration of the innermost enclosing loop or, outside of loops, in the function. The LOOP
- * contains only the iterations between the first and the last iteration. Therefore, a loop that ran
- * once has the same elements as the first and the last iteration of a loop that ran often.
+ * A loop begins at a backward jump to an instruction that was executed before. Only executions in
+ * the current iteration of the enclosing loop count or, outside of loops, in the same call. The
+ * node LOOP contains only the iterations between the first and the last iteration. Therefore, a
+ * loop that ran once has the same elements as the first and the last iteration of a loop that ran
+ * often.
  *
  * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
  * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
@@ -88,7 +89,7 @@ static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_
 	l->times = 0;
 }
 
-/* Add the latest iterations, which are equal, to the list of iterations. */
+/* Add the last l->times iterations, which are equal, to the list of iterations. */
 static void end_run(struct forest *f, struct level *l)
 {
 	if (l->times)
@@ -139,7 +140,7 @@ static bool covers(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * Report whether one of the last elements executed the instruction at @addr. Set *@low to the
+ * Report whether one of the last elements contains the instruction at @addr. Set *@low to the
  * lowest address that was executed after this instruction.
  */
 static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
@@ -200,7 +201,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* If the jump's target is below a loop's code, the jump belongs to an outer loop. */
+	/* If the target is at a lower address than a loop, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);
@@ -214,7 +215,7 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 
 /*
  * If a straight run reaches the first instruction of a loop that is being executed, begin an
- * iteration. If it reaches the address to which an earlier forward jump has led, begin a loop.
+ * iteration. If the straight run reaches the target of an earlier forward jump, begin a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {

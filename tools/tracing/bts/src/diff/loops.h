@@ -24,7 +24,7 @@ struct seq {
 /* The maximum number of forward jumps to store for an iteration. */
 #define ENTRIES_MAX	4
 
-/* The place to which a forward jump has led, where a loop may begin. @header is token.entry. */
+/* The target of a forward jump, where a loop may begin. @header is token.entry of the jump. */
 struct entry {
 	struct place	place;
 	uint32_t	object;
@@ -37,7 +37,7 @@ struct entry {
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	a ring buffer of the last forward jumps in @now, of @nr_entries in total
+ * @entries:	a ring buffer of the last of the @nr_entries forward jumps in @now
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter

@@ -5,11 +5,12 @@
  *
  *	interrupts, page faults	are left out, and a straight run that they cut is joined again
  *	the kernel		a system call is one branch
- *	lazy binding		the first call of a library function looks up the function; the
- *				call is compared, but not the work of the dynamic linker
- *	functions below		some functions of the C library depend on addresses, the clock
- *				or other threads. Calls to them are compared, but not the
- *				branches inside: if a result differs, the caller's branches differ
+ *	lazy binding		the first call of a library function looks up the function; the call
+ *				is compared, the work of the dynamic linker is not
+ *	functions below		some functions of the C library depend on addresses, the clock or
+ *				other threads. Calls of these functions are compared, but not the
+ *				branches inside. If a call has a different result, the caller's
+ *				branches differ
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* The names of stacks contain numbers, and only the first thread reads a tunable. */
+	/* These functions name a stack after a PID, and only the first call reads a tunable. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };

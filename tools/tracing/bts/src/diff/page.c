@@ -17,7 +17,7 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum numbers of rows of code: for each run at a difference, and for a stretch. */
+/* The maximum rows of code for each run at a difference, and for each end of a stretch. */
 #define SIDE_ROWS	300
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
@@ -103,7 +103,7 @@ static void text_element(struct page *p, const char *begin, const char *text, co
  * struct page_task - a pair of tasks on the page
  * @nr:		the number of the pair
  * @rows:	number of differences that are shown
- * @open:	the nodes of the first run that have begun
+ * @open:	the nodes of run A that have begun, but not ended
  * @functions:	the functions of the calls in @open
  */
 struct page_task {
@@ -177,8 +177,9 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * The runs meet inside a straight run of one of them. Write this straight run from @begin, or from
- * its start if @begin is NULL, up to the first instruction that both runs execute.
+ * If the runs meet inside a straight run of this run (@side), write this straight run up to the
+ * first instruction that both runs execute. Begin at @begin or, if NULL, at the start of the
+ * straight run.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -305,7 +306,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 
 	for (unsigned int i = 0; i < nr; i++) {
 		function_text(name, sizeof(name), &p->forest->functions[called[i].function]);
-		/* Cut a long name, such as that of a C++ function. */
+		/* Cut a long name, such as the name of a C++ function. */
 		if (strlen(name) == CALLED_MAX)
 			memcpy(name + CALLED_MAX - 3, "...", 4);
 		fputs(i ? ", " : "; calls ", p->out);
@@ -315,7 +316,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 	}
 }
 
-/* Write the names of the functions that the first items of the stretch call. */
+/* Write the names of the functions that are called in the first items of the stretch. */
 static void put_calls(struct page *p, const struct stretch *s)
 {
 	struct called called[CALLS_MAX];
@@ -416,7 +417,7 @@ static void put_head(struct page_task *t, const struct part *part)
 	fputs("</s>", out);
 }
 
-/* Write the beginning of a pair. If the pair is nested too deeply, this is only a line. */
+/* Write the beginning of a pair. If the pair is nested too deeply, write only a line. */
 static void put_enter(struct page_task *t, const struct part *part)
 {
 	const struct node *n = node_of(t->p->forest, part->nodes[0]);

@@ -26,12 +26,12 @@ struct page {
 
 /**
  * struct rows - rows of code, one for each executed line
- * @file:	the file of the last row or, before the first row, the function's file, or NULL
+ * @file:	the file of the last row (initially the function's file), or NULL
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
- * @listed:	the last row lists line numbers of @file, which cannot be read, and has not been
- *		ended
- * @blind:	number of instructions without a line since the last row, beginning at @begin
+ * @listed:	the last row is still open, and lists line numbers of @file, which cannot be read
+ * @blind:	number of instructions since the last row that have no source line, the first at
+ *		@begin
  * @depth:	maximum number of call levels that can be unfolded
  */
 struct rows {

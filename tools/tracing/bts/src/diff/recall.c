@@ -2,10 +2,10 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, its
- * branches are only compared with the remembered calls from the same call instruction. If the new
- * call ends like an earlier call and returns to its caller, the earlier call's tree is used again.
- * Otherwise, grow.c processes the new call's branches one by one.
+ * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, the
+ * new call's branches are not processed, but compared with the remembered calls from the same call
+ * instruction. If the new call ends like an earlier call and returns to its caller, the earlier
+ * call's tree is used again. Otherwise, grow.c processes the new call's branches one by one.
  *
  * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
  * children are the branches that followed it. If too few calls from an instruction repeat an
@@ -28,9 +28,9 @@
 
 /**
  * struct state - a branch in a remembered call
- * @child:	the first branch that followed, or 0
- * @sibling:	the next branch that followed the same branch, or 0
- * @result:	for the last branch of a call, the number of the call's result, plus 1, or 0
+ * @child:	the first child, or 0
+ * @sibling:	the next child of the same parent, or 0
+ * @result:	for the last branch of a call, the index of the call's result, plus 1; otherwise 0
  */
 struct state {
 	uint32_t	token;
@@ -43,7 +43,7 @@ struct state {
  * struct site - a call instruction
  * @root:	the state before the first branch
  * @states:	number of states for this call instruction
- * @rest:	how many of the next calls are not compared
+ * @rest:	how many of the next calls will not be compared
  */
 struct site {
 	uint32_t	root;
@@ -140,8 +140,8 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 }
 
 /*
- * Report whether the branch may affect frames outside of the call that contains it. Examples are
- * calls of setjmp(), switches of stacks, and jumps into the middle of another function.
+ * Report whether the branch may affect frames outside of the call that contains the branch.
+ * Examples are calls of setjmp(), stack switches, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {

@@ -22,9 +22,9 @@
  *
  * @log:	tokens of the latest branches, with room for @log_room tokens
  * @nr_log:	number of branches so far
- * @base:	number of the task's first branches that were removed from @log
+ * @base:	number of branches that the task took before the first branch in @log
  * @broken:	calls that began before the branch with this number are not remembered
- * @site:	number of the call's struct site, plus 1, or 0 if no call is being recalled
+ * @site:	index of the call's struct site, plus 1, or 0 if no call is being recalled
  * @state:	the state of the latest branch of the call that is being recalled
  * @ret:	the return address
  * @begin:	value of @nr_log when the call began
@@ -62,7 +62,7 @@ struct pending {
 };
 
 /**
- * struct recalled - the result of a call
+ * struct recalled - the result of a remembered call
  * @node:	the call's tree
  * @noise:	number of calls in the tree whose branches are not compared, by NOISE_*
  */
@@ -82,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Do not remember calls that have not returned yet, because the log misses an event. */
+/* Do not remember the calls in progress, because the log lacks an event in these calls. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
@@ -93,13 +93,13 @@ void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
 /* If calls from this call instruction are remembered, begin to recall @call, and return true. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
- * Compare the next branch of the call, and log it. Return false if no remembered call continues
- * with this branch. If this branch ends the call, set *@done to the call's result.
+ * If a remembered call continues with the branch of @s, log the branch and return true. If the
+ * branch ends the call, also set *@done to the call's result.
  */
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* End a recall, because the call is new, and remove the call's branches from the log. */
+/* End the recall of a call that repeats no earlier call. Remove its branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

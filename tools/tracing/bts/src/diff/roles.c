@@ -2,10 +2,10 @@
 /*
  * Pair the tasks of two runs.
  *
- * The role of a task consists of its program and, for a thread, the first function outside of the C
- * and C++ libraries that the thread entered. Tasks with the same role are paired in the order of
- * their PIDs, which is the order of creation. In contrast, the order in which tasks first run
- * depends on the scheduler.
+ * The role of a task consists of its program and, for a thread, the first function that the thread
+ * entered outside of the C and C++ libraries. Tasks with the same role are paired in the order of
+ * their PIDs, which is the order in which they were created. In contrast, the order in which tasks
+ * first run depends on the scheduler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static size_t order_of(const struct role_pair *p)
 	return p->side[0] ? p->side[0]->order : p->side[1]->order;
 }
 
-/* Sort by the order of the tasks in run A. Put tasks that only run B contains last. */
+/* Sort by the order of the tasks in run A. Put the tasks without a partner in run A last. */
 static int by_order(const void *left, const void *right)
 {
 	const struct role_pair *a = left, *b = right;

@@ -58,7 +58,7 @@ void way_text(char *buffer, size_t size, const struct comparison *c,
 		return;
 	}
 	t = token_of(&c->forest, d->side[side].token);
-	/* Each run has its own object for the same file, so compare the names. */
+	/* Each run has its own object for the same file, so compare the objects' names. */
 	if (t->from.addr != d->place.addr ||
 	    strcmp(t->from.sym->object->name, d->place.sym->object->name)) {
 		snprintf(buffer, size, "goes straight on");
@@ -92,7 +92,7 @@ void side_text(char *buffer, size_t size, const struct comparison *c,
 		 s->calls ? "; calls " : "", s->calls ? s->calls : "");
 }
 
-/* Return "once" or "12 times". */
+/* Return a text such as "once" or "12 times". */
 static const char *times_text(char *buffer, size_t size, uint64_t times)
 {
 	if (times == 1)

@@ -22,14 +22,14 @@ struct route {
 
 /* route.c: write the inlined functions whose code calls the function, followed by the function. */
 void route_function(struct route *r, const struct function *fn);
-/* route.c: write the inlined functions at the place, if the forest shows inlined functions. */
+/* route.c: write the inlined functions at the place, if f->inlines is set. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
 /* route.c: write the calls that lead to the difference. */
 void route_difference(struct route *r, const struct forest *f, const struct difference *d);
 
 /* show.c */
 bool tasks_differ(const struct compared *c);
-/* Write "sort-37 and sort-42: 5 differences". */
+/* Write a title such as "sort-37 and sort-42: 5 differences". */
 void task_text(char *buffer, size_t size, const struct compared *task);
 /* Return lines with remarks about the comparison of the tasks. The caller frees the text. */
 char *task_notes(const struct comparison *c, const struct compared *task);
@@ -42,7 +42,7 @@ void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
-/* Write the text of way_text(), and the instructions and calls until the runs meet. */
+/* Write the text of way_text(), then the instructions and calls until the runs meet. */
 void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */

@@ -2,15 +2,16 @@
 /*
  * Find the branches that separate failed runs from passed runs.
  *
- * A branch has the outcomes taken and not taken. The runs with each outcome are counted. If an
- * outcome occurs in f of F failed runs and in p passed runs, its score is f / sqrt(F * (f + p))
- * (Ochiai; Abreu and others, "On the Accuracy of Spectrum-based Fault Localization", 2007). The
- * score is lower if more passed runs have the outcome.
+ * A conditional branch has two outcomes: taken and not taken. For each outcome, the passed and
+ * failed runs with this outcome are counted. If an outcome occurs in f of F failed runs and in p
+ * passed runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the Accuracy of
+ * Spectrum-based Fault Localization", 2007). The score is lower if more passed runs have the
+ * outcome.
  *
- * Many outcomes have the same score, because all code behind a decision runs if the decision was
- * made. A branch that has the same outcome in each run that reaches it only follows from an earlier
- * decision (compare "Increase" in Liblit and others, "Scalable Statistical Bug Isolation", 2005).
- * Among equal scores, such outcomes are ranked last.
+ * Many outcomes have the same score, because one decision determines the outcomes of many later
+ * branches. If a branch has the same outcome in each run that reaches the branch, the outcome only
+ * follows from an earlier decision (compare "Increase" in Liblit and others, "Scalable Statistical
+ * Bug Isolation", 2005). Among outcomes with equal scores, such an outcome is ranked last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run with number @nr, from 1, which is being read, and its number of outcomes so far. */
+/* The run that is being read. @nr is its number, from 1. @ways counts its outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -61,7 +62,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count the run for a branch. Return the number of the branch. */
+/* Count this run as one that reaches the branch. Return the number of the branch. */
 static uint32_t reach(struct reading *r, uint32_t object, uint64_t addr)
 {
 	uint32_t source = forest_place(&r->all->forest, object, addr);
@@ -74,7 +75,7 @@ static uint32_t reach(struct reading *r, uint32_t object, uint64_t addr)
 	return source;
 }
 
-/* Count the run for an outcome. Return NULL if the run was already counted for this outcome. */
+/* Count this run for an outcome. Return NULL if the run was already counted for this outcome. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);
@@ -196,7 +197,7 @@ static void rank(struct suspects *s)
 		const unsigned int *reached = s->list[x->source].reached;
 		double runs = x->runs[0] + x->runs[1];
 
-		/* Skip outcomes without failed runs, and outcomes of all runs. */
+		/* Skip an outcome that occurs in no failed run, or in every run. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);

@@ -14,14 +14,14 @@
  * @from:	the branch
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
- * @decides:	some runs reached the branch, but do not have this outcome
+ * @decides:	some runs that reached the branch do not have this outcome
  * @runs:	number of passed runs and of failed runs with this outcome
  * @first:	position of this outcome in the first failed run that has it
  * @score:	the Ochiai score, between 0 and 1
  * @last:	the last run that was counted
  * @source:	the number of the branch in @forest
- * @reached:	if this is the entry of @source: number of passed runs and of failed runs that
- *		reached the branch
+ * @reached:	in the entry of @source: number of passed runs and of failed runs that reached the
+ *		branch
  * @reached_last: the last run that was counted in @reached
  */
 struct suspect {
@@ -43,8 +43,8 @@ struct suspect {
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
  * @list:	outcomes and branches, indexed by their number in @forest
- * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; if
- *		scores are equal, outcomes that decide first
+ * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; among
+ *		equal scores, outcomes with @decides come first
  */
 struct suspects {
 	struct forest	forest;
@@ -60,9 +60,9 @@ struct suspects {
 };
 
 void suspects_add_path(struct suspects *s, bool failed, char *path);
-/* Read and rank all traces. Return STATUS_OK or STATUS_FAILURE. */
+/* Read all traces, and rank the outcomes of branches. Return STATUS_OK or STATUS_FAILURE. */
 int suspects_find(struct suspects *s, const struct options *options);
-/* Return "main+0x12 (main.c:4) -> main+0x1f", which the caller frees. */
+/* Return a text such as "main+0x12 (main.c:4) -> main+0x1f". The caller frees the text. */
 char *suspect_text(const struct suspects *s, const struct suspect *x);
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out);
 void suspects_show_json(const struct suspects *s, FILE *out);

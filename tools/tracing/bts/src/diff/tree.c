@@ -3,8 +3,8 @@
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
  * Subtrees with equal elements are stored as a single node, to save memory. A comparison of two
- * runs skips equal nodes at once. Equal subtrees also have equal straight runs before the first
- * branch. Therefore, their instructions are the same.
+ * runs skips equal nodes at once. Equal subtrees also begin with equal straight runs, so they
+ * execute the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Return a number, from 1, which is the same for equal names of objects in all runs. */
+/* Return the object's number, from 1. Objects with the same name in several runs share a number. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Report whether to compare the branch's target, which for a return depends on the caller. */
+/* Report whether to compare the branch's target. The target of a return depends on the caller. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

@@ -3,15 +3,15 @@
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
  * An element of a sequence is the number of a token or, if NODE_BIT is set, of a node. A token is a
- * branch. The types of nodes are:
+ * straight run and the branch at its end. The types of nodes are:
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
  *	LOOP	the iterations of a loop between the first and the last iteration
  *	ITER	an iteration; its last branch leads back to the start of the loop
  *	RUN	an iteration, and its number of repetitions
- *	CHUNK	a part of a long sequence. The content determines the cuts, so equal parts of two
- *		sequences become equal chunks, at any position
+ *	CHUNK	a part of a long sequence. The elements determine where the sequence is cut, so
+ *		equal parts of two sequences become equal chunks, even at different positions
  *
  * Addresses are ELF addresses, so the tokens do not depend on the load address of a program.
  *
@@ -32,13 +32,11 @@ struct inlined;
  * struct token - a straight run and the branch at its end
  * @same:	a number that is the same for equal branches, even if the straight runs before the
  *		branches differ
- * @header:	for a backward jump within a function, a number for the address to which it leads,
- *		or 0
- * @entry:	for a forward jump that may enter a loop, a number for the address to which it
- *		leads, or 0
+ * @header:	for a backward jump within a function, the number of its target; otherwise 0
+ * @entry:	for a forward jump that may enter a loop, the number of its target; otherwise 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	number of instructions in the straight run, including the branch
- * @site:	recall.c: number of the call instruction's struct site, or 0
+ * @site:	recall.c: index of the call instruction's struct site, plus 1, or 0
  */
 struct token {
 	struct place	start;
@@ -113,8 +111,8 @@ struct memory;
 
 /**
  * struct forest - the nodes of all runs
- * @slots:	a hash table of the numbers of @nodes, plus 1
- * @recent:	a cache of nodes by the hash of a few elements, because most calls repeat a recent
+ * @slots:	a hash table of indexes into @nodes, plus 1
+ * @recent:	a cache of nodes, indexed by a hash of a few elements; most calls repeat a recent
  *		call
  * @places:	maps branches and places to numbers
  * @steps:	maps each step to the number of its token
@@ -196,14 +194,15 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* Return the token of a step whose whole straight run is described by @start and @insns. */
+/* Return the token of a step. Its straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* Return a number for a conditional branch that is not taken. */
+/* Return the number of a branch. The number also stands for the outcome "not taken". */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
- * Return the index of a function. If the code has no symbol, @addr is its entry, otherwise @addr is
- * ignored. If an inlined function calls the function, @within is the inlined call, otherwise NULL.
+ * Return the index of a function. If the code has no symbol, @addr is the code's entry; otherwise,
+ * @addr is ignored. If an inlined function calls the function, @within is the inlined call;
+ * otherwise NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);
