@@ -4,8 +4,8 @@
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
  * instructions and branches only when its outermost frame ends. To find the outermost frame, count
- * the live frames of each function on each stack of a task. This table is kept small, because a
- * trace may have thousands of tasks.
+ * the live frames of each function on each stack of a task. The table of these frames is kept
+ * small, because a trace may have thousands of tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static struct live *slot_of(const struct lives *l, const struct sym *sym, uint32
 	return &l->slots[i];
 }
 
-/* Make room for another function, and remove the functions without live frames. */
+/* Make room for one more function, and remove the functions without live frames. */
 static void resize(struct lives *l)
 {
 	struct lives old = *l;

@@ -12,9 +12,9 @@
 
 /**
  * struct arcs - the number and cost of calls from function to function
- * @tally:	the key contains the callee (a), the caller (b) and the address of the call
- *		(b_addr, 0 without @sites). The sums of instructions and branches include the
- *		callees. If a function calls itself, they are counted for its outermost call
+ * @tally:	the key contains the callee (a), the caller (b) and the address of the call (b_addr,
+ *		0 without @sites). The sums of instructions and branches include the callees. If a
+ *		function calls itself, these sums contain only its outermost call
  * @sites:	count calls from different addresses separately
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */
@@ -25,7 +25,7 @@ struct arcs {
 	const char	*wanted;
 };
 
-/* Call arcs_step() from the consumer's branch(), and arcs_row() from its row(). */
+/* The consumer's branch() must call arcs_step(), and its row() must call arcs_row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
 /* Call arcs_end() at the end of the trace. */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Find the frame in which a task continues after an indirect jump, after a ret that matches no
- * call, or after a switch of stacks:
+ * call, or after a stack switch:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
- *			setjmp(). If several live frames called setjmp() at this address, guess
- *			the innermost frame to which longjmp() has not led yet, because error
- *			handlers are nested. The frame may be on another stack. If frames on
- *			several stacks match, and the frame on the current stack calls longjmp()
- *			itself, guess another stack, because coroutines switch that way
+ *			setjmp(). If several live frames match, guess the innermost frame to which
+ *			longjmp() has not led yet, because error handlers are nested. The frame may
+ *			be on another stack. If frames on several stacks match, and the frame on the
+ *			current stack calls longjmp() itself, guess another stack, because
+ *			coroutines may switch stacks by longjmp()
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
  *			leads to this pad according to the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack with the fewest frames
- *			inside the frame that returns there. If several stacks are equal, guess
- *			the stack that the task left longest ago, because schedulers are often
- *			fair. If a later ret disproves the guess, correct() moves the frames. A
- *			new stack begins if a function that switches stacks (roles.c) leads to
- *			an unknown frame, or if a ret leads to the start of a function
+ *			stacks contain this address, guess the stack with the fewest frames inside
+ *			the frame that returns to it. Of several such stacks, guess the stack that
+ *			the task left longest ago, because schedulers are often fair. If a later ret
+ *			disproves the guess, correct() moves the frames. A new stack begins if a
+ *			function that switches stacks (roles.c) leads to an unknown frame, or if a
+ *			ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,8 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 }
 
 /*
- * Count the frames inside the innermost frame that returns to @to. Without such a frame, return -1.
+ * Return the number of frames inside the innermost frame that returns to @to, or -1 if no frame
+ * returns to @to.
  */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
@@ -147,10 +148,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The current stack was guessed among several stacks that the task had left at the same address,
- * but a ret shows that the task is on stack @index. The frames that ended since the guess were
- * removed from the current stack instead of stack @index. To correct this, move the inner frames of
- * stack @index to the current stack.
+ * The current stack is a guess among several stacks that the task had left at the same address, but
+ * a ret shows that the task is on stack @index. The frames that ended since the guess were removed
+ * from the current stack instead of stack @index. To correct this, move the inner frames of stack
+ * @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

@@ -3,16 +3,18 @@
  * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
- *	ret		ends the frames up to the frame with this return address
- *	jump		A tail call to another function adds a frame with the same return
- *			address. A jump back to a function of the same chain of tail calls ends
- *			the frames inside that function. A jump to a part of the same function
- *			(f.cold) changes nothing. An indirect jump, or a ret that matches no
- *			frame, may be longjmp(), an exception, or a stack switch (see arrive.c)
+ *	ret		ends all frames up to and including the frame that returns to the target
+ *	jump		A jump to another function (a tail call) adds a frame, with the same return
+ *			address as the function that jumps. A jump back to a function of the same
+ *			chain of tail calls ends the frames inside that function. A jump to a part
+ *			of the same function (f.cold) changes nothing. An indirect jump, or a ret
+ *			that matches no frame, may be longjmp(), an exception, or a stack switch
+ *			(see arrive.c)
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
- *			function is a signal handler, and a frame is added. If a program was
- *			mapped during the system call, the call is exec(), and all stacks end
+ *			function is a signal handler, and a frame is added for the handler. If a
+ *			program was mapped during the system call, the call is exec(), and all
+ *			stacks end
  *	rt_sigreturn	ends the innermost handler. The target is not checked, because the
  *			handler may have changed the address at which the program continues
  *
@@ -64,7 +66,7 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* Make the function at the branch target the outermost function in user space or the kernel. */
+/* Make the target's function the outermost frame since the last kernel entry or signal. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
@@ -107,7 +109,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A switch statement may jump to a nameless part of its function, which is not a guess. */
+	/* A jump to nameless code is not a guess, because it may belong to a switch statement. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -228,7 +230,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* An interrupted system call may restart, two bytes before the frame's return address. */
+/* A system call that restarts resumes two bytes before the frame's return address. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
@@ -399,7 +401,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Report whether the run is in several functions or inlined calls. If not, set inlined frames. */
+/* Report whether the run covers several functions or inlined calls. If not, set inlined frames. */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -450,7 +452,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Assume a ret if a frame in another function returns to the branch target. */
+		/* Assume a ret if the branch leads to a return address in another function. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);

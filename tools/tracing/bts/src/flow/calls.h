@@ -32,7 +32,7 @@ enum frame_kind {
  * @approx:	@ret is the address of the call; the return address is up to 15 bytes higher
  * @user:	the system call or interrupt came from user space
  * @sigreturn:	the system call is rt_sigreturn()
- * @serial:	number of the frame, unique in the task
+ * @serial:	number of the frame, unique within the task
  * @insns_at:	number of instructions that the task had executed before the entry
  * @branches_at: number of branches that the task had taken before the entry
  * @insns:	instructions executed in the function itself
@@ -62,7 +62,7 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* The new frame @f is the innermost frame. Each callback may be NULL. */
+	/* The new frame @f has become the innermost frame. Each callback may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* The innermost frame ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
@@ -102,7 +102,7 @@ struct stack {
  * @ops:	callbacks of the command
  * @ctx:	data of the command
  * @now:	the current stack
- * @others:	the other stacks, first the stack that the task left longest ago
+ * @others:	the other stacks, in the order in which the task left them
  * @serial:	@serial of the newest frame
  * @insns:	instructions that the task has executed so far
  * @branches:	branches that the task has taken so far

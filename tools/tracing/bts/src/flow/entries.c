@@ -23,7 +23,7 @@ struct entries {
 	bool			begun;
 };
 
-/* Report the inlined calls that contain code in @to, but not code in @from. Both may be NULL. */
+/* Report each inlined call that contains @to, but not @from. Both may be NULL. */
 static void move(const struct entries *e, const struct inlined *from, const struct inlined *to)
 {
 	for (unsigned int depth = 1; to && depth <= to->depth; depth++) {

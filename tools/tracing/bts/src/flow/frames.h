@@ -43,7 +43,7 @@ uint32_t chain_begin(const struct calls *c);
 uint32_t side_begin(const struct calls *c);
 /* Return the index of the function's innermost frame from index @begin on, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Return the first index of the innermost chain of tail calls that returns to @to, or -1. */
+/* Return the first index in the innermost chain of tail calls that returns to @to, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess, and count the guess. */
 void guess(struct calls *c);
@@ -59,7 +59,8 @@ void free_stacks(struct calls *c);
 void note_point(struct calls *c);
 /*
  * Find the frame to which a branch in user space leads. The branch is an indirect jump, a ret that
- * matches no frame, or a switch of stacks. If no rule applies, return false without a change.
+ * matches no frame, or a stack switch. If no rule applies, do not change the stacks, and return
+ * false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

@@ -11,7 +11,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* Return the time in seconds when bts record started, or 0 if unknown. */
+/* Return the time, in seconds, at which bts record started, or 0 if unknown. */
 static int64_t began(const char *info)
 {
 	const char *date = info ? strstr(info, "\ndate: ") : NULL;
@@ -56,8 +56,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
 	/*
-	 * If the trace lacks these options, branches show whether user space and kernel are
-	 * recorded.
+	 * If the trace does not contain these options, the branches show whether user space and the
+	 * kernel are recorded.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the filters of a trace, and apply them to CPUs, tasks and addresses. The filters are read
- * from the command line by cmd/arguments.c.
+ * Parse the filters of a trace, and apply them to CPUs, tasks and addresses. The file
+ * cmd/arguments.c reads the filters from the command line.
  */
 #include <stdlib.h>
 #include <string.h>

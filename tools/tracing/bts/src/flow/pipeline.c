@@ -105,11 +105,10 @@ static void forget_steps(struct pipe_private *v)
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
- * If only user space or only the kernel is recorded, the absence of other branches is not a gap.
- * The hardware's filter also removes the branches between user space and the kernel in one
- * direction. If the branch back to user space is missing, the program continued at a known address.
- * If the branch into the kernel is missing, the end of the program's run is unknown, which is a
- * gap.
+ * If only user space or only the kernel is recorded, the absence of branches on the other side is
+ * not a gap. The hardware's filter also removes the crossings in one direction. If the branch back
+ * to user space is missing, the program continued at a known address. If the branch into the kernel
+ * is missing, the end of the program's run is unknown, so the trace has a gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -314,8 +313,8 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader may skip
- * some batches outside of the wanted time, so ignore all of them here.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader skips
+ * some batches outside of the wanted time, but not all, so ignore these batches here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

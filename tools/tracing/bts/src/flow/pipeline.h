@@ -112,7 +112,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of its process; until a row contains this PID, a guess or @pid
+ * @tgid:	PID of the task's process; a guess or @pid until a row contains this PID
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @switches:	number of switches to the task
@@ -205,7 +205,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters of all commands (options.c). The members @head, @path and @given are for commands. */
+/* The filters of all commands (options.c). Only the commands use @head, @path and @given. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -296,7 +296,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 bool pipe_vmlinux(struct pipe *p, const char *path);
 /* Read the trace. Return 0, or 1 if the consumer failed or a thread could not be started. */
 int pipe_run(struct pipe *p);
-/* Report whether branches in the kernel are recorded. Call this after pipe_run(). */
+/* Report whether branches in the kernel are recorded. Call pipe_run() first. */
 bool pipe_has_kernel(const struct pipe *p);
 /* Set p->error if the file is damaged. Return the error number in p->error. */
 int pipe_check(struct pipe *p);
@@ -309,9 +309,9 @@ void pipe_bill_object(const struct pipe *p, struct bytes *out);
 char *pipe_warning(const struct pipe *p);
 
 /*
- * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes
- * long, show the progress on a terminal. The caller can disable the progress by setting p->progress
- * to NULL.
+ * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes a
+ * long time, show the progress on a terminal. The caller can disable the progress by setting
+ * p->progress to NULL.
  */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);

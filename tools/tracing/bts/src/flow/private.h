@@ -49,7 +49,7 @@ struct comm {
  * @by_address:		do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters
  * @departs:		the trace contains bts_departs rows
- * @departures:		number of bts_departs rows of chosen tasks; if @departs, the switches
+ * @departures:		bts_departs rows of chosen tasks, which are the switches if @departs is set
  * @text:		the result of the last row_text()
  */
 struct pipe_private {

@@ -202,7 +202,8 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 
 	/*
 	 * Apply a mapping even if it is not shown, because it determines the names of addresses.
-	 * Ignore all mappings after the wanted time, because the reader may skip some of these.
+	 * Ignore all mappings after the wanted time, because the reader may skip some of these
+	 * mappings.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

@@ -2,15 +2,15 @@
 /*
  * Build the address spaces from the bts_map rows.
  *
- * A new mapping replaces the parts of older mappings that it overlaps. The trace does not report
+ * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
  * munmap(), because unmapped code is not executed. If another library or program is mapped at an
  * address, the meaning of old steps must not change. Shared addresses (space.h) always have the
  * same meaning. For other addresses, the number of the space is part of a step's key, and the new
  * mapping gives the space a new number.
  *
- * The pipeline guesses the next step, and adds the file's bias in the space to the step's shared
- * addresses. The sums are compared with the branch, which saves a look-up. So a bias is valid only
- * while the space maps the whole part of the file that the first process mapped.
+ * To check its guess at the next step, the pipeline adds the file's bias in the space to the step's
+ * shared addresses, and compares the sums with the branch. This check saves a look-up. Therefore, a
+ * bias is valid only while the space maps the whole part of the file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ const uint64_t *space_biases(const struct spaces *all, struct space *s)
 	return s->biases;
 }
 
-/* Report whether the space maps the file with another bias than @map. */
+/* Report whether the space maps the file with a bias that differs from map->bias. */
 static bool is_taken(const struct space *s, uint32_t file, const struct map *map)
 {
 	for (size_t i = 0; i < s->nr; i++)
@@ -199,7 +199,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Remove the mappings that @map replaces. Report whether any has another object or bias. */
+/* Remove the parts of mappings that @map replaces. Report whether the object or bias changes. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

@@ -26,8 +26,9 @@ enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 #define BIAS_NONE	(1ULL << 62)
 
 /**
- * struct shared_file - a file with shared addresses; a file that a process maps twice has two
- * @begin:	the part of the file that the first process mapped, up to @end
+ * struct shared_file - a file with shared addresses; a file that a process maps twice has two such
+ * structures
+ * @begin:	start of the part of the file that the first process mapped; the part ends at @end
  * @bias:	the number to add to a shared address to get the address in the first process
  */
 struct shared_file {

@@ -128,8 +128,8 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Report whether interrupts or exceptions enter the kernel at @to, which is the start of a
- * function. A device interrupt may also enter the kernel at a stub in a table of stubs.
+ * Report whether interrupts or exceptions enter the kernel at @to. They enter at the start of a
+ * function or, for a device interrupt, of a stub in a table of stubs.
  */
 static bool is_gate(const struct place *to)
 {
@@ -170,7 +170,7 @@ static enum branch_kind kind_patched(struct step *s)
 	return s->at_to.addr == s->at_to.sym->addr ? BRANCH_CALL : BRANCH_JUMP;
 }
 
-/* Return true if the instruction cannot lead to the step's target address. */
+/* Report whether the instruction cannot lead to the step's target address. */
 static bool leads_elsewhere(const struct step *s, const struct run *run)
 {
 	int64_t bias = s->from - s->at_from.addr;
@@ -212,9 +212,9 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts the instruction at its source. In this case, other code
- * ran, or the record is wrong. If the kernel may have patched the instruction, return false,
- * because a nop may have been a jump or a call when the branch was taken.
+ * Report whether the branch contradicts the instruction at its source. If so, other code ran, or
+ * the record is wrong. If the kernel may have patched the instruction, return false, because a nop
+ * may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {

@@ -36,7 +36,7 @@ void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), 
 
 /*
  * Set kind, instructions and flags of a new step, whose resolved addresses are already set. If the
- * code is unknown and @near is true, the run may lead to the branch.
+ * code at the branch is unknown and @near is true, assume that the run leads to the branch.
  */
 void step_resolve(struct step *s, bool near);
 

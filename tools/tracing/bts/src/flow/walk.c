@@ -3,7 +3,7 @@
  * Call a function for each instruction of a step.
  *
  * Most runs are in one function. But a run may continue in the next function or after an assembly
- * label, so each instruction is passed with its own function.
+ * label, so the callback receives the function of each instruction.
  */
 #include "symbols/code.h"
 #include "symbols/inlines.h"
