@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create, copy and remove the files of the archive beside a trace. Save the vDSO and the
- * perf-PID.map files of JIT compilers, because both may disappear when the tasks end. The kernel's
- * code is saved by kernel_code.c.
+ * Create, copy and remove the files of the archive beside a trace. Save the vDSO, which belongs to
+ * the running kernel, and the perf-PID.map files of JIT compilers, which may disappear when the
+ * tasks end. The file kernel_code.c saves the kernel's code.
  *
  * If root records into the directory of another user, that user can put links into the directory.
  * So open each directory relative to its parent directory, and reject links. Create each file as a
@@ -42,7 +42,7 @@ static int open_below(int dir, const char *name, bool make)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Like open_below(), but close @dir. Reject "..", because @part may come from the trace. */
+/* Call open_below(), and close @dir. Reject "..", because @part may come from the trace. */
 static int open_part(int dir, const char *part, bool make)
 {
 	int saved, fd = -1;
@@ -57,7 +57,7 @@ static int open_part(int dir, const char *part, bool make)
 	return fd;
 }
 
-/* Open the directory in FILE.archive that contains *@name, and cut *@name to its last part. */
+/* Open the directory in FILE.archive that contains *@name, and shorten *@name to its last part. */
 static int open_directory(const char *trace, const char **name, bool make)
 {
 	char *path = archive_path(trace);

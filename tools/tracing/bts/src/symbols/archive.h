@@ -6,10 +6,10 @@
  *	root/PATH		binaries without a build ID
  *	vdso.so			the vDSO of 64-bit tasks
  *	vdso32.so		the vDSO of 32-bit tasks
- *	kcore			the code of the kernel and its modules when tracing ended: an
- *				ELF core file, with a PT_LOAD for each piece of code
- *	kcore.before		code when tracing began: the pages changed or removed since then
- *	kcore.later		instead of kcore and kcore.before: the code when bts archive ran
+ *	kcore			the code of the kernel and its modules when tracing ended, as an ELF
+ *				core file with a PT_LOAD for each piece of code
+ *	kcore.before		the code when tracing began, but only pages changed or removed later
+ *	kcore.later		the code when bts archive ran; replaces kcore and kcore.before
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code
@@ -45,8 +45,8 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Save the vDSO and the perf-PID.map files, which may disappear when the tasks end. Assume that
- * @user was the owner of the tasks that have ended.
+ * Save the vDSO of the running kernel, and the perf-PID.map files, which may disappear when the
+ * tasks end. Assume that @user was the owner of the tasks that have ended.
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user);
 /* Remove FILE.archive and its contents. */

@@ -24,7 +24,7 @@
 /**
  * struct block - code up to a branch instruction
  * @addr:	address of the block
- * @target:	target of the branch, if the instruction contains it, or 0
+ * @target:	target of the branch, or 0 if the instruction does not contain the target
  * @size:	bytes before the branch instruction
  * @insns:	instructions before the branch instruction
  * @length:	length of the branch instruction
@@ -388,7 +388,7 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Check that the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). A
+ * Report whether the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). A
  * signal handler returns to such a load instruction in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)

@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* The results of code_run(): the code leads to the end of the run, does not, or is unknown. */
+/* The result of code_run(): the code leads to the end of the run, cannot do so, or is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -37,7 +37,7 @@ enum run_verdict {
  * @insns:	number of instructions before the last instruction
  * @kind:	kind of the last instruction
  * @length:	length of the last instruction
- * @target:	target of the last instruction, if the instruction contains it, or 0
+ * @target:	target of the last instruction, or 0 if the instruction does not contain the target
  */
 struct run {
 	uint32_t	insns;

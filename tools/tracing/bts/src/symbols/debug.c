@@ -85,7 +85,7 @@ static bool has_lines(Elf *elf)
 
 /*
  * Find the file with the debug information, but do not read the file, because it may be gigabytes
- * large. Call this after read_module(), which finds the build ID of the module.
+ * large. Call this function after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {

@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * Read the whole file into memory, because it may change on disk while the tool runs. Code and
- * symbols must belong to one build. Use only executable segments, and only those of their bytes
- * that are in the file.
+ * symbols must belong to one build. Use only executable segments, and only the bytes of these
+ * segments that the file contains.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	/* The file at the recorded path may be a FIFO now, so open() must not wait. */
+	/* A FIFO may have replaced the file at the recorded path, so open() must not wait. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;

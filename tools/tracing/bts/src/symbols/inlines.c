@@ -47,7 +47,7 @@ struct function {
 /**
  * struct inline_table - the inlined calls of an object
  * @spans:	sorted by address, without overlap
- * @calls:	the calls that the spans point to
+ * @calls:	the calls to which the spans point
  * @functions:	a tree of struct function, for tsearch()
  * @list:	the functions of the tree, for syms_tell_apart()
  * @dir:	the directory in which the current unit was compiled

@@ -27,7 +27,7 @@ struct inlined {
 
 /*
  * Return the innermost inlined call that contains the code at @addr, or NULL. The result is the
- * same for all addresses up to *@end. The pointer @end may be NULL.
+ * same for all addresses from @addr to *@end - 1. The pointer @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
 /* Return the call at @depth that contains @in, or @in itself if @in is not deeper than @depth. */

@@ -7,9 +7,9 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. If a compiler
- * reused an address, the last function with this address in the file is used. The files are not
- * trusted, because another user may have written them.
+ * files are read when an address in such memory is looked up for the first time. If a dump contains
+ * several functions with the same address, the last of them is used. The files are not trusted,
+ * because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* Read the @size bytes of a record that follow its common header, at offset @at. */
+/* Read a DUMP_LOAD record. Its @size bytes after the common header begin at offset @at. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);

@@ -6,12 +6,12 @@
  * patch the code. The code may also be patched during the recording, so it is read twice:
  *
  *	tracing on	kernel_code_take()
- *	tracing off	kernel_code_save() reads the code again and writes it to kcore. It writes
- *			the first copies of changed and removed pages to kcore.before
+ *	tracing off	kernel_code_save() reads the code again and writes it to kcore. The function
+ *			also writes the first copies of changed and removed pages to kcore.before
  *
  * If both copies of an instruction are equal, the CPU executed this instruction, and a run that
  * contradicts the instruction is a gap. The command bts archive reads the code only after the
- * recording, so this copy is called kcore.later. The kernel's notes are also saved, because they
+ * recording, so its copy is called kcore.later. The kernel's notes are also saved, because they
  * contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself extends from _stext to _etext. The code of modules, BPF
@@ -40,7 +40,7 @@
 
 enum {
 	PAGE		= 4096,
-	LAST_FUNCTION	= 16384,	/* the maximum size of a module's last function */
+	LAST_FUNCTION	= 16384,	/* assumed maximum size of a module's last function */
 };
 
 /* Neighbouring pages and their contents. */

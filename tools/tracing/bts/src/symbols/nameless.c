@@ -2,7 +2,7 @@
 /*
  * Give names such as [FILE+0x1180] to functions without symbols, for example in a stripped file.
  * The unwinder's tables contain the addresses of these functions. If the compiler split a part from
- * a function, the part is treated as another function.
+ * a function, the part is treated as a separate function.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * A file is read from the archive beside the trace. If the archive does not contain the file, it is
  * read from the path at which it was mapped. Its build ID must be the build ID that the kernel
  * recorded, because a rebuilt file has different code at the same addresses. A file without a build
- * ID should have the same device and inode, and a ctime before the recording. If one of these
- * differs, the file is still used, because it is often the right file, but a question mark is added
- * to the names of its functions. Symbols and debug information may be in a second file (see
+ * ID should have the same device and inode as the recorded file, and a ctime before the recording.
+ * Otherwise, the file is still used, because it is often the right file, but a question mark is
+ * added to the names of its functions. Symbols and debug information may be in a second file (see
  * debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
@@ -220,7 +220,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The recording's start is known only in seconds, so an equal ctime may be later. */
+	/* The start is known only in seconds, so an equal ctime may be later than the start. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -378,8 +378,9 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 }
 
 /*
- * The kernel maps whole pages, and lld does not align segments, so a mapping may begin before its
- * segment. If two segments share a page, use the segment that begins in this page.
+ * The kernel maps whole pages, and the linker lld does not align segments to pages, so a mapping
+ * may begin before its segment. If two segments share a page, use the segment that begins in this
+ * page.
  */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {

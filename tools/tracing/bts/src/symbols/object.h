@@ -78,7 +78,7 @@ struct line;
 
 /* The result of comparing the file at the path with the recorded file. */
 enum object_proof {
-	OBJECT_PROVEN,		/* equal, by archive, build ID, or device, inode and ctime */
+	OBJECT_PROVEN,		/* equal, given archive, build ID, or device, inode and ctime */
 	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to the file's names */
 	OBJECT_CHANGED,		/* different, so the file's code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
@@ -89,7 +89,7 @@ enum object_proof {
  * @name:	the short name: the file name, or [kernel]
  * @whole_name:	the short name in brackets
  * @path:	the path at which the object was mapped
- * @tgid:	the process, if the object is memory without a file
+ * @tgid:	PID of the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
  * @code:	the object that contains the code: the kernel for a module, otherwise this object
  * @whole:	the function that object_sym() returns for an address without a symbol
@@ -101,13 +101,15 @@ enum object_proof {
  * @proof:	whether the file equals the recorded file
  * @user_only:	the trace contains only branches within user space
  * @as_run:	kernel: @file was saved when the recording ended, not later
- * @before:	kernel: old pages that changed or were removed during the recording, or NULL
+ * @before:	kernel: old contents of pages that changed or were removed during the recording, or
+ *		NULL
  * @blocks:	code.c: decoded blocks
- * @lines:	lines.c: sorted by address
+ * @lines:	lines.c: source lines, sorted by address
  * @read_path:	the path from which @file was read; NULL if that path is no longer valid
  * @debug_path:	the file with the debug information
  * @debug_apart:	@debug_path is not the file with the code
- * @debug_bias:	the number to add to addresses in the debug information
+ * @debug_bias:	the number to add to addresses in the debug information to get addresses in the
+ *		object
  * @lsda:	lsda.c: landing pads of exceptions
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: the path of a perf-PID.map that is still unread, or NULL
@@ -245,7 +247,7 @@ struct sym_list {
 
 void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const char *name,
 		  unsigned int rank);
-/* elf.c: return the name of a section, which is empty if unknown. */
+/* elf.c: return the name of a section, or an empty string if unknown. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
 /* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
@@ -261,7 +263,7 @@ char *object_string(struct object *o, const char *string);
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
 /* nameless.c: add the functions without symbols. */
 void nameless_syms(struct object *o);
-/* apart.c: make equal names longer until they differ, in the object or in a list. */
+/* apart.c: in an object or in a list, make equal names longer until they differ. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
 /* plt.c: add the stubs of the PLT. Their rank is 0, the lowest rank. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Name the stubs of the procedure linkage table (PLT), which call into other files.
+ * Give names to the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The slot's
- * relocation contains the name of the function that the stub calls, so the stub is named, for
+ * relocation contains the name of the function that the stub calls, so the name of the stub is, for
  * example, printf@plt:
  *
  *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
@@ -12,8 +12,8 @@
  *				relocation in .rela.plt
  *
  * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
- * global offset table. N is a byte offset in .rel.plt. All other code in these sections is named
- * [plt].
+ * global offset table, and N is a byte offset in .rel.plt. The name of all other code in these
+ * sections is [plt].
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -90,7 +90,7 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
-		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the numbers of these two types. */
+		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as these two types. */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);

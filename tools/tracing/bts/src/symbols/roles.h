@@ -27,7 +27,7 @@ static inline enum sym_role sym_role(struct sym *sym)
 
 /*
  * Report whether the compiler split @part from @whole. A compiler moves rarely executed code of f
- * to f.cold. If the start of f is inlined in callers, the rest of f is named f.part.0. If @whole
+ * to f.cold. If the start of f is inlined in callers, the rest of f becomes f.part.0. If @whole
  * jumps to @part, both functions share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);

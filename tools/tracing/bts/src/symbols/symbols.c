@@ -2,11 +2,11 @@
 /*
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
- * A symbol table is sorted once. If an address has several names, the function gets the name with
- * the highest rank (global, then weak, then local). If ranks are equal, a name whose symbol has a
- * size is preferred, and then the shortest name. The other names of functions are aliases, which
- * the user may type, too. If the size of a symbol is unknown, or the next symbol begins before its
- * end, the symbol ends at the next symbol.
+ * A symbol table is sorted once. If an address has several names, the name with the highest rank
+ * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
+ * whose symbol has a size is preferred, and then the shortest name. The other names are aliases,
+ * which the user may type, too. If the size of a symbol is unknown, or the next symbol begins
+ * before its end, the symbol ends at the next symbol.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
