@@ -60,7 +60,7 @@ uint32_t describe(struct find *s, const struct range *r);
 /* Add the range to the last difference, after which the runs have not met. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Find each run's first branch that differs. Return the number of equal elements before it. */
+/* Find each run's first branch that differs. Return how many equal elements precede the branch. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 /* Find each run's first branch after the range. Report whether the two branches are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);

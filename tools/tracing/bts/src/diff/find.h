@@ -17,7 +17,7 @@ enum difference_kind {
 
 #define PATH_MAX_NR	12
 
-/* A function, and the number of its calls or of its consecutive frames. */
+/* A function, and how many calls or consecutive frames it has. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -49,7 +49,7 @@ struct side {
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
  * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
- * @depth:	number of calls in @calls that have not returned before the first occurrence
+ * @depth:	number of calls in @calls that are still running at the first occurrence
  */
 struct difference {
 	enum difference_kind	kind;

@@ -4,7 +4,7 @@
  *
  * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
  * the frame ends, its body becomes a node in the body of the outer frame. If a call repeats an
- * earlier call, recall.c finds the earlier call's node, and no body is needed.
+ * earlier call, recall.c finds the earlier call's node, and the new call needs no body.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index of the task among all tasks with branches, in the order of their first row in
- *		the trace
+ * @order:	index of the task among all tasks with a non-empty tree, in the order of their first
+ *		row
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls

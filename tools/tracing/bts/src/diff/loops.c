@@ -4,8 +4,8 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that was executed before. Only executions in
- * the current iteration of the enclosing loop count or, outside of loops, in the same call. The
+ * A loop begins at a backward jump to an instruction that was executed before. This execution must
+ * be in the current iteration of the enclosing loop or, outside of loops, in the same call. The
  * node LOOP contains only the iterations between the first and the last iteration. Therefore, a
  * loop that ran once has the same elements as the first and the last iteration of a loop that ran
  * often.

@@ -30,7 +30,7 @@ struct page {
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
  * @listed:	the last row is still open, and lists line numbers of @file, which cannot be read
- * @blind:	number of instructions since the last row that have no source line, the first at
+ * @blind:	number of instructions without a source line since the last row; the first is at
  *		@begin
  * @depth:	maximum number of call levels that can be unfolded
  */

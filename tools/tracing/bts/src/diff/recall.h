@@ -64,7 +64,7 @@ struct pending {
 /**
  * struct recalled - the result of a remembered call
  * @node:	the call's tree
- * @noise:	number of calls in the tree whose branches are not compared, by NOISE_*
+ * @noise:	for each NOISE_*, number of calls in the tree whose branches are not compared
  */
 struct recalled {
 	uint32_t	node;

@@ -62,7 +62,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count this run as one that reaches the branch. Return the number of the branch. */
+/* Count this run among the runs that reach the branch. Return the number of the branch. */
 static uint32_t reach(struct reading *r, uint32_t object, uint64_t addr)
 {
 	uint32_t source = forest_place(&r->all->forest, object, addr);

@@ -71,7 +71,7 @@ enum node_type {
  * @branches:	taken branches
  * @key:	the function of a call, the header of a loop or iteration, or the iteration of a
  *		NODE_RUN
- * @calls:	number of counted calls (is_counted()), including the node itself, limited to
+ * @calls:	number of counted calls (is_counted()), including the node itself, at most
  *		UINT32_MAX
  */
 struct node {
@@ -194,7 +194,7 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 	return is_node(elem) ? elem : f->tokens[elem].same;
 }
 
-/* Return the token of a step. Its straight run begins at @start and has @insns instructions. */
+/* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
 /* Return the number of a branch. The number also stands for the outcome "not taken". */

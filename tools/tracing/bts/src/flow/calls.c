@@ -109,7 +109,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump to nameless code is not a guess, because it may belong to a switch statement. */
+	/* A jump to nameless code is no guess, because a switch statement may cause such a jump. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -237,7 +237,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost signal handler that resumes at @to (0 means any), or -1. */
+/* Return the index of the innermost signal handler that returns to @to (anywhere if 0), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;

@@ -19,7 +19,7 @@ enum frame_kind {
 	FRAME_INTERRUPT,	/* interrupt or exception */
 	FRAME_SIGNAL,		/* signal handler, called by the kernel */
 	FRAME_GUESS,		/* found after a gap */
-	FRAME_INLINED,		/* inlined in the next outer frame */
+	FRAME_INLINED,		/* inlined into the function of the outer frame */
 };
 
 /**
@@ -103,7 +103,7 @@ struct stack {
  * @ctx:	data of the command
  * @now:	the current stack
  * @others:	the other stacks, in the order in which the task left them
- * @serial:	@serial of the newest frame
+ * @serial:	frame.serial of the newest frame
  * @insns:	instructions that the task has executed so far
  * @branches:	branches that the task has taken so far
  * @ts:		time of the last branch

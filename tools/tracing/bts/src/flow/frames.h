@@ -12,7 +12,7 @@
 /**
  * struct point - a call of setjmp() or of a similar function
  * @addr:	the return address, to which longjmp() leads
- * @serial:	@serial of the calling frame
+ * @serial:	frame.serial of the calling frame
  * @index:	index of the calling frame
  * @used:	longjmp() has led to @addr after this call
  */

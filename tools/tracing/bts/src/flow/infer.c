@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* Count the run that ends when the task enters the kernel, unless it is unknown or a gap. */
+/* Count the run that ends at a kernel entry, unless the run is unknown or a gap. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };

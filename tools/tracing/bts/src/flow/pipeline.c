@@ -8,7 +8,7 @@
  *
  * A task runs on one CPU at a time, and its branches are written before it moves to another CPU. So
  * if the streams are merged by time, the branches of each task are in order. The branches of a
- * batch are delivered until the first entry of another stream is older than the next branch.
+ * batch are delivered as long as no other stream has an older entry.
  *
  * Each step points to the step that followed it last time, as a guess at the next step. If a branch
  * does not match this guess, next_step() finds the step of the branch.
@@ -101,7 +101,7 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* The start of the run to a branch: t->at, an unknown address, or t->resume. */
+/* Where the run to a branch starts: at t->at, at an unknown address, or at t->resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
@@ -314,7 +314,7 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 
 /*
  * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader skips
- * some batches outside of the wanted time, but not all, so ignore these batches here.
+ * some batches outside of the wanted time, but not all, so ignore the others here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

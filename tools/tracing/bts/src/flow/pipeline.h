@@ -8,7 +8,8 @@
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
  * The tool calls pipe_open(), pipe_bill() and pipe_close(), which print messages (cmd/print.c). The
- * library must not print. It calls pipe_begin() and pipe_end(), which store errors in the pipe.
+ * library must not print. Therefore, the library calls pipe_begin() and pipe_end(), which store
+ * errors in the pipe.
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
@@ -290,8 +291,8 @@ struct pipe {
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
- * Use this file for the kernel's source lines. If the file belongs to another kernel, set p->error
- * and return false.
+ * Use the file at @path for the kernel's source lines. If the file belongs to another kernel, set
+ * p->error and return false.
  */
 bool pipe_vmlinux(struct pipe *p, const char *path);
 /* Read the trace. Return 0, or 1 if the consumer failed or a thread could not be started. */

@@ -44,7 +44,7 @@ struct comm {
  * @seen_kernel:	the trace's info or a branch shows that the kernel is recorded
  * @seen_user:		the trace's info or a branch shows that user space is recorded
  * @loss_seq:		number of losses so far
- * @cpu_lost:		for each CPU, @loss_seq at its last loss
+ * @cpu_lost:		for each CPU, the value of @loss_seq at the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of its last task
  * @by_address:		do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters

@@ -53,7 +53,7 @@ struct map {
 
 /**
  * struct space - the mappings of a process
- * @id:		number that changes when an address that is not shared gets a new meaning
+ * @id:		number that changes when an address may have a new meaning
  * @maps:	the mappings, sorted, without overlap
  * @missed:	since the last change of @id, an address was looked up but not found
  * @biases:	for each file, the number to add to shared addresses to get the process's addresses

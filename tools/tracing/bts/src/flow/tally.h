@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keep sums for functions, edges and lines. Each sum has a key.
+ * Keep sums for keys, such as functions, pairs of functions and source lines.
  *
  * Included by: flow/, diff/, dump/, tui/, cmd/.
  */

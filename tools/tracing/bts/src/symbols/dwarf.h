@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Walk the compilation units in the debug information of an object.
+ * Walk through the compilation units in the debug information of an object.
  *
  * Included by: symbols/.
  */
@@ -12,7 +12,7 @@
 #include "object.h"
 
 /**
- * struct units - a walk over the compilation units
+ * struct units - a walk through the compilation units
  * @die:	the current unit, valid until units_next() or units_end()
  */
 struct units {

@@ -10,9 +10,9 @@
  *	inner()		            [-----]
  *	spans		      outer inner outer
  *
- * All inlined calls of a function share one struct sym. A function is identified by its name, and
- * by the file and line of its declaration. This name is the linked name or, if the function has no
- * linked name, the name in the source.
+ * All inlined calls of a function share one struct sym. A function is identified by its linked name
+ * or, without a linked name, by its name in the source, and also by the file and line of its
+ * declaration.
  */
 #include <dwarf.h>
 #include <search.h>

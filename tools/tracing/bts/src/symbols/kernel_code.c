@@ -14,8 +14,9 @@
  * recording, so its copy is called kcore.later. The kernel's notes are also saved, because they
  * contain the build ID of vmlinux.
  *
- * The saved code of the kernel itself extends from _stext to _etext. The code of modules, BPF
- * programs and trampolines consists of the pages that contain text symbols in /proc/kallsyms.
+ * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
+ * trampolines, the pages up to LAST_FUNCTION bytes after each text symbol in /proc/kallsyms are
+ * saved.
  */
 #include <elf.h>
 #include <errno.h>
