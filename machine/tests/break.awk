@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Find the lines that mutants break: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
+# Find the source lines that mutants change: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
 # The script machine/tests/mutate describes the tables. Report each incomplete mutant, and each
-# mutant whose old lines do not occur exactly once in the file. Exit with status 1 after such a
-# report. With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME
+# mutant whose old lines do not occur exactly once in the file. If anything is reported, exit with
+# status 1. With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME
 # changes, and print PATH.
 
 function problem(what) {
@@ -12,7 +12,7 @@ function problem(what) {
 	bad = 1
 }
 
-# Return a line without its indentation, which does not matter.
+# Return a line without its indentation, because the indentation may differ.
 function bare(line) {
 	sub(/^[ \t]+/, "", line)
 	return line
@@ -27,7 +27,8 @@ function read_source(   line) {
 	}
 }
 
-# Return the number of the first old line in the file. The old lines must occur exactly once.
+# Return the line number at which the old lines begin in the file. The old lines must occur exactly
+# once.
 function find(   from, places, at, i) {
 	for (from = 1; from + nr_old - 1 <= size[file]; from++) {
 		for (i = 0; i < nr_old && code[file, from + i] == old[i]; i++)

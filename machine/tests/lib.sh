@@ -10,8 +10,8 @@
 #	BTS_CASE	run only the cases whose names begin with this word
 #	BTS_SLOW	1: run the slow cases too
 #
-# The exit status of a part is 0 if all tests passed, 1 if a test failed, or the status of a machine
-# that was lost. The caller must set $top.
+# The exit status of a part is 0 if all tests passed, 1 if a test failed, or 124 or 125 from
+# machine/vm/run if a machine ran out of time or was lost. The caller must set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"
@@ -54,7 +54,7 @@ check() {
 # a warning or the like. Store the console and the output of `info bts` in $guest_dir.
 #
 # OPTIONS should include --icount, so that a busy host does not change the results. A part without
-# --icount must explain why. TIMEOUT is in seconds of the host, and should be much longer than
+# --icount must explain why. TIMEOUT is in seconds of host time, and should be much longer than
 # necessary.
 guest_dir=$out
 guest() {

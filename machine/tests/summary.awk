@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Print the results of all parts as one KTAP stream. The last line of the stream is
+# Print the results of all parts as one KTAP stream. The last line contains the totals:
 #
 #	N passed, N failed, N skipped
 #

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: check that the trace contains events from the first initcalls on. With
-# preempt=full, check that events name the preempted code. The exit status identifies the failed
-# step.
+# guest/boot-events.sh: check that the events in the trace begin with the first initcalls. With
+# preempt=full, check that each event of a preempted task shows the preempted function. The exit
+# status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -25,7 +25,7 @@ grep "comm=dd .* state=R+ " trace > /tmp/preempted
 grep -m 1 " kernel_ip=\(rep_stos\|clear_user\)" /tmp/preempted || exit 4
 [ "$(grep -c " kernel_ip=\(anon_\)\?pipe_write" /tmp/preempted)" -ge 100 ] || exit 5
 ! grep " kernel_ip=\(raw_irqentry\|preempt_schedule\)" /tmp/preempted || exit 6
-# Check that no events are recorded after the events were switched off.
+# Events that are switched off must not be recorded.
 echo > trace
 echo 1 > tracing_on
 sleep .1

@@ -4,9 +4,9 @@
 # machine/tests/guest/case.sh SELFTESTS CASE...: run test cases of ftracetest in a new guest.
 # Unlike ftracetest, this script does not reset all events and triggers, because the reset takes
 # seconds in the emulator. The test cases use ftracetest's own functions. The output is KTAP, with
-# the end of the output of each failed test case.
+# the last 40 lines of output from each failed test case.
 #
-# Exit status: 0 all passed, 1 a test case did not pass.
+# Exit status: 0 if all test cases passed, otherwise 1.
 
 # shellcheck disable=SC2317 # only the test cases call these functions
 

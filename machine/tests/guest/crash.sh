@@ -26,7 +26,7 @@ echo bts > current_tracer
 echo 1 > tracing_on
 
 # Wait until each target has run after tracing was switched on. Compare the sum of user and system
-# time, because a tick counts as system time if the program is just returning from an interrupt.
+# time, because a tick during a return from an interrupt counts as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -134,7 +134,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# In addition, trace this shell, because it runs on CPU 0 when CPU 0 goes offline.
+	# Trace this shell, too, because it runs on CPU 0 when the machine suspends.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

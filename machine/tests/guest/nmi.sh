@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: create a file DIR/now-N, so that the host sends an NMI to each CPU. Then check
-# that each CPU has reported an NMI. The output consists of KTAP results.
+# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After each of them, the host sends an
+# NMI to each CPU, and each CPU must report this NMI. The output consists of KTAP results.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -37,11 +37,11 @@ nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. Stop the task,
-# because the kernel reports both NMIs on an idle CPU.
+# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. An idle CPU
+# reports both NMIs, so stop the task.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
-echo "ok 2 the tracer's own interrupts came"
+echo "ok 2 the tracer has raised interrupts"
 nmi "$out/now-2" 3 "tracing off"
 kill -9 "$spinner"
 echo nop > current_tracer

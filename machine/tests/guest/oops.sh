@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/oops.sh: trace a shell in two instances, and kill the shell by an oops. For both instances,
-# print the end of the trace, and whether the instance can record again.
+# guest/oops.sh: trace a shell in two instances, and kill the shell with an oops. For each instance,
+# print how the trace ends, and how many branches the instance records afterwards.
 
 set -e
 

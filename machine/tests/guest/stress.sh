@@ -7,13 +7,13 @@
 # $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes back
-#	switch	bts and nop alternate as the tracer, while perf samples, counts, and (with
-#		BTS_STRESS_PERF_BTS) uses BTS itself
-#	random	in each round a hundred random changes of anything that a user may change,
-#		in three instances. Another instance, the witness, is never changed and
-#		traces a sleeping task: at the end it must have counted each record. With
-#		BTS_STRESS_CIRCULAR set, the changes include flight recorders, with which
-#		the hardware stores more records than the tracer reads
+#	switch	the tracer alternates between bts and nop, while perf samples and counts.
+#		With BTS_STRESS_PERF_BTS, perf also uses BTS
+#	random	each round makes a hundred random changes of settings in three instances.
+#		Another instance, the witness, is never changed, and traces a sleeping
+#		task. At the end, the witness must have counted each record. With
+#		BTS_STRESS_CIRCULAR, the changes include flight recorders, in which the
+#		hardware stores more records than the tracer reads
 #
 # The last line is "records N", where N is the number of records that the tracer has read. The
 # caller compares N with the hardware's counter.
@@ -101,8 +101,8 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Start a program with a low priority, because the changes of CPUs and settings need most of the CPU
-# time under a debug kernel.
+# Start a program with a low priority. Under a debug kernel, the changes of CPUs and settings need
+# most of the CPU time.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -115,16 +115,16 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# Before the memory is measured, wait for the programs that the workers have started, and
-	# remove perf's files, which are in memory.
+	# Wait until the programs of the workers have ended, and remove perf's files from the tmpfs,
+	# so that memory_result() does not count their memory.
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Print the used memory that the kernel cannot reclaim, in KiB. Leave out slabs, which slab_result()
-# checks, because KASAN delays the reuse of slab objects.
+# Print how much of the used memory the kernel cannot reclaim, in KiB. Leave out slabs, which
+# slab_result() checks, because KASAN delays the reuse of slab objects.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -146,8 +146,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# Trace the two programs. In every tenth round, trace all tasks while CPU 1 goes offline, because
-# otherwise CPU 1 would not have any records to drain.
+# Trace the two programs. In every tenth round, trace all tasks while CPU 1 goes offline, so that
+# CPU 1 has records to drain.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -205,7 +205,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS, so that perf or the tracer sometimes fails with EBUSY.
+# Let perf and the tracer compete for BTS. Sometimes, perf or the tracer fails with EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -226,7 +226,7 @@ switch_round() {
 	# Use /bin/echo, because the echo of dash reports every failed write as an I/O error.
 	if ! /bin/echo bts > current_tracer 2> "$TMPDIR/error"; then
 		grep -q busy "$TMPDIR/error" || fail "$(cat "$TMPDIR/error")"
-		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "busy, though nothing else uses BTS"
+		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "EBUSY, although perf does not use BTS"
 		grep -qx nop current_tracer || fail "$(cat current_tracer) is still the tracer"
 		busy=$((${busy:-0} + 1))
 		return
@@ -236,7 +236,7 @@ switch_round() {
 	balanced
 	records=$((records + $(stat records)))
 	echo nop > current_tracer
-	[ "$(stat cpus_recording)" -eq 0 ] || fail "a CPU records on"
+	[ "$(stat cpus_recording)" -eq 0 ] || fail "a CPU still records after bts was replaced by nop"
 	echo > trace
 	echo 1 > tracing_on
 }
@@ -245,8 +245,8 @@ switch_end() {
 	echo nop > current_tracer
 	everything
 	echo > set_ftrace_pid
-	echo "# busy ${busy:-0} of $rounds times"
-	[ "${busy:-0}" -lt "$rounds" ] || fail "always busy"
+	echo "# EBUSY in ${busy:-0} of $rounds rounds"
+	[ "${busy:-0}" -lt "$rounds" ] || fail "bts could not be chosen in any round (EBUSY)"
 }
 
 # ---- random --------------------------------------------------------------------------
@@ -412,7 +412,7 @@ random_end() {
 	[ "$records" -gt 0 ] || fail "nothing was recorded"
 	[ "$records" -eq $(($(sed -n 's/^filtered: //p' instances/witness/bts_stats) + \
 		$(sed -n 's/^own: //p' instances/witness/bts_stats))) ] ||
-		fail "the witness has wanted something"
+		fail "the witness has records that are neither filtered nor own"
 	rmdir instances/witness
 	kill "$witness"
 	echo 1 > $cpu1
@@ -436,8 +436,8 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that the used memory has not grown since the first tenth of the rounds. The first tenth of
-# the rounds, at least one round, fills the caches.
+# Check that the used memory has not grown since the first tenth of the rounds. That tenth, which is
+# at least one round, fills the caches.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
@@ -483,7 +483,7 @@ result() { # STATUS NUMBER NAME
 echo "TAP version 13"
 echo "1..4"
 kmemleak=/sys/kernel/debug/kmemleak
-# kmemleak may be off.
+# If kmemleak is not available, skip its result.
 { [ -e $kmemleak ] && echo scan=600 > $kmemleak; } 2> /dev/null || kmemleak=
 [ -z "$kmemleak" ] || echo clear > $kmemleak
 round=0

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # This script is /init in the guest of machine/tests/parts/suspend. The script prints KTAP on the
-# second serial line, then reboots the guest, which ends the machine.
+# second serial line. Then it reboots the guest, which ends the machine.
 
-# Mount /proc first, because the shell starts its applets by /proc/self/exe.
+# Mount /proc first, because the shell starts its applets through /proc/self/exe.
 busybox mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
