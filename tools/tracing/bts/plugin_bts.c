@@ -3,20 +3,20 @@
  * A plugin for libtraceevent that prints each branch of a pack as a row.
  *
  * With the option bts-pack, the bts tracer stores many branches in one entry, a bts_pack. Without
- * this plugin, trace-cmd report prints such an entry as one row, with the number of branches, and
- * the first and the last address. With this plugin, trace-cmd report prints a row for each branch:
+ * this plugin, trace-cmd report prints a bts_pack as one row, with the number of branches, and the
+ * first and the last address. With this plugin, trace-cmd report prints a row for each branch:
  *
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
  * trace-cmd prints the columns for task, CPU and time before it calls the plugin. The plugin
- * repeats these columns in each further row of the pack. All rows of a pack have the same time.
+ * repeats these columns in the other rows of the pack. All rows of a pack have the same time.
  *
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
  * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
  * many branches are missing. This option is off by default, because it works only if the plugin
- * gets every entry of one ring buffer in order. This is true of trace-cmd report for a single
- * instance and without a filter. KernelShark never requests every entry in order.
+ * gets every entry of one ring buffer in order. trace-cmd report passes the entries in this way if
+ * it reads a single instance without a filter. KernelShark never does.
  *
  * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
  * entries for this damage, because libtraceevent would read past the end of a damaged entry.
@@ -77,7 +77,7 @@ static char *plugin_columns(struct trace_seq *s)
 	return strndup(s->buffer + begin, s->len - begin);
 }
 
-/* Print user addresses (the lower half) as numbers. libtraceevent has only kernel symbols. */
+/* Print user addresses as numbers, because libtraceevent has only kernel symbols. */
 static void plugin_put_addr(struct trace_seq *s, struct tep_handle *tep, u64 addr)
 {
 	const char *name = NULL;

@@ -86,7 +86,8 @@ enum bts_kind {
 
 /**
  * struct bts_place - an address and its function
- * @addr:	address in memory; for a bts_total_fn, the address in one of the processes
+ * @addr:	address in memory; in a bts_total_fn, the address in one of the processes that
+ *		executed this code
  * @object_addr: address according to the file's program headers; equal to @addr for the kernel
  * @sym:	function; never NULL
  */
@@ -99,7 +100,8 @@ struct bts_place {
 /*
  * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The code is
  * unknown. HEAD: The trace does not show the straight run before @from. END: The straight run ends
- * without a branch, because the kernel does not return to it. Only a bts_total_fn gets END.
+ * without a branch, because the kernel does not return to the interrupted code. Only a bts_total_fn
+ * can see END.
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -117,8 +119,8 @@ struct bts_place {
  * @insns:	number of instructions executed from @start to @from, including the branch
  * @count:	number of executions of this run and branch so far
  * @user:	value that the program stored for this run and branch; initially NULL. Processes
- *		that execute the same file share the value. The value is dropped after the call
- *		of a bts_total_fn for this run and branch
+ *		that execute the same file share the value. After a bts_total_fn was called for this
+ *		run and branch, the value is NULL again
  */
 struct bts_branch {
 	uint64_t		time;
@@ -138,7 +140,7 @@ struct bts_branch {
  * @BTS_ROW_GAP:	no path leads from the previous branch to the next branch, or branches
  *			that were lost on the CPU may belong to this task
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
- * @BTS_ROW_ARRIVES:	the task gets a CPU
+ * @BTS_ROW_ARRIVES:	the task begins to run on a CPU
  * @BTS_ROW_MAP:	the process maps code
  * @BTS_ROW_EVENT:	any other event
  * @BTS_ROW_SIGNAL:	a signal handler begins, in a trace without branches into the kernel
@@ -180,7 +182,7 @@ struct bts_row {
  * @BTS_FRAME_TAIL:	by a jump, so the function returns to the caller of the next outer frame
  * @BTS_FRAME_SYSCALL:	by a system call
  * @BTS_FRAME_INTERRUPT: by an interrupt or exception
- * @BTS_FRAME_SIGNAL:	by the kernel, because the function is a signal handler
+ * @BTS_FRAME_SIGNAL:	by a return from the kernel into a signal handler
  * @BTS_FRAME_GUESS:	unknown, because the function was found after a gap
  * @BTS_FRAME_INLINED:	inlined in the function of the next outer frame; only with bts_set("inline")
  */
@@ -261,12 +263,12 @@ typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
 /**
  * bts_open - open a trace
- * @trace:	where to store the trace, or NULL if memory runs out
+ * @trace:	where to store the trace; if memory runs out, the stored pointer may be NULL
  * @path:	path of a trace.dat file, or "-" for standard input; the directory PATH.archive is
  *		also read if it exists
  *
- * Return: 0 or a negative errno value. After a failure, bts_error() returns the reason, and the
- * program must still call bts_close().
+ * Return: 0 or a negative errno value. After a failure, bts_error() returns a text that describes
+ * the failure, and the program must still call bts_close().
  */
 int bts_open(struct bts_trace **trace, const char *path);
 
@@ -305,12 +307,11 @@ int bts_set(struct bts_trace *trace, const char *name, const char *value);
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
- * bts_on_total - set the callback for the total of each different run and branch
+ * bts_on_total - set the callback for the total count of each pair of a run and a branch
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several
- *		times for the same addresses. After each call, @user of struct bts_branch is
- *		dropped
+ *		times for the same addresses. After each call, the branch's @user is NULL again
  *
  * If no other callback is set, bts_run() is faster, because it only counts the branches.
  */
@@ -349,8 +350,8 @@ void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn);
 /**
  * bts_on_progress - set the callback for the progress of bts_run()
  * @trace:	the trace
- * @fn:		callback, or NULL; called some hundred times a second while bts_run() reads the
- *		trace, and at the end with @done equal to @total
+ * @fn:		callback, or NULL; called regularly while bts_run() reads the trace, and at the end
+ *		with @done equal to @total
  */
 void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
 
@@ -362,7 +363,7 @@ void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
  * At the end of the trace, bts_run() calls the callback of bts_on_return() for the remaining
  * frames, unless a callback has already ended bts_run().
  *
- * Return: 0 at the end of the trace, the value with which a callback ended bts_run(), or a
+ * Return: 0 at the end of the trace, the value that a callback returned to end bts_run(), or a
  * negative errno value. If the file is damaged or truncated, bts_run() reads all intact data, and
  * returns -EBADMSG.
  */
@@ -484,8 +485,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * bts_inlined - find a function that is inlined at a place
  * @trace:	the trace
  * @place:	the place
- * @depth:	0 for the function that is inlined in the function of the place, 1 for the function
- *		that is inlined in that inlined function, and so on
+ * @depth:	0 for the function that is inlined directly in the function of the place, 1 for the
+ *		function that is inlined in the function of depth 0, and so on
  *
  * Return: the inlined function; NULL if fewer functions are inlined at the place, or if memory runs
  * out.
@@ -505,8 +506,8 @@ const char *bts_kind_name(enum bts_kind kind);
  * bts_sym_name - return the name of a function
  * @sym:	the function
  *
- * Return: the name in the source, with an addition if the file contains other functions of the same
- * name; "[libfoo.so]" for code without a symbol.
+ * Return: the name in the source; "[libfoo.so]" for code without a symbol. If the file contains
+ * several functions of the same name, an addition distinguishes them.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 
@@ -552,7 +553,7 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a function's pointer that the program can use
+ * bts_sym_user - return the address of a pointer that the program can store for a function
  * @sym:	the function
  *
  * Return: the address of the pointer. The pointer is initially NULL.

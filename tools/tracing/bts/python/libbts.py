@@ -68,7 +68,7 @@ class _Handle:
 
 
 class Sym(_Handle):
-    """A function, equal to any other Sym of the same function."""
+    """A function. All Sym objects of the same function are equal."""
 
     def __repr__(self):
         return f"<{self.name} of {self.object}>"
@@ -237,7 +237,7 @@ class Trace:
         self.close()
 
     def close(self):
-        """Close the trace. Each Task and Sym of the trace becomes invalid."""
+        """Close the trace. All Task and Sym objects of the trace become invalid."""
         _lib.bts_close(self)
         self._as_parameter_ = c_void_p()
 
@@ -254,7 +254,7 @@ class Trace:
                                  None if value is None else os.fsencode(str(value))))
 
     def _call(self, function, *args):
-        """Call function. Store an exception and end the run, because C has no exceptions."""
+        """Call function. If it raises an exception, store the exception, and end the run."""
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
@@ -278,8 +278,9 @@ class Trace:
         self._run()
 
     def counts(self, function):
-        """Read the trace, and call function with each different Branch and its count. This is
-        much faster than run(). An exception is raised only after the trace has been read."""
+        """Read the trace, and call function with each different Branch and its total count, like
+        bts_on_total(). counts() is much faster than run(). An exception is raised only after the
+        trace has been read."""
         total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
         _lib.bts_on_total(self, total)
         self._run()
@@ -292,7 +293,7 @@ class Trace:
         self._check(status)
 
     def tasks(self):
-        """Return a list of the tasks up to the current position in the trace."""
+        """Return a list of the tasks that occur before the current position in the trace."""
         tasks = []
         pointer = _lib.bts_next_task(self, None)
         while pointer:
@@ -320,7 +321,7 @@ class Trace:
 
     @property
     def bill(self):
-        """The totals as text, like the last lines of bts report(1)."""
+        """The summary of the trace, like the last lines of bts report(1)."""
         return os.fsdecode(_lib.bts_bill(self, False) or b"")
 
 

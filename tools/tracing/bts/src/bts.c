@@ -61,7 +61,7 @@ static const struct subcommand *find_command(const char *name)
 	return NULL;
 }
 
-/* Print words for a shell's completion: the options of the command @name, or all commands. */
+/* For completion, print the options of the command @name or, if @name is NULL, all commands. */
 static int complete(const char *name)
 {
 	const struct subcommand *command = name ? find_command(name) : NULL;

@@ -49,7 +49,7 @@ int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 
 /* run.c */
 void api_frame(struct calls *c, const struct frame *f, struct bts_frame *frame);
-/* End the frames and free the stacks of all tasks. If @tell is true, report the frames' ends. */
+/* End all frames, and free all stacks. If @tell is true, call on_return() for each frame. */
 void api_end_calls(struct bts_trace *trace, bool tell);
 
 static inline const struct bts_sym *api_sym(const struct sym *sym)

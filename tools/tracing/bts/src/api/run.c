@@ -37,7 +37,7 @@ static void fill_branch(const struct bts_trace *trace, const struct task *t,
 	};
 }
 
-/* Report whether a callback ended the run, or memory ran out in a function that it called. */
+/* Report whether a callback ended the run, or ran out of memory when it called libbts. */
 static int stopped(const struct bts_trace *trace)
 {
 	return trace->stop || trace->pipe.error.code == ENOMEM;

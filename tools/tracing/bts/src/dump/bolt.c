@@ -4,11 +4,11 @@
  *
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
- * An edge is a branch or a conditional jump that was not taken. BTS does not record predictions, so
- * the number of mispredictions is 0. BOLT only uses edges inside a file, so edges between files are
- * left out. Edges of the kernel, PLT stubs and code without symbols are left out, too. The counts
- * of several traces are added for edges with equal names and offsets, if the traces contain the
- * same builds.
+ * An edge is a taken branch, or the step from a conditional jump that was not taken to the next
+ * instruction. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
+ * uses edges inside a file, so edges between files are left out. Edges of the kernel, PLT stubs and
+ * code without symbols are left out, too. If several traces contain the same builds, the counts of
+ * edges with equal names and offsets are added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Number the object's local functions with equal names. The list is indexed as o->syms is. */
+/* Number the local functions that have equal names. The number of o->syms[i] is at index i. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
@@ -93,7 +93,7 @@ static unsigned int *local_numbers(const struct object *o)
 	return numbers;
 }
 
-/* Return BOLT's name, such as foo/2 for the second local function foo, which the caller frees. */
+/* Return BOLT's name, such as "foo/2" for the second local foo. The caller frees the name. */
 static char *name_of(const struct sym *s)
 {
 	struct object *o = s->object;

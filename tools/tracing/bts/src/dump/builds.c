@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the build of each file whose branches were added to the sums, because addresses in another
- * build belong to other code.
+ * Store the build of each file whose branches were added to the sums. Branches of a different build
+ * must not be added, because the same address belongs to different code there.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a

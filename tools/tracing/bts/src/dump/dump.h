@@ -14,8 +14,8 @@ struct dump;
 /**
  * struct dump_format - a format
  * @run:	runs the pipe and writes the output. Returns 0, or 1 after a failure
- * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces.
- *		Afterwards, @end writes and frees the sums, if any
+ * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces. Then
+ *		@end writes and frees the sums, if there are any
  * @binary:	the output is a profile of one file, which the options must name
  * @calls:	the format shows calls, and can therefore show inlined calls
  */
@@ -32,7 +32,7 @@ struct build;
 
 /**
  * struct dump - the state of bts dump
- * @pipe:	the open trace, whose consumer each format sets
+ * @pipe:	the open trace; each format sets @pipe.consumer
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
  * @bills:	collects the summaries of the traces

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write a flame graph as an SVG picture for browsers. Each box is a function. The width of a box is
- * the cost of the function and all its callees. The box below is the function's caller. Boxes are
- * sorted by name from left to right.
+ * the cost of the function and all its callees. The box below a function is the function's caller.
+ * Boxes are sorted by name from left to right.
  *
  * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
  * are not drawn, because they are too narrow or too deep. The script in the picture handles clicks.

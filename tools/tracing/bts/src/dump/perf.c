@@ -9,8 +9,8 @@
  *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * The address at which a file is mapped is computed from a branch's address in the process and the
- * branch's address in the file. No mapping is written for the kernel, so perf prints kernel
+ * To find the address at which a file is mapped, subtract a branch's address in the file from the
+ * branch's address in the process. No mapping is written for the kernel, so perf prints kernel
  * addresses without names.
  */
 #include <errno.h>
@@ -128,7 +128,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* The number of a task's queue in perf, and the PID and name in the last COMM of the task. */
+/* perf's queue number for a task, and the PID and name in the task's last COMM record. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -146,7 +146,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1, so that perf processes COMM records of this time before the branches. */
+		/* Add 1, so that perf handles COMM records of equal time before the branches. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -272,7 +272,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the process also executed this step the last time, its mappings have been written. */
+	/* If the step's last execution was by the same process, the mappings have been written. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);
@@ -343,7 +343,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* A pipe cannot be used, because the header is written again at the end, with the size. */
+	/* The output cannot be a pipe, because the size is written into the header at the end. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

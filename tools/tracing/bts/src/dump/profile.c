@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write profiles of one file by address, which other tools create from LBR. A profile contains all
- * executed straight runs and branches of the file, and how often each of them was executed.
+ * Write profiles of one file, with counts for addresses. Other tools create such profiles from LBR
+ * samples. A profile contains all executed straight runs and branches of the file, and how often
+ * each of them was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -189,7 +190,7 @@ static void print_all(const struct profile *p, const struct tally *t, print_fn p
 	free(list);
 }
 
-/* Print the number of branches that stay inside the file, followed by these branches. */
+/* Print the number of branches that stay inside the file. Then print these branches. */
 static void print_branches(const struct profile *p, print_fn print)
 {
 	size_t outside = 0;
@@ -265,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The 0 is the size of the section between runs and branches, which is for single addresses. */
+/* The 0 is the size of a section for single addresses, between the runs and the branches. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -12,7 +12,7 @@
 
 /**
  * struct stacks_node - a function, called along the path of its parents
- * @comm:	the name of tasks, for a child of the root (the child's @sym is NULL), otherwise
+ * @comm:	for a child of the root, the name of the tasks (@sym is NULL); for any other node,
  *		NULL
  * @insns:	number of instructions of the function without its callees
  * @branches:	number of branches of the function without its callees
