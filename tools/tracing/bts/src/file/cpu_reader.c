@@ -9,9 +9,9 @@
  * sequence numbers, the reader detects where branches are missing, and inserts a batch that reports
  * the loss.
  *
- * From pages before the wanted time, the reader uses only the rows of mappings. The reader stops
- * after several consecutive pages that begin after the wanted time. One such page is not enough,
- * because the time in the page may be damaged.
+ * From pages that end before the wanted time, the reader uses only the mapping rows. The reader
+ * stops after several consecutive pages that begin after the wanted time. One such page is not
+ * enough, because the time in the page may be damaged.
  *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page as
  * a loss of unknown size, and continues with the next page. The reader replaces a truncated entry
@@ -108,7 +108,7 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Note a loss. It is reported later, because the next entry may reveal its exact size. */
+/* Note a loss. Report the loss later, because the next entry may reveal the exact size. */
 static void missing(struct decode *d, uint64_t count)
 {
 	d->missing = true;
@@ -127,7 +127,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a truncated entry as a loss of unknown size, after which the expected @seq is unknown. */
+/* Report a truncated entry as a loss of unknown size. The next @seq is unknown after this loss. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -359,7 +359,7 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	}
 }
 
-/* After this CPU's last page, report a loss if the recorder failed to write, or was killed. */
+/* Report the branches that the recorder could not write, and a loss if the recorder was killed. */
 static void tell_unwritten(struct decode *d)
 {
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];

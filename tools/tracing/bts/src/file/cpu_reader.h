@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read one CPU's part of a trace in a thread, and queue batches of branches and other rows.
+ * Read one CPU's part of a trace in a thread, and queue the branches and rows in batches.
  *
  * Included by: file/, flow/.
  */
@@ -12,7 +12,7 @@
 #include "queue.h"
 
 /**
- * struct cpu_reader - a thread that reads the part of one CPU
+ * struct cpu_reader - a thread that reads one CPU's part of a trace
  * @queue:	batches for the pipeline
  * @failed:	whether memory ran out (valid after the thread has ended)
  */

@@ -46,7 +46,7 @@ static bool dat_compression(struct dat *dat, struct dat_bytes *b, struct error *
 			 "compressed with %s; bts reads only zstd", dat->compression);
 }
 
-/* Read the header of version 6 or 7. Return the offset of its end, or 0 on failure. */
+/* Read the header of version 6 or 7. Return the offset of the header's end, or 0 on failure. */
 static uint64_t dat_header(struct dat *dat, struct error *e)
 {
 	const size_t magic = strlen(DAT_MAGIC);
@@ -84,7 +84,7 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	return b.at - header;
 }
 
-/* Copy @from to a temporary file. Return that file's descriptor, or return -1 and set errno. */
+/* Copy @from to a temporary file. Return the copy's descriptor, or return -1 and set errno. */
 static int copy_all(int from)
 {
 	FILE *file = tmpfile();
@@ -103,7 +103,7 @@ static int copy_all(int from)
 	return -1;
 }
 
-/* Open standard input. If it is not a regular file, open a temporary copy. */
+/* Open standard input. If standard input is not a regular file, open a temporary copy. */
 static int open_stdin(void)
 {
 	struct stat st;

@@ -34,7 +34,7 @@ size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 /* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */
 bool dat_inflate(const void *in, size_t in_size, void *out, size_t out_size);
 
-/* dat_parts.c: functions with a cursor @b parse the bytes at this cursor into @dat or @text. */
+/* dat_parts.c: parse the bytes at the cursor @b, and store the result in @dat or @text. */
 void dat_header_info(struct dat *dat, struct dat_bytes *b);
 void dat_ftrace_formats(struct dat *dat, struct dat_bytes *b);
 void dat_event_formats(struct dat *dat, struct dat_bytes *b);
@@ -46,8 +46,8 @@ struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 void dat_index(struct dat *dat);
 
 /*
- * dat_v7.c, dat_v6.c: read the file from @offset on, where the header ends. If the file is damaged,
- * report the damage in @dat and keep the intact parts.
+ * dat_v7.c, dat_v6.c: read the part of the file that follows the header and begins at @offset. If
+ * the file is damaged, report the damage in @dat and keep the intact parts.
  */
 void dat_read_v7(struct dat *dat, uint64_t offset);
 void dat_read_v6(struct dat *dat, uint64_t offset);

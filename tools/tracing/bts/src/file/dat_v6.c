@@ -5,7 +5,7 @@
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages
  *
- * All parts before the pages are read at once. Their size is usually a few MB, and at most 256 MiB
+ * All parts before the pages are read at once. These parts usually have a few MB. At most 256 MiB
  * are read. Only the branches of the top-level instance are read.
  */
 #include <stdlib.h>

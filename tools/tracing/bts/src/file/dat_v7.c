@@ -5,9 +5,9 @@
  *	header | section | section | ...	section: id, flags, size, bytes
  *
  * In this format, the options contain the offset of each section, and the last options are at the
- * end of the file. Instead of using these offsets, this reader reads the sections in file order, so
+ * end of the file. This reader does not use these offsets. It reads the sections in file order, so
  * that it can also read a truncated file. The option BUFFER contains the file offset of each CPU's
- * pages in a data section. If that option is missing, dat_salvage() searches the data section for
+ * pages in a data section. If the option is missing, dat_salvage() searches the data section for
  * the pages.
  */
 #include <stdlib.h>
@@ -164,7 +164,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/* Return the end of the compressed chunks that begin at @offset, or 0 if a chunk is damaged. */
+/* Return where the compressed chunks from @offset on end, or 0 if a chunk is damaged. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];
@@ -183,8 +183,8 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * Find each CPU's data in a data section without an option BUFFER, which a truncated file may lack.
- * Each CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
+ * Find each CPU's data in a data section for which a truncated file has no option BUFFER. Each
+ * CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
  * unknown. In an uncompressed section, the end of a CPU's data is unknown, so assign all data to
  * CPU 0.
  */

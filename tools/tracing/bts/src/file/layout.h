@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if an early version of the tracer, with only BTS_PACK_FORMAT, wrote the packs. */
+	/* NULL if an early version of the tracer wrote the packs, all in BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

@@ -36,9 +36,9 @@ enum {
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
-	 * the number of the CPU's chunks (32 bits each). For each chunk, 64 bits follow, which
-	 * contain the time of the chunk's first page and the flag DAT_INDEX_MAPS.
+	 * The index, which only bts writes. For each CPU, the index contains the CPU's number, and
+	 * how many chunks the CPU has (32 bits each). For each chunk, 64 bits follow, which contain
+	 * the time of the chunk's first page and the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };
@@ -46,7 +46,7 @@ enum {
 /* This flag in the index means that the chunk contains mapping rows. */
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
-/* The key in section BTS for the number of a CPU's branches that could not be written. */
+/* A key in section BTS. The value is the number of branches of a CPU that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
 /* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */

@@ -13,9 +13,9 @@
  * signal), the block is decoded to find the instruction before cut_end, where the block ends.
  *
  * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
- * this is the current instruction, which has not been executed yet. If the instruction at the PC
- * caused a fault, the previous block also ends with this instruction, because the processor has
- * started the instruction.
+ * the instruction at the PC is the current instruction, which has not been executed yet. If the
+ * instruction at the PC caused a fault, the previous block also ends with this instruction, because
+ * the processor has started the instruction.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* Set the PC in case this is a system call that does not return, such as exit(). */
+	/* If this branch is a system call that does not return, such as exit(), this PC remains. */
 	t->pc = s->from + s->length;
 }
 

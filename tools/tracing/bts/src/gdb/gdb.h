@@ -84,9 +84,10 @@ struct gdb_image {
  * @at:		an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	a process or one of its tasks, or 0 for the process that ran last before the place
+ * @tgid:	the ID of a process or of a task in it, or 0 for the process that ran last before
+ *		the place
  * @current:	the thread that ran last before the place
- * @stop:	the place, as the number of branches and rows before it
+ * @stop:	the place, as the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
  * @ts:		the time of the place, in nanoseconds
  * @visit:	the number of branches to user space so far
@@ -117,10 +118,10 @@ struct gdb_session {
 	int			kernel_file;
 };
 
-/* position.c: find @stop, @tgid and the threads of the process. Returns false after a message. */
+/* position.c: find @stop, @tgid and the threads of the process. Return false after a message. */
 bool gdb_find_position(struct gdb_session *g);
 
-/* run.c: read the threads and the images. Returns false after a message. */
+/* run.c: read the threads and the images. Return false after a message. */
 bool gdb_read_run(struct gdb_session *g);
 void gdb_free_run(struct gdb_session *g);
 
@@ -132,14 +133,14 @@ void gdb_add_gap(struct gdb_thread *t, size_t window);
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* Return the number of stored blocks. gdb_block_before() returns the @nth before the latest. */
+/* Return the number of stored blocks. gdb_block_before() returns the block that @nth blocks follow. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr);
-/* Remove all files that were mapped before the process last ran in user space. */
+/* Keep only the files that were mapped after the last branch to user space. */
 void gdb_forget_images(struct gdb_session *g);
 /* Use the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);
@@ -148,19 +149,19 @@ const struct gdb_image *gdb_program(const struct gdb_session *g);
 /* Return the program's dynamic linker, or NULL if it was not found. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
-/* Read code and constants. Returns the number of bytes that were read. */
+/* Read code and constants. Return the number of bytes that were read. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* kernel_file.c: create an ELF file for the kernel. Returns a descriptor, or -1 after a message. */
+/* kernel_file.c: create an ELF file for the kernel. Return a descriptor, or -1 after a message. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document of qXfer:@object:read:@annex:. Returns false if it is unknown. */
+/* xfer.c: write the document of qXfer:@object:read:@annex:, or return false if it is unknown. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 
 /* server.c: answer gdb's packets until gdb disconnects. */
 void gdb_serve(struct gdb_session *g, int in, int out);
-/* listen.c: listen on 127.0.0.1, and serve one gdb after another. Returns only after a failure. */
+/* listen.c: listen on 127.0.0.1, and serve one gdb after another. Return only after a failure. */
 int gdb_listen(struct gdb_session *g, unsigned long port);
 
 #endif

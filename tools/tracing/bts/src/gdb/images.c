@@ -3,8 +3,9 @@
  * List the files that the process has mapped, and read memory from these files.
  *
  * gdb can only read code and constants, which are in the read-only segments of files, because a
- * trace does not contain other memory. The segments are extended to whole pages, as in the process.
- * Without this extension, gdb would be a hundred times slower, because gdb reads whole cache lines.
+ * trace does not contain other memory. The segments are extended to whole pages, as they are in the
+ * process. Without this extension, gdb would be a hundred times slower, because gdb reads whole
+ * cache lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* If gdb needs the segment, store the segment's addresses or constants. */
+/* Store what gdb needs of a segment: the addresses of tables, the interpreter, or constants. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;

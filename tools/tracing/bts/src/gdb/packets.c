@@ -6,10 +6,10 @@
  *
  * The first reply is late, because bts reads the trace before the reply. If gdb waits too long for
  * a reply, gdb sends the packet again, or sends a "-". Therefore, if the buffer contains a packet
- * several times, only the last copy is answered. A "-" that arrived before the reply is ignored.
+ * several times, only the last copy gets a reply. A "-" that arrived before the reply is ignored.
  *
- * The input is not trusted. A packet that is too long is read until its end, and PACKET_BAD is
- * returned. Bytes between packets are skipped.
+ * The input is not trusted. If a packet is too long, read the whole packet and return PACKET_BAD.
+ * Bytes between packets are skipped.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static int digit(int c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read DATA#SUM after the $. Returns false if gdb has disconnected. */
+/* Read DATA#SUM after the $. Return false if gdb has disconnected. */
 static bool read_data(struct packets *p, size_t *size, uint8_t *sum, int *sent)
 {
 	int c, high, low;

@@ -20,7 +20,7 @@
  * @out:	descriptor for replies
  * @acks:	each packet is acknowledged, until gdb switches acknowledgements off
  * @input:	a buffer of @input_size bytes, of which the bytes from @input_at are unread
- * @input_old:	bytes in @input before this index arrived before the last reply was sent
+ * @input_old:	index in @input; the bytes before it arrived before the last reply was sent
  * @packet:	the packet, with a 0 after its last byte
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */
@@ -45,7 +45,7 @@ enum packet_status {
 
 /* Read the next packet into @packet. */
 enum packet_status packet_read(struct packets *p);
-/* Send at most PACKET_MAX bytes as a reply. Returns false if gdb has disconnected. */
+/* Send at most PACKET_MAX bytes as a reply. Return false if gdb has disconnected. */
 bool packet_reply(struct packets *p, const char *data, size_t size);
 
 /* Read a hexadecimal number of at most 64 bits, and advance @text. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the place at which the run ends for gdb. This is the end of the trace, a given time, or the
- * last event with a given name. The place is stored as the number of branches and rows before the
- * place, because this number is the same in each pass over the trace.
+ * Find the place at which the run ends for gdb. The place is the end of the trace, a given time, or
+ * the last event with a given name. The place is stored as the number of branches and rows before
+ * the place, because this number is the same in each pass over the trace.
  *
- * gdb is shown only one process. Unless the user chooses a process, the process that ran last
- * before the place is shown.
+ * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
+ * before the place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	return 0;
 }
 
-/* Report whether the row is the event @event, which may be EVENT or SYSTEM:EVENT. */
+/* Report whether the row is the event @event, which has the form EVENT or SYSTEM:EVENT. */
 static bool is_event(const struct row *row, const char *event)
 {
 	const char *colon = strrchr(event, ':'), *name = colon ? colon + 1 : event;
@@ -103,7 +103,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse a place. A time includes all rows to which bts report gives the same microsecond. */
+/* Parse a place. Include all rows for which bts report prints the same microsecond as @at. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;

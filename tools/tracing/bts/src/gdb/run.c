@@ -3,8 +3,8 @@
  * Read the trace a second time, up to the place that position.c has found. Create the blocks of
  * each thread, and list the files that the process has mapped at this place.
  *
- * A row for the mapping of [vdso] shows that exec() has replaced all mappings, so all mappings from
- * before this system call are removed. If the process runs another program now, earlier blocks are
+ * A row for the mapping of [vdso] shows that exec() has replaced all mappings, so all mappings that
+ * existed before exec() are removed. If the process runs another program now, earlier blocks are
  * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
  * recording continues after a pause. In this case, the program has not changed.)
  */
@@ -41,7 +41,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		g->visit += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
-	/* Stop here, because later mappings could replace mappings that are valid here. */
+	/* Stop at the place, because later mappings could replace mappings that are valid there. */
 	return ++g->seen == g->stop;
 }
 

@@ -67,7 +67,7 @@ static bool same_bytes(const struct object *o, const char *path)
 	return same;
 }
 
-/* Return the path of the mapped file or, if this file has changed, of its archived copy. */
+/* Return the path of the mapped file or, if the mapped file has changed, of the archived copy. */
 static bool file_name(const struct object *o, char path[PATH_MAX])
 {
 	if (!o->read_path)

@@ -33,7 +33,7 @@ struct losses {
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
-/* Return the number from the first line "name: number" in @text, or 0 if it is missing. */
+/* Return the number from the first line "name: number" in @text, or 0 if there is no such line. */
 unsigned long long stats_number(const char *text, const char *name);
 /* Add the counters from @stats, which consists of lines "name: number" as in bts_stats. */
 void losses_count(struct losses *losses, const char *stats);

@@ -30,7 +30,7 @@ enum colour {
  */
 int colour_option(const char *command, const char *when);
 /*
- * If colours are wanted, print the next characters in this colour. In the mode auto, only standard
+ * If colours are on, print the following characters in this colour. In the mode auto, only standard
  * output has colours, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is
  * empty.
  */

@@ -52,7 +52,7 @@ int msg_misuse(const char *command, const char *reason, ...)
 {
 	va_list args;
 
-	/* Skip "bts ", because main() sets a command's argv[0] to "bts NAME". */
+	/* Skip "bts ", because main() sets the argv[0] of a command to "bts NAME". */
 	if (command && !strncmp(command, "bts ", 4))
 		command += 4;
 	fprintf(stderr, "bts%s%s: ", command ? " " : "", command ? command : "");
@@ -88,7 +88,7 @@ int msg_flush(int status)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* A pipe that its reader has closed is not a failure. */
+	/* If the reader has closed the pipe, this is not a failure. */
 	if (errno == EPIPE)
 		return status;
 	return msg_errno("write", "standard output");

@@ -34,7 +34,7 @@ void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 int msg_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Set @number to the whole number in @text. If it is malformed or below @least, report misuse. */
+/* Set @number to the number in @text. If @text is malformed or below @least, report misuse. */
 int msg_number(const char *command, const char *option, const char *text, unsigned long least,
 	       unsigned long *number);
 
@@ -42,7 +42,7 @@ int msg_number(const char *command, const char *option, const char *text, unsign
 int msg_usage(const char *text);
 
 /*
- * Flush standard output and return @status. If a write failed for another reason than a closed
+ * Flush standard output and return @status. If a write failed for a reason other than a closed
  * pipe, print a message and return STATUS_FAILURE.
  */
 int msg_flush(int status);

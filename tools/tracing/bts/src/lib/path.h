@@ -19,10 +19,10 @@ char *path_read(const char *path, size_t *size);
 long long path_read_number(const char *path);
 /*
  * Open a regular file for reading, with additional @flags. On failure, return -1 and set errno. If
- * the file is not a regular file (which may be a FIFO without a writer), errno is EINVAL.
+ * the file is not a regular file, for example a FIFO without a writer, errno is EINVAL.
  */
 int path_open(const char *path, int flags, struct stat *st);
-/* Create a file below @dir. An old file is replaced. On failure, return -1 and set errno. */
+/* Create a file below @dir, or replace the old file. On failure, return -1 and set errno. */
 int path_create_at(int dir, const char *path);
 /* Return 0, or return -1 and set errno. */
 int path_write_all(int fd, const void *data, size_t size);

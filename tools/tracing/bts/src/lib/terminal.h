@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* From now on, print control characters as \xNN on standard output and error if on a terminal. */
+/* Print control characters as \xNN on standard output and error, if they are terminals. */
 void terminal_guard(void);
 /* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);
@@ -20,7 +20,7 @@ void terminal_clear(void);
  * passed since the first call. If @done equals @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
-/* Report whether standard output may appear beside the percentage, even through a pager. */
+/* Report whether standard output is a terminal, or a pipe, which may lead to a pager. */
 bool terminal_shares_output(void);
 /* Print a control sequence unchanged. */
 void terminal_control(FILE *out, const char *sequence);

@@ -44,7 +44,7 @@ void text_format(struct text *t, const char *format, ...) __attribute__((format(
 /* Print a string as JSON, with quotes, to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* Return the ending of a noun, which is "" for the number 1, and otherwise @ending. */
+/* Return the ending of a noun: "" if @number is 1, otherwise @ending. */
 static inline const char *text_plural(uint64_t number, const char *ending)
 {
 	return number == 1 ? "" : ending;

@@ -3,10 +3,9 @@
  * Find the places of differences among the calls of a task.
  *
  * The compared trees (diff/tree.h) do not contain all calls of a task. For example, the trees
- * contain a system call only as a branch. A second pass over the trace counts those calls that
- * diff/grow.c has added to the trees. The place of a difference is described by two numbers: how
- * many of these calls begin before the difference, and how many of them have not ended at the
- * difference.
+ * contain a system call only as a branch. A second pass over the trace counts only the calls that
+ * diff/grow.c has added to the trees. Two numbers describe the place of a difference: how many of
+ * these calls begin before the difference, and how many of them have not ended at the difference.
  */
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@
 #include "lib/mem.h"
 #include "marks.h"
 
-/* The state of a frame: flags, and the number of counted frames, from the outermost frame on. */
+/* The state of a frame: flags, and how many of the frames down to this frame are counted. */
 #define COUNTED		0x80000000U	/* the compared tree contains the frame */
 #define DROPPED		0x40000000U	/* the compared tree contains no frame inside this frame */
 #define DEPTH		0x3fffffffU

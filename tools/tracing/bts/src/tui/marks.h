@@ -29,7 +29,7 @@ struct mark {
 };
 
 /**
- * struct marks - the differences of a run
+ * struct marks - the differences, with their places in one run
  * @list:	the differences, sorted by task and place
  */
 struct marks {
@@ -50,7 +50,7 @@ struct marker {
 	uint64_t		calls;
 };
 
-/* List the differences of run number @side of the comparison. */
+/* List the differences of the comparison, with their places in run number @side. */
 void marks_init(struct marks *m, struct comparison *c, unsigned int side);
 void marks_free(struct marks *m);
 struct marker marker_begin(const struct marks *m, int pid);

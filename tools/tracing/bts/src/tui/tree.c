@@ -248,7 +248,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the frames. Then add the differences whose places in the tree were not reached. */
+/* End the frames, and then add the differences whose places in the tree were not reached. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);
@@ -273,7 +273,7 @@ int tui_read(struct tui *t, const char *path, const struct options *options)
 			end_marks(t, task->priv);
 		calls_free(task);
 	}
-	/* Unfold only the outermost calls of a task. */
+	/* Unfold the outermost calls of each task, and fold all other calls. */
 	for (size_t i = 0; i < t->nr_trees; i++)
 		for (uint32_t n = 0; n < t->trees[i].nr; n++)
 			t->trees[i].nodes[n].folded = t->trees[i].nodes[n].depth > 0;

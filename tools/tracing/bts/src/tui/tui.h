@@ -84,10 +84,10 @@ struct tui {
 	size_t			nr_markers;
 };
 
-/* tree.c: fill and free the trees and sums of a trace. The caller sets t->marks before. */
+/* tree.c: fill and free the trees and sums of a trace. The caller of tui_read() sets t->marks. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
-/* Return the next or the previous visible node, or NODE_NONE at the end or the beginning. */
+/* Return the next or the previous visible node, or NODE_NONE if there is no such node. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
@@ -105,7 +105,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 /* screen.c: show one run, or two compared runs, on the terminal until the user quits. */
 int tui_screen(struct tui *runs, unsigned int nr_runs);
 
-/* source.c: show the source lines around a function, with instructions executed for each line. */
+/* source.c: show the source around a function, and how many instructions each line executed. */
 void tui_source(struct tui *t, struct sym *sym);
 
 #endif

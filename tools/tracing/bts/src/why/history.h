@@ -42,7 +42,7 @@ struct history {
 
 /* Read one or two traces. @paths[1] may be NULL. Return STATUS_OK or STATUS_FAILURE. */
 int history_read(struct history *h, char *const paths[2], const struct options *options);
-/* Return the first trace's last failed call with @error (0: any) and @name (NULL: any), or NULL. */
+/* Find the last failed call with @error (0: any) and @name (NULL: any) in the first trace. */
 const struct system_call *history_failure(const struct history *h, int error, const char *name);
 /* Return the number of failed calls in the first trace. */
 size_t history_failures(const struct history *h);

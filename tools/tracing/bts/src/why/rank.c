@@ -2,13 +2,13 @@
 /*
  * Find the condition in the kernel that made a system call fail.
  *
- * If other system calls with the same number succeeded, compare the failed call with the most
- * similar of them: the one that contains most of the failed call's branches. The failing check is
- * at a difference between these two calls. The most likely check is a condition next to an
- * instruction that loads the error number. Of equally likely conditions, list the last executed
- * condition first.
+ * If system calls with the same number succeeded, compare the failed call with the most similar of
+ * these calls, which contains most of the failed call's branches. The failing check is at a
+ * difference between these two calls. The most likely check is a condition next to an instruction
+ * that loads the error number. Of equally likely conditions, list the last executed condition
+ * first.
  *
- * If no such call succeeded, rank all conditions of the failed call in the same way.
+ * Without a successful call, rank all conditions of the failed call in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error was loaded after a condition whose outcome is not in the good call. */
+/* Report whether the error was loaded after a condition that never had this outcome in @good. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);

@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else
-		fputs("no other call: what follows is a hypothesis", out);
+		fputs("no other call, so the following places are only hypotheses", out);
 	fputc('\n', out);
 	for (size_t i = 0; i < nr; i++)
 		show_reason(h, r, i, out);

@@ -11,9 +11,8 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * The executed code is decoded to find the instructions that loaded the error number, and the
- * conditional jumps near these instructions in the same function. Decoding also finds jumps that
- * were not taken, which the trace does not contain.
+ * The executed code is decoded to find the conditional jumps, and the instructions that loaded the
+ * error number. Decoding also finds jumps that were not taken, which the trace does not contain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Report whether a place is in the activation's function. A straight run may end outside of it. */
+/* Report whether a place is in the activation's function. A run may end in another function. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;

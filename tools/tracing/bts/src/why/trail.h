@@ -14,7 +14,7 @@
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, of itself
  * @conditions:	number of conditions executed so far
- * @last:	index of the last condition, plus 1, or 0 if the error was loaded after this
+ * @last:	index of the last condition, plus 1, or 0 if the error was loaded after the last
  *		condition
  * @loaded:	the function loaded the error number
  */
@@ -34,7 +34,7 @@ struct activation {
  * @activation:	the call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	address of a load of the error number between this jump and the next, or 0
+ * @load:	address of an instruction that loaded the error number before the next jump, or 0
  */
 struct condition {
 	struct place	place;
@@ -59,7 +59,7 @@ struct trail {
 
 /* Collect the conditions of the call, and the loads of the error number @error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* Return how likely the condition is the failing check (0 to 100), without comparing calls. */
+/* Return how likely the condition is the failing check (0 to 100), judged by this call alone. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
