@@ -25,7 +25,7 @@ few_events() {
 	done
 	mount --rbind /run/events /sys/kernel/tracing/events
 	# Suppress the warning that an NMI took longer than a millisecond. The kernel prints this
-	# warning in the NMI handler, and the branches of the printing would fill the DS buffer.
+	# warning in the NMI handler, and the branches of printk() would fill the DS buffer.
 	echo 1000000000 > /sys/kernel/debug/x86/nmi_longest_ns
 }
 

@@ -88,7 +88,7 @@ online() {
 }
 
 # While CPU 1 is offline, a new ring buffer does not contain pages for CPU 1. Check that bts record
-# then waits without polling: it must use less than 0.5 s of CPU time in 2 s.
+# then waits without polling, and uses less than 0.5 s of CPU time in 2 s.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2

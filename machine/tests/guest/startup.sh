@@ -5,7 +5,7 @@
 # identifies the failed step.
 
 dmesg | grep -A 2 "Testing tracer"
-# The kernel prints PASSED on the line that names the tracer, or on a later line.
+# The kernel prints PASSED on the line with the tracer's name, or on a later line.
 dmesg | awk '/Testing tracer/ { bts = /tracer bts:/ }
 	bts && /PASSED/ { passed = 1 } END { exit !passed }' || exit 2
 ! dmesg | grep "Testing tracer.*FAILED" || exit 3

@@ -198,7 +198,7 @@ class Task(_Handle):
         return _lib.bts_task_branches(self)
 
     def find(self, addr):
-        """Return the Place at an address, found with the task's current mappings."""
+        """Return the Place at an address in the current mappings of the task."""
         place = Place()
         _lib.bts_find(self.trace, self, addr, byref(place))
         return place

@@ -85,7 +85,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* Sort by function first, so that each function is printed once, then by file and line. */
+/* Sort by function, so that each function is printed once. Then sort by file and line. */
 static int by_line(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;

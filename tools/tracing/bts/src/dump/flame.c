@@ -5,8 +5,8 @@
  * Boxes are sorted by name from left to right.
  *
  * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
- * are not drawn, because they are too narrow or too deep. The script in the picture handles clicks.
- * A browser runs the script only if the user opens the picture itself, not a page with the picture.
+ * are too narrow or too deep to be drawn. The script in the picture handles clicks. A browser runs
+ * the script only if the user opens the picture itself, not a page with the picture.
  */
 #include <stdlib.h>
 #include <string.h>

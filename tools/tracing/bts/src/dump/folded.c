@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each line
- * contains a stack and the number of instructions or branches that its innermost function executed
- * itself, such as "task;main;fib;fib 1234". The suffix _[k] marks kernel functions,
+ * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each
+ * line, such as "task;main;fib;fib 1234", contains a stack and the number of instructions or
+ * branches that the innermost function executed itself. The suffix _[k] marks kernel functions,
  * which flamegraph.pl draws in another colour.
  */
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * Build a tree of the stacks of all tasks.
  *
- * Each frame of a task's stack points to a node, so a call only searches the children of the
+ * Each frame of a task's stack points to a node, so enter() searches only the children of the
  * caller's node. The functions here are not recursive, because a traced program may recurse a
  * million times.
  */

@@ -11,7 +11,7 @@
 #include "dump.h"
 
 /**
- * struct stacks_node - a function, called along the path of its parents
+ * struct stacks_node - a function that was called through the functions of the parent nodes
  * @comm:	for a child of the root, the name of the tasks (@sym is NULL); for any other node,
  *		NULL
  * @insns:	number of instructions of the function without its callees

@@ -3,9 +3,9 @@
  * Compute when calls begin and end.
  *
  * BTS records do not contain times. Therefore, each task has a clock, which advances by one
- * nanosecond for each instruction. If the task's next branch or row has a later time in the trace,
- * the clock is set to this time. Calls are drawn in the order of execution, and the width of a call
- * is its number of instructions. Each call, return and mark needs one additional nanosecond,
+ * nanosecond for each instruction. If the trace contains a later time for the task's next branch or
+ * row, the clock is set to that time. Calls are drawn in the order of execution, and the width of a
+ * call is its number of instructions. Each call, return and mark needs one additional nanosecond,
  * because speedscope confuses events with equal times.
  */
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 /**
  * struct timeline - a dump of calls over time
  * @text:	the output, where a failed write ends the run
- * @begin:	time of the first branch in nanoseconds, which is 0 in the callbacks' times
+ * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
  * @enter:	called for each call, at f->ts, or NULL
  * @leave:	called for the end of each call
  * @mark:	called when the stack is guessed, and for each row of a task except mappings

@@ -133,7 +133,7 @@ void gdb_add_gap(struct gdb_thread *t, size_t window);
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* Return the number of stored blocks. gdb_block_before() returns the block that @nth blocks follow. */
+/* Return the number of stored blocks. gdb_block_before() returns the block before the last @nth. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);

@@ -20,7 +20,7 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 
 /*
  * If @times is true, the counter counts losses of unknown size. The counter perf_lost counts losses
- * in perf's ring buffer, and recorder_killed counts the CPUs whose data is incomplete.
+ * in perf's ring buffer. The counter recorder_killed counts the CPUs whose data is incomplete.
  */
 static const struct counter {
 	const char	*name;

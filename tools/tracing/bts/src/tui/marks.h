@@ -62,7 +62,7 @@ uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t aro
 		      bool *counted);
 /* Report whether the compared trees contain the frame with this state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if its place is reached in the frame with this state, or NULL. */
+/* Return the next difference if its place is in the frame with this state, otherwise NULL. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif
