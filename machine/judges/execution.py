@@ -28,11 +28,11 @@ IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*
 
 
 class Log:
-    """The branches that follow from the lines of the log.
+    """A log of executed instructions, and the branches derived from its lines.
 
-    `at` is the latest instruction that the CPU was about to execute, or None if the log has
-    not shown it. `interrupted` is the IP that an interrupt has interrupted, until the first
-    instruction of its handler; otherwise None.
+    `at` is the latest instruction that the CPU was about to execute, or None if it is unknown.
+    Between an interrupt and the first instruction of its handler, `interrupted` is the interrupted
+    IP. Otherwise it is None.
     """
 
     def __init__(self):
@@ -81,7 +81,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """Note that `block` runs the code that was just translated."""
+        """Record that `block` contains the code that was just translated."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
@@ -104,7 +104,7 @@ class Log:
         self.interrupted = ip
 
     def arrive(self, pc):
-        """Note that the CPU has reached `pc`."""
+        """Record that the CPU has reached `pc`."""
         if self.interrupted is not None:
             self.take(self.interrupted, pc)
             self.interrupted = None
@@ -120,7 +120,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # If the CPU repeats an instruction, or restarts it after I/O, the log repeats its address.
+        # If the CPU repeats or restarts an instruction, the log repeats the instruction's address.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 
@@ -154,12 +154,12 @@ def boot(options, directory, ready, *words):
 def follow(monitor, fifo, log, enough, begun=None):
     """Feed the emulator's log to `log`, and stop the machine when `enough(log)` is true.
 
-    `begun` is called when the machine continues with its log switched on.
+    Switch the log on, let the machine continue, and then call `begun`.
     """
     stopper = None
     monitor.human("singlestep on")
     # The emulator's open() returns only when the fifo has a reader. To end the log, make the
-    # emulator open another log file, because the emulator keeps the fifo open until then.
+    # emulator open another log file, because this closes the fifo.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -47,8 +47,8 @@ def ok(passed, name, *why):
 def run(plan, judge, where=None):
     """Call judge(directory), which prints `plan` results. Return the exit status.
 
-    The directory is temporary, below `where`. If the machine is lost, the file `errors`
-    in that directory is printed.
+    The directory is temporary, below `where`. If the machine or a command fails, print the
+    directory's file `errors`.
     """
     print(f"KTAP version 1\n1..{plan}", flush=True)
     try:

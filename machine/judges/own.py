@@ -5,8 +5,8 @@ The rule uses only the log. It is independent of the driver's rule, which uses o
 A branch is the tracer's own
 
  - from the call of one of the tracer's functions (its probes of task switches and of
-   mappings, its hook before user mode, its function calls to CPUs) to the return to
-   the instruction after the call;
+   mappings, its hook before user mode, the functions that it calls on other CPUs) to the return
+   to the instruction after the call;
  - from the branch into the NMI's entry code to the branch back to the interrupted
    instruction. The machine has no other NMIs.
 """
@@ -27,8 +27,8 @@ class OwnLog(Log):
 
     `inside` has an entry for each unfinished visit to the tracer: the address at which the
     traced code continues, and whether the visit is an NMI. `own` has a byte for each branch
-    taken, 1 if the branch is the tracer's own. `windows` has three branch numbers: that of the
-    first call of a function in CALLS, that of the branch after its return, and that of the
+    taken, 1 if the branch is the tracer's own. `windows` has the numbers of three branches: the
+    first call of a function in CALLS, the first branch after the return of this call, and the
     second call.
     """
 

@@ -14,9 +14,9 @@
 #	+ PATH			a new file in the commit of the patch above
 #	+ DIR			all files in DIR that no line above lists
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks of the
-# patch to leave out. Then the override contains the hunks to apply instead. On 6.12, the other
-# hunks of a patch may need fuzz.
+# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks to leave
+# out of the patch. After these lines, the override contains the hunks to apply instead. On 6.12,
+# the other hunks of a patch may need fuzz.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {

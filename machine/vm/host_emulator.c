@@ -5,7 +5,7 @@
  * The sockets do not have a path or a port number, so several machines can run at the same time,
  * and this program does not have to remove socket files. The protocol of the monitor is QMP, in
  * which each line is a JSON object. The monitor sends little output, so each search reads all of
- * the output. The console's file does not change any more when the emulator has stopped.
+ * the output. After the emulator has stopped, the console's file does not change.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -159,7 +159,7 @@ static void seed_random(const char *digits)
 	close(fd);
 }
 
-/* Upstream's tests ping 127.0.0.1. */
+/* Bring up "lo", because upstream's tests ping 127.0.0.1. */
 static void loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };

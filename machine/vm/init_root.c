@@ -126,7 +126,7 @@ static void mount_host_fs(const struct words *job)
 
 	mkdir("/host", 0755);
 	mkdir("/new", 0755);
-	/* With cache=loose, the guest may miss later changes of the host's files, which is rare. */
+	/* With cache=loose, the guest may, in rare cases, miss a later change of a host file. */
 	mount_or_die("root", "/host", "9p", MS_RDONLY, OPTS_9P ",cache=loose");
 	if (job[WIRE_OVERLAY].nr)
 		mount_overlay();
@@ -154,7 +154,7 @@ static void mount_kernel_fs(void)
 	symlink("/proc/self/fd/2", "/new/dev/stderr");
 }
 
-/* Mount everything. The working directory is then the new root. */
+/* Mount everything, and make the new root the working directory. */
 void root_mount(const struct words *job)
 {
 	mount_host_fs(job);

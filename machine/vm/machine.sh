@@ -12,7 +12,7 @@ machine_type=pc-q35-7.1
 # code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
-# The properties of machine_cpu, which can be added to other models.
+# The CPU properties in machine_cpu, so that a test can add them to another CPU model.
 machine_ds=${machine_cpu#*,}
 # On a Skylake, perf acknowledges PMIs late. SMAP is off, because QEMU 7.2 handles a far return in
 # user mode like a read by the kernel, which SMAP would forbid.
@@ -23,7 +23,7 @@ machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # be reported as a soft lockup.
 machine_cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic nmi_watchdog=0 tsc=reliable"
 machine_cmdline="$machine_cmdline watchdog_thresh=30 no_timer_check"
-# Linux uses PEBS on this model only with this stepping and recent microcode.
+# On this CPU model, Linux uses PEBS only with this stepping and recent microcode.
 machine_pebs=$machine_cpu,x-pebs=on,stepping=7,ucode-rev=0x2900000000
 # An extended regular expression for console lines that report trouble.
 machine_trouble='BUG:|WARNING:|Oops|INFO: (task|rcu|trying to register)|general protection fault'
@@ -32,8 +32,8 @@ machine_trouble="$machine_trouble|(KASAN|UBSAN|KCSAN|ODEBUG|kmemleak):|unchecked
 machine_trouble="$machine_trouble|suspicious RCU|Debug Store: (no memory|bad management area)"
 
 # machine_options NAME: print the options of machine/vm/run for a machine that runs test cases. The
-# options include --icount. In real time, a busy host would cause more ticks for the same number of
-# instructions, and therefore more branches and fuller buffers.
+# options include --icount. Without --icount, a busy host would cause more ticks for the same number
+# of instructions, and therefore more branches and fuller buffers.
 machine_options() {
 	case $1 in
 	kpti_smp1) set -- '--smp 1' ;;
@@ -45,7 +45,8 @@ machine_options() {
 	skylake) set -- "--smp 2 --cpu $machine_skylake" ;;
 	skylake_nopti) set -- "--smp 2 --cpu $machine_skylake --append pti=off" ;;
 	pebs) set -- "--smp 2 --cpu $machine_pebs" ;;
-	# A kernel with checkers is fast enough only on CPUs without ticks, see config/debug.config.
+	# A kernel with checkers needs CPUs without ticks to be fast enough (see
+	# config/debug.config).
 	debug)
 		set -- '--smp 3 --mem 3072 --append nohz_full=1,2 --append tsc=reliable'
 		set -- "$1 --append kmemleak=off --append no_debug_objects"

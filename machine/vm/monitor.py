@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulator's monitor, for scripts. It speaks QMP: a JSON object in each line.
 
-The package qemu.qmp in the emulator's source tree is not used: it does not accept an open
-socket, and the emulator may be a binary without sources.
+This module does not use the package qemu.qmp from the emulator's source tree, because the
+package does not accept an open socket, and the emulator may be a binary without sources.
 """
 
 import json
@@ -30,7 +30,7 @@ def run_args(path):
 
 
 def connect(path, timeout=None):
-    """Connect to the monitor of run_args(path); an answer may take `timeout` seconds."""
+    """Connect to the monitor of run_args(path), with `timeout` seconds for each answer."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(timeout)
     sock.connect(path)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/perf-precise.sh DIR CYCLES BRANCHES PROGRAM [ARG...]: record PROGRAM in user mode with
-# perf's precise samples (PEBS), with a period of CYCLES cycles and with a period of BRANCHES
-# branches. If this kernel contains bts, record PROGRAM again while bts traces the user branches.
-# Write the samples, the traces and the counters of bts to DIR.
+# perf's precise samples (PEBS), first with a period of CYCLES cycles and then with a period of
+# BRANCHES branches. If this kernel contains bts, record PROGRAM again while bts traces the user
+# branches. Write the samples, the traces and the counters of bts to DIR.
 
 set -e
 
