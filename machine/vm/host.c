@@ -113,7 +113,7 @@ static void send_size(void)
 	tty_resized = false;
 }
 
-/* Report whether this program is a background job, because such a job must not read a terminal. */
+/* Report whether this program is a background job, which must not read a terminal. */
 static bool in_background(void)
 {
 	pid_t foreground = tcgetpgrp(STDIN_FILENO);

@@ -4,7 +4,7 @@
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; a working directory of the host below is visible, read-only
+ *	/tmp /run ..	tmpfs; the working directory and this tree stay visible, read-only
  *	--share		9p, writable, at the same path as on the host
  *
  * With --overlay, / is an overlay, in which a tmpfs above the host's root contains all changes, and

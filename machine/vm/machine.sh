@@ -14,8 +14,8 @@ machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
 # The CPU properties in machine_cpu, so that a test can add them to another CPU model.
 machine_ds=${machine_cpu#*,}
-# On a Skylake, perf acknowledges PMIs late. SMAP is off, because QEMU 7.2 handles a far return in
-# user mode like a read by the kernel, which SMAP would forbid.
+# With a Skylake, the tests cover perf's late acknowledgement of PMIs. SMAP is off, because QEMU 7.2
+# handles a far return in user mode like a read by the kernel, which SMAP would forbid.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # Set nmi_watchdog=0, because the watchdog would use a counter and raise PMIs. Tests of the watchdog

@@ -41,7 +41,8 @@ begins_at() {
 	bts record "$@" -o begin.dat -- "$progs/bts_jumps" && rows begin.dat >branches &&
 		head -n 3 branches && [ "$(awk '{ print $5; exit }' branches)" = "$wanted" ]
 }
-# The program begins at 401000. With --fork, the trace begins earlier, because bts calls execve().
+# The program begins at 401000. With --fork, the trace begins earlier, before the child of bts calls
+# execve().
 program_first() {
 	begins_at 401000 -u && begins_at 401000 -a -u && begins_at 401000 -u --flight=1m &&
 		bts record -o begin.dat -- "$progs/bts_jumps" &&

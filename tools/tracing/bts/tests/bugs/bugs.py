@@ -6,7 +6,7 @@
                                         runs
     bugs.py judge BTS DIR...            judge the traces that record.sh made, and print KTAP
 
-A mutant has one broken line, which the program's own tests notice: see mutate.py. bts diff ranks
+A mutant has one broken line (see mutate.py), which the program's own tests notice. bts diff ranks
 the branches that separate failed runs from passed runs. The broken line is found if it is the line
 of one of the first branches, or the line to which such a branch leads.
 """
@@ -123,7 +123,7 @@ class Drawing:
         return '\n'.join([*self.inputs[i].args, self.inputs[i].stdin])
 
     def choose(self, passed, failed):
-        """Choose failed runs at random, and passed runs whose inputs resemble those."""
+        """Choose failed runs at random, and passed runs with similar inputs."""
         failed = sorted(self.rng.sample(failed, FAILED))
         left = set(passed)
         for i in itertools.islice(itertools.cycle(failed), PASSED):
@@ -137,7 +137,7 @@ class Drawing:
         return {'passed': sorted(set(passed) - left), 'failed': failed}
 
     def attempt(self):
-        """Return the numbers of the inputs that pass and that fail, or None."""
+        """Return the indexes of the inputs that pass and of those that fail, or None."""
         if not self.program.make():
             return self.refuse('not compiled')
         results = self.results(self.program.path())
@@ -174,7 +174,7 @@ class Drawing:
         }
 
     def draw(self, number):
-        """Return this number of mutants."""
+        """Return `number` mutants, or fewer if no more are found."""
         self.prepare()
         found = []
         for site in mutate.draw(self.program.mutable(), self.rng):
@@ -255,7 +255,7 @@ class Judged:
             self.is_at(row.get('to_file', ''), row.get('to_line'))
 
     def ran_in(self, kind):
-        """Return in how many of these runs the line was executed."""
+        """Return how many runs of this kind (passed or failed) executed the line."""
         nr = 0
         for trace in self.runs[kind]:
             done = subprocess.run([self.bts, 'cover', '-f', 'lcov', '--dso', self.mutant['program'],

@@ -44,7 +44,7 @@ def blank(text):
 
 
 def code_lines(text):
-    """Yield (number, line, blanked line) of the lines within functions."""
+    """Yield (number, line, blanked line) for each line within a function."""
     lines = text.split('\n')
     depth = 0
     directive = False
@@ -87,7 +87,7 @@ def sites(path):
 
 
 def draw(paths, rng):
-    """Yield all mutations in random order, as many of one kind as of another."""
+    """Yield all mutations in random order: draw a kind, then a mutation of this kind."""
     kinds = {}
     for path in paths:
         for found in sites(path):

@@ -6,9 +6,9 @@ An input is the arguments and the standard input of one run. All inputs come fro
 source packages:
 
     bc     each statement of Test/*.b and Test/signum, with the assignments and definitions before
-           it. These tests are loops over up to a million numbers: of each loop, a few iterations
-           are drawn. checklib.b and testfn.b are left out, because each of their statements takes
-           minutes
+           it. These tests are loops over up to a million numbers, so only a few iterations of each
+           loop are drawn. checklib.b and testfn.b are left out, because each of their statements
+           takes minutes
     jq     each program of tests/*.test, with its input
     grep   each row of tests/*.tests, as tests/*.awk runs it, and each grep_test of tests/foad1
 """
@@ -28,7 +28,7 @@ ITERATIONS = 8
 
 
 class Program:
-    """A program of which mutants are made. @tree is the folder of its unpacked source."""
+    """A program whose source mutate.py breaks. @tree is the folder of its unpacked source."""
 
     name = None
     configure = ['./configure', '--quiet']
@@ -71,7 +71,7 @@ class Program:
             self.must('make', '-s', '-C', folder, *self.words, 'clean')
 
     def idle_lines(self):
-        """Return the lines that no run of a program with --coverage has reached."""
+        """Return the lines that no run has reached. The program must be built with --coverage."""
         counts = {}
         for path in glob.glob(os.path.join(self.tree, '**', '*.gcda'), recursive=True):
             done = subprocess.run(['gcov', '--json-format', '--stdout', path], cwd=self.tree,
@@ -101,7 +101,7 @@ class Program:
 
 
 def statements(text):
-    """Yield the statements of a program for bc that are outside of braces."""
+    """Yield the statements of a bc program. A statement ends at a newline outside of braces."""
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL).replace('\\\n', '')
     statement, depth, quoted = '', 0, False
     for char in text:
@@ -135,7 +135,7 @@ class Bc(Program):
         return sorted(set(rng.sample(found, min(ITERATIONS, len(found)))), key=found.index)
 
     def of_file(self, text):
-        """Yield the programs of one test. Nothing else is printed by @setup."""
+        """Yield the bc programs of one test. Each begins with definitions that print nothing."""
         setup, then = [], list(statements(text))
         for nr, statement in enumerate(then):
             loop = re.match(r'\s*(for ?\((\w+)\s*=[^;]*;[^;]*;[^)]*(?:\([^)]*\)[^)]*)*\) ?)'
@@ -204,7 +204,7 @@ class Grep(Program):
     generated = ('dosbuf.c',)
 
     def foad1(self):
-        """Run the script tests/foad1 with a grep that notes how it is called."""
+        """Run the script tests/foad1 with a grep that saves its arguments and its input."""
         with tempfile.TemporaryDirectory() as work:
             notes = os.path.join(work, 'notes')
             os.mkdir(notes)

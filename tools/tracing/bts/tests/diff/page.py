@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Does the page of bts diff have all that the text has?
 
-faults() compares both outputs for two traces, and rank_faults() for passed and failed runs. Expat
-parses the page, which must be well-formed XML,
-must refer to nothing outside of itself, and must contain each difference of the text with both
-sides. It must also contain the line of each difference, if the source is at hand.
+faults() compares both outputs for two traces, and rank_faults() compares them for passed and
+failed runs. Expat parses the page. The page must be well-formed XML, must refer to nothing outside
+of itself, and must contain each difference of the text with both sides. If the source is at hand,
+the page must also contain the line of each difference.
 """
 import os
 import re
@@ -50,7 +50,7 @@ def differences_of_page(root):
 
 
 def outside(page, root):
-    """Return what refers to anything outside of the page, or could run."""
+    """Return the parts of the page that refer to something outside of the page, or could run."""
     wrong = ['<%s %s="%s">' % (e.tag, name, value) for e in root.iter()
              for name, value in e.attrib.items()
              if name in ('src', 'srcset', 'action', 'style') or name.startswith('on') or
@@ -73,7 +73,7 @@ def links(root):
 
 
 def missing_lines(root, sources):
-    """Return the differences whose line in one of the sources is not in their section."""
+    """Return the differences whose source line is known, but is missing in their section."""
     wrong = []
     for section in root.iter('section'):
         m = re.search(r'\(([^ :()]+):(\d+)\)', text_of(section.find('h3/span')))

@@ -7,16 +7,17 @@
     toggles.py judge DIR BTS PAIRS [STEPS]  compare PAIRS pairs of the traces in DIR, and print
                                             KTAP. STEPS is the single-stepping program
 
-A program's source marks with "toggle N" the line that bit N of its argument changes. The
+In a program's source, "toggle N" marks the line whose branch depends on bit N of the argument. The
 differences between two runs must be at the lines of the bits that differ. Runs with the same
 argument must not differ.
 
-The second judge is GNU diff, which compares the addresses of all executed instructions of the
-program, found by single-stepping (steps.c). The branch of each difference must be in a hunk or
-right before it. Each hunk must contain such a branch, or lie before the place where the runs meet
-after the difference, because until there GNU diff may match parts of the runs by chance.
+The second judge is GNU diff. It compares the addresses of all instructions that the program
+executed, which steps.c found by single-stepping. The branch of each difference must be in a hunk or
+right before it. Each hunk must contain such a branch, or lie between a difference and the place
+where the runs meet again. Before this place, GNU diff may match parts of the runs by chance.
 
-The page of each pair (--html) must have the same differences as the text, and their lines: page.py.
+For each pair, page.py checks that the page (--html) has the same differences as the text, and their
+lines.
 
 PYTHONPATH must contain tests/lib.
 """
@@ -68,7 +69,7 @@ def make_list(nr_runs, nr_equal, programs):
 
 
 def compare(bts, a, b, *options):
-    """Return the differences as (number of the thread, difference or None for an extra thread)."""
+    """Return pairs (thread number, difference). For an extra thread, the difference is None."""
     done = subprocess.run([bts, 'diff', '--json', *options, a, b], stdout=subprocess.PIPE,
                           check=False)
     if done.returncode not in (0, 1):
@@ -108,8 +109,8 @@ def without_place(found):
 
 
 def with_inline(bts, program, found, a, b):
-    """Return what is wrong with --inline: it must find the same differences, with the inlined
-    functions at each place that LLVM finds."""
+    """Return what is wrong with --inline, which must find the same differences. At each place, it
+    must show the inlined functions that LLVM finds."""
     more = compare(bts, a, b, '--inline')
     wrong = without_place(more)
     if wrong:
@@ -166,7 +167,7 @@ class Steps:
         return self.texts[program]
 
     def read(self, path, program):
-        """Return the instructions in .text; also write them to a file for GNU diff."""
+        """Return the instructions in .text, and also write them to a file for GNU diff."""
         text = self.text(program)
         with open(path, encoding='ascii') as log:
             lines = [int(line, 16) for line in log]
@@ -177,7 +178,7 @@ class Steps:
 
     @staticmethod
     def hunks(a, b):
-        """Yield each hunk's first and last line in both files. One file may have no lines."""
+        """Yield each hunk's first and last line in both files. A hunk may be empty in one file."""
         done = subprocess.run(['diff', '--speed-large-files', a, b], stdout=subprocess.PIPE,
                               text=True, check=False)
         for line in done.stdout.splitlines():
@@ -199,8 +200,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # In a recursion, deeper calls have already returned to the address at which the runs
-            # meet.
+            # Ignore recursions, because deeper calls have already returned to the address at which
+            # the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -243,7 +244,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Return the pairs of successive equal runs, and random pairs of runs that differ."""
+    """Return the pairs of successive runs with equal arguments, and random pairs of other runs."""
     rng = random.Random(SEED)
 
     def text(trace):

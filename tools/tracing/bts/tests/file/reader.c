@@ -93,7 +93,7 @@ struct entry {
 /**
  * struct result - what the reader found in a trace
  * @branches:	expected branches of WHOLE_PID
- * @others:	other branches of WHOLE_PID
+ * @others:	unexpected branches of WHOLE_PID, and unexpected batches
  * @rest:	branches of OTHER_PID
  * @losses:	losses of an unknown number of branches, by cause
  * @lost:	lost branches, by cause
@@ -230,7 +230,7 @@ static void write_file(const char *lost, const char *pack)
 		put_number(f, strlen(formats[i]), 8);
 		put(f, formats[i], strlen(formats[i]));
 	}
-	/* The trace has no other events, symbols, printk formats or command lines, and one CPU. */
+	/* The trace has one CPU, and no other events, symbols, printk formats or command lines. */
 	put_number(f, 0, 8);
 	put_number(f, 0, 4);
 	put_number(f, 0, 8);

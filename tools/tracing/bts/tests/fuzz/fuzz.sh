@@ -62,7 +62,7 @@ make_seeds() {
 }
 
 # Make the files that two killed recordings leave. The first recording is killed after it has
-# written some chunks, and the second while it copies the chunks.
+# written some chunks. The second recording is killed while it copies the chunks.
 make_killed() {
 	build_writer recorder -DBRANCHES=30000 -Wl,--wrap=write "$here/../record/killed.c" || return
 	rm -f "$dir/whole.dat"

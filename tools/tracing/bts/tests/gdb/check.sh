@@ -10,7 +10,7 @@
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
 # Each history of gdb is compared with the history of a single-stepper. Programs without a C library
-# behave in the same way on each machine. Programs with a C library are single-stepped on the
+# behave in the same way on every machine. Programs with a C library are single-stepped on the
 # machine that records them.
 #
 # shellcheck disable=SC2317 # called by judge
@@ -55,8 +55,8 @@ record_all() {
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
-	# On one CPU, the main thread takes the last branches. On two, a thread that is still exiting may
-	# be switched out, and its last branches copied, after the main thread's.
+	# Use one CPU, so that the main thread's branches are copied last. On two CPUs, another
+	# thread that is still exiting could be switched out later than the main thread.
 	record threads -u -- taskset 1 ./threads
 	record both -e syscalls:sys_enter_exit_group -- sh -c '/bin/true; exec ./words to be or not'
 	[ "$slow" = 1 ] || return 0
@@ -82,7 +82,7 @@ in_gdb() {
 	"$bts" gdb $options -- -nx -batch "$@" >"$work/text" 2>&1 </dev/null
 }
 
-# says PATTERN...: gdb must have printed lines that match the patterns, in this order.
+# says PATTERN...: gdb must have printed a line for each pattern, in the order of the patterns.
 says() {
 	at=0
 	for pattern; do
@@ -96,7 +96,7 @@ says() {
 	done
 }
 
-# same_history NAME LEAST [faulted]: compare the history in $work/text with NAME.steps.
+# same_history NAME LEAST [faulted]: let history.py compare $work/text with NAME.steps.
 same_history() {
 	name=$1
 	shift

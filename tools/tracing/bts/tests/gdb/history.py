@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Does gdb's history equal the single-stepper's? history.py STEPS TEXT LEAST [faulted]
 
-STEPS contains the addresses of the instructions as 64-bit words, TEXT the output of gdb's
-command "record instruction-history". The history must equal the last steps, and have at least
-LEAST instructions. The stepper stops at each iteration of a REP instruction, which is a single
-instruction in the history. With "faulted" the last instruction of the history ended the program;
-the stepper does not count this instruction.
+STEPS contains the addresses of the instructions as 64-bit words. TEXT contains the output of
+gdb's command "record instruction-history". The history must equal the last steps, and have at
+least LEAST instructions. The stepper stops at each iteration of a REP instruction, which is a
+single instruction in the history. With "faulted", the last instruction of the history ended the
+program. The stepper does not count this instruction.
 """
 
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Ask llvm-addr2line which functions are inlined at addresses.
 
-GNU addr2line prints the name of a symbol in place of an inlined function without a linked name.
+If an inlined function has no linked name, GNU addr2line prints the name of a symbol instead.
 """
 import re
 import subprocess

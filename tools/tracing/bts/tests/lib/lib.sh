@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 #
 # Test libbts. This file is sourced by judge.sh and damage.sh, which first set $progs and $work. In
-# addition, judge.sh sets $bts, the tool in the folder of the built library, and defines
+# addition, judge.sh sets $bts to the tool in the folder of the built library, and defines
 # callgrind_counts, arcs and own_functions.
 #
 # shellcheck disable=SC2154
@@ -72,7 +72,7 @@ judge_lib_example() {
 
 # In Python, the structures must equal the header's structures, and the example must print the same
 # counts as in C. The manual's Python session must work. An exception in a function of the program
-# must reach the caller of run(), and libbts.Error must be raised for an error.
+# must reach the caller of run(). An error of the library must raise libbts.Error.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts

@@ -6,7 +6,7 @@
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces
 #
-# Print KTAP without a plan. Then judge.sh continues the KTAP on any machine with the same programs.
+# Print KTAP without a plan. On any machine with the same programs, judge.sh continues the KTAP.
 
 set -u
 

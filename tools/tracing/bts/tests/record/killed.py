@@ -6,7 +6,7 @@
 
 KILLED writes a trace, and is killed at any of its writes. The rows of each CPU of the restored
 trace must be the first rows of the whole trace. If KILLED was killed after all chunks were written,
-no row may be missing. The number of rows must not shrink if KILLED was killed later.
+no row may be missing. A kill at a later write must not leave fewer rows.
 """
 import glob
 import os
@@ -32,7 +32,7 @@ def run(*words):
 
 
 def rows():
-    """Return the branches of each task, without the task's name, which has no row in the trace."""
+    """Return the branches of each task without the task's name, because no row has the name."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
     branches = [row.split(b',', 2)[2] for row in out if row.endswith(b',?,0')]
@@ -49,7 +49,7 @@ def is_prefix(part, whole):
 
 
 def restored(last):
-    """Kill the recording at a write, and restore it. Return the rows, None if there are none."""
+    """Kill the recording at a write, and restore it. Return None if it cannot be restored."""
     remove()
     status, text = run(KILLED, TRACE, str(last))
     if status != -9 or os.path.exists(TRACE):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Is the output of bts for a hostile trace valid JSON and HTML, and harmless to a terminal?
 
-    output.py BTS TRACE     print KTAP. odd.c made TRACE and TRACE-3, with three calls
+    output.py BTS TRACE     print KTAP. odd.c made TRACE, and TRACE-3 with three calls
 """
 import json
 import os
@@ -43,7 +43,7 @@ def objects(*words):
 
 
 def check_json(name, words, wanted):
-    """Check that each line is a JSON object, and that one object matches."""
+    """Check that each line is a JSON object, and that one object contains `wanted`."""
     try:
         rows = objects(*words, TRACE)
         good = any(wanted.items() <= row.items() for row in rows)

@@ -41,7 +41,7 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 
 static int told = -1;
 
-/* Replace bts record by a function that only reports the path of the trace. */
+/* Replace bts record with a function that only reports the path of the trace. */
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;

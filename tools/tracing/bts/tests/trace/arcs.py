@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
-THEIRS is a file of callgrind, OURS a file of `bts dump -f callgrind`. The first line of the output
-has the number of pairs of caller and callee in the object that have equal counts, and the number of
-all pairs. The differences follow.
+THEIRS is a file of callgrind. OURS is a file of `bts dump -f callgrind`. An arc is a pair of a
+caller and a callee in the object. The first line of the output has the number of arcs with equal
+counts, and the number of all arcs. The differences follow.
 
 If the object has no local symbols, callgrind counts code that is reached by a jump as a part of the
 function that jumps. bts treats such code as a function.
@@ -29,7 +29,7 @@ def plain(name):
 
 
 def aliases(path):
-    """Map all names of a function to its first name: the profiles choose different names."""
+    """Map all names of a function to its first name, because profiles use different names."""
     names, first = {}, {}
     text = "".join(subprocess.run(["nm", "-C", *option, path], text=True, check=False,
                                   capture_output=True).stdout for option in ([], ["-D"]))

@@ -5,9 +5,9 @@ Compare a trace with its copy, in which N processes run the same program at diff
 
     clones.py BTS TRACE COPY N
 
-generate.c has made the copy with BTS_PROCESSES=N: process K has the PIDs plus 1000 K, and maps its
-files 4096 K bytes higher. Each branch, and each call of main(), must have the same names as in the
-trace.
+generate.c has made the copy with BTS_PROCESSES=N. Process K has PIDs that are 1000 * K higher, and
+maps its files 4096 * K bytes higher. Each branch, and each call of main(), must have the same
+names as in the trace.
 """
 import csv
 import subprocess
@@ -27,7 +27,7 @@ def shifted(address, by):
 
 
 def branches(bts, trace, clone=0):
-    """Return the branches by task, with the addresses and PIDs of a clone."""
+    """Return the branches of each task, with their addresses and PID in a clone."""
     tasks = {}
     for row in csv.DictReader(run(bts, "dump", "-f", "csv", trace).splitlines()):
         if row["kind"] == "row" or row["ts"].startswith("#"):
@@ -45,7 +45,7 @@ def at(bts, trace, pid, address):
 
 
 def calls(bts, trace, pid):
-    """Return the lines of main()'s calls, without names of tasks and addresses in rows."""
+    """Return the lines of main()'s calls, without the names of tasks and the addresses."""
     replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
                             stdout=subprocess.PIPE, text=True)
     return [line[:25] + line[49:] for line in replay.stdout.splitlines()

@@ -172,7 +172,7 @@ def damage_program(servers, trace, calls, data, number):
 
 
 def whole_program(servers, trace, calls, data):
-    """Check, as a control, that names come from the program in the archive, and have no mark."""
+    """Check, as a control, that names come from the program in the archive, and have no "?"."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
         return "the program in the archive is not read: %s" % err.decode(errors="replace")

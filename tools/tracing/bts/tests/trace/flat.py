@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the instructions of each function in two profiles: flat.py OURS OBJECT THEIRS...
 
-OURS is the output of `bts top --json -n 0`, THEIRS are the files of `callgrind --dump-instr=yes`,
-one for each process. Without symbols, the profiles disagree about where a function begins, so the
-counts of single instructions by callgrind are added up between the beginnings that bts knows. Only
-.text is compared, because callgrind knows no object for the stubs of the PLT. callgrind counts each
-iteration of a REP instruction, which BTS cannot see; here, such an instruction counts as often as
-the next one.
+OURS is the output of `bts top --json -n 0`. THEIRS are the files of `callgrind --dump-instr=yes`,
+one for each process. Without symbols, the profiles disagree about where a function begins. So
+flat.py adds up callgrind's counts of single instructions, from each function that bts knows to the
+next. Only .text is compared, because callgrind knows no object for the stubs of the PLT. callgrind
+counts the iterations of a REP instruction, which BTS cannot see. So flat.py counts a REP
+instruction only as often as the instruction after it.
 
-The first line of the output has four numbers: the functions of the object with equal counts, all
-its functions, the sum of the differences, and the sum of callgrind's counts. The largest
-differences follow.
+The first line of the output has four numbers: the number of functions in the object with equal
+counts, the number of all its functions, the sum of the differences, and the sum of callgrind's
+counts. The largest differences follow.
 """
 import bisect
 import collections

@@ -9,8 +9,8 @@
  * are written once. Rows of task switches are written in each repetition, with later times.
  * Formats, symbols and names are copied from IN. With N, each Nth pack is left out, as if the ring
  * buffer had been overwritten. With addresses FROM, each Nth branch from one of these addresses is
- * left out without a loss row, as if the hardware had lost the branch. The number of these branches
- * is printed. These environment variables change the trace:
+ * left out without a loss row, as if the hardware had lost the branch. The program prints the
+ * number of branches that are left out. These environment variables change the trace:
  *
  *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
  *				branch before them, similar to erratum AAJ122

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares the inlined functions in the rows of bts report with LLVM's: inlined.py BTS PROGRAM
+"""Compare the inlined functions in the rows of bts report with LLVM's: inlined.py BTS PROGRAM
 
 The trace is PROGRAM.dat. PYTHONPATH must contain tests/lib.
 """

@@ -551,8 +551,8 @@ judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
 	# To compute fib(12), the program calls fib() 465 times. To compute fib(5) ten times, it
-	# calls fib() 15 times each. The function fib() calls only itself, and its outermost call
-	# includes the instructions of inner calls.
+	# calls fib() 15 times for each. The function fib() calls only itself, and its outermost
+	# call includes the instructions of inner calls.
 	awk -v own="$own" '
 		$4 == "main" { main = $1 }
 		$4 == "fib" && !all && $2 { inner = 1 }
@@ -759,7 +759,7 @@ misused() {
 	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
 }
 
-# A misspelt name must be reported as an error or as a filter that matches no branch.
+# A wrong number and a missing trace must be reported. Without a mistake, there must be no message.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1

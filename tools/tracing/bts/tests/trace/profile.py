@@ -3,8 +3,9 @@
 """Does a profile predict the directions of branches? profile.py COUNTED PROFILED
 
 Both files are LLVM's intermediate representation of one program, with the weights of branches. The
-instrumented program counted the weights in COUNTED; a profile provided the weights in PROFILED. Of
-the branches that were executed more than 1000 times, 95 % must have the same hotter successor.
+instrumented program counted the weights in COUNTED. A profile provided the weights in PROFILED. Of
+the branches that were executed more than 1000 times, 95 % must have the same hotter successor in
+both files.
 """
 
 import re

@@ -10,8 +10,8 @@ PYTHONPATH must contain tests/lib.
 Each check is identified by its text in the kernel's source. A check in an inlined function may
 have the line of its call or a line of that function, so CHECKS may list both texts.
 
-INJECTED has calls that fail because of an injected fault. There, two checks are right: the check
-of the failed function's result, and the check that decided to fail.
+INJECTED has calls that fail because of an injected fault. For such a call, two checks are right:
+the check of the failed function's result, and the check that injected the fault.
 """
 
 import collections
@@ -77,7 +77,7 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# The minimum parts of CHECKS and INJECTED that bts why must find.
+# The share of calls for which the check must be the first row, or one of the first three.
 FIRST_WANTED = 18 / 20
 THREE_WANTED = 14 / 20
 

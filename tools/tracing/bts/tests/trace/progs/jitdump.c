@@ -2,7 +2,8 @@
 /*
  * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
  * mapped twice. The names and bytes are in jit-PID.dump. The program maps this file to announce it.
- * The second function calls the first one twice. A third function had their addresses before.
+ * The second function calls the first one twice. Earlier, a third function had the addresses of
+ * these two functions.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

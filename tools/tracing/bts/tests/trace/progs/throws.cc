@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Exceptions through several functions, and threads. */
+/* Throw exceptions through several functions, and start threads. */
 #include <cstdio>
 #include <pthread.h>
 #include <stdexcept>

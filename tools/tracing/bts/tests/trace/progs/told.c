@@ -3,10 +3,11 @@
  * At the end of a program that is built with -finstrument-functions, print the depth and the
  * address of each entered function, in order.
  *
- * The depth is computed from the addresses of frames. A frame at a lower address than a new frame
- * has ended, so longjmp() and exceptions need no call at exit. A return needs such a call, because
- * the next frame may be at a still lower address. A program with several stacks puts them one after
- * another at told_stacks, with TOLD_STACK bytes each.
+ * The depth is computed from the addresses of frames. When a function is entered, all frames at
+ * lower addresses have ended. So after longjmp() or an exception, __cyg_profile_func_exit() is not
+ * needed. After a return, it is needed, because the frame of the next function may be at a still
+ * lower address. A program with several stacks puts them one after another at told_stacks, with
+ * TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>

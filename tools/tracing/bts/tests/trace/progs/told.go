@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// The functions that were entered, printed at the end, because a print may switch goroutines.
+// The functions that were entered. Print them at the end, because a print may switch
+// goroutines.
 var lines []string
 
-// Note the caller's name, and its depth: the number of the program's functions on the stack.
+// Record the caller's name and depth. The depth is the number of the program's functions on
+// the stack.
 func enter() {
 	pcs := make([]uintptr, 200)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

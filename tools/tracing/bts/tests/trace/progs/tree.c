@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a call tree that does not follow from calls and returns alone. The program has functions
+ * Make a call tree that cannot be derived from calls and returns alone. The program has functions
  * with parts in .text.unlikely, a long straight run, longjmp() out of a recursion, callbacks of the
  * C library, and signal handlers. A handler returns, calls siglongjmp(), or changes the address at
  * which the program continues.

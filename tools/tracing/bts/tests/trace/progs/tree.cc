@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions: through six frames, with destructors; caught in recursion; thrown again; of types
- * that the innermost frames do not catch.
+ * Throw exceptions through six frames with destructors, catch exceptions in a recursion, throw
+ * them again, and throw types that the innermost frames do not catch.
  */
 static volatile int total;
 
@@ -51,7 +51,7 @@ int catcher(int n)
 	return total;
 }
 
-/* Level 3 catches the exceptions of all inner levels, and throws again at level 5. */
+/* Level 3 catches an int and throws an "other". Each outer level catches and rethrows it. */
 int recurse(int level)
 {
 	guard g(level);

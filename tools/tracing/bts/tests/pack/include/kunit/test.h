@@ -3,7 +3,7 @@
 #define _KUNIT_TEST_H
 
 /*
- * The part of KUnit that kernel/trace/bts/*pack_kunit.c need to run as a program on the host. The
+ * The part of KUnit with which kernel/trace/bts/*pack_kunit.c run as a program on the host. The
  * program prints KTAP, with a line for each test case, and exits with 1 if a test case has failed.
  * Each file is a test suite.
  */
