@@ -32,7 +32,7 @@ class Log:
 
     `at` is the latest instruction that the CPU was about to execute, or None if it is unknown.
     Between an interrupt and the first instruction of its handler, `interrupted` is the interrupted
-    IP. Otherwise it is None.
+    IP. Otherwise `interrupted` is None.
     """
 
     def __init__(self):
@@ -96,7 +96,7 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # If the interrupted address is that of the last logged instruction, the CPU did not
+        # If the interrupted address is the address of the last logged instruction, the CPU did not
         # complete this instruction.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)

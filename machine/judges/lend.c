@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without a driver.
+ * lend MIB COMMAND [ARGS...]: without a driver, give the CPU a Debug Store buffer.
  *
  * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
  * times the memory that the buffer needs, searches this memory for enough consecutive page frames,

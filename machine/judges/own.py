@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the tracer's own branches in the emulator's log.
 
-The rule uses only the log. It is independent of the driver's rule, which uses only the records.
-A branch is the tracer's own
+The rule uses only the log, so it does not depend on the driver's rule, which uses only the
+records. A branch is the tracer's own
 
  - from the call of one of the tracer's functions (its probes of task switches and of
    mappings, its hook before user mode, the functions that it calls on other CPUs) to the return

@@ -91,7 +91,7 @@ class Monitor:
                 re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
 
     def records(self, cpu=0):
-        """Return whether the CPU, which is stopped, was storing its branches."""
+        """Return whether the CPU was storing its branches when the machine stopped."""
         return self.info_bts("debugctl")[cpu] & RECORDS == RECORDS
 
     def stop_recording(self, cpu=0):

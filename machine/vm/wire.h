@@ -11,12 +11,12 @@
  *			to the host: struct wire_report
  *
  * The three streams contain only the command's bytes, so escape sequences are not necessary. A slow
- * reader on the host slows the command down, like the reader of a pipe.
+ * reader on the host slows the command down, like a slow reader of a pipe.
  *
  * If the host closes a port, the emulator reports this to the guest's kernel. Therefore the guest
  * notices that standard input has ended, or that the reader of standard output is gone. If the
  * guest closes a port, the emulator does not report this to the host. Instead, a report contains
- * the total bytes of a stream. The order of data on different ports is undefined.
+ * the total bytes of each output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected and another port is not connected, the host has

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/perf-rate.sh DIR HERTZ PROGRAMS: sample the program bts_work HERTZ times a second with perf,
-# without a tracer and with bts. Write the samples and the counters of bts to DIR.
+# first without a tracer and then with bts. Write the samples and the counters of bts to DIR.
 
 set -e
 

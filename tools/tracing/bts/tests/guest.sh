@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test bts as root, with recordings, on a kernel with the tracer. The hardware may be emulated.
-# Print KTAP.
+# Let bts make recordings, as root, on a kernel with the tracer, and test the results. The hardware
+# may be emulated. Print KTAP.
 #
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #

@@ -93,7 +93,7 @@ class Drawing:
         return found
 
     def prepare(self):
-        """Build the program, and keep the inputs that always have the same quick result."""
+        """Build the program, and keep the inputs with a quick run and a repeatable result."""
         self.program.prepare()
         self.program.make_or_exit(COVERAGE)
         self.inputs = self.program.inputs()

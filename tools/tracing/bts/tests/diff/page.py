@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does the page of bts diff have all that the text has?
+"""Does the HTML page of bts diff contain everything that the text contains?
 
 faults() compares both outputs for two traces, and rank_faults() compares them for passed and
 failed runs. Expat parses the page. The page must be well-formed XML, must refer to nothing outside

@@ -16,8 +16,8 @@ executed, which steps.c found by single-stepping. The branch of each difference 
 right before it. Each hunk must contain such a branch, or lie between a difference and the place
 where the runs meet again. Before this place, GNU diff may match parts of the runs by chance.
 
-For each pair, page.py checks that the page (--html) has the same differences as the text, and their
-lines.
+For each pair, page.py checks that the page (--html) contains the differences of the text and their
+source lines.
 
 PYTHONPATH must contain tests/lib.
 """
@@ -109,8 +109,8 @@ def without_place(found):
 
 
 def with_inline(bts, program, found, a, b):
-    """Return what is wrong with --inline, which must find the same differences. At each place, it
-    must show the inlined functions that LLVM finds."""
+    """Return what is wrong with --inline, which must find the same differences. At each place,
+    --inline must show the inlined functions that LLVM finds."""
     more = compare(bts, a, b, '--inline')
     wrong = without_place(more)
     if wrong:
@@ -223,7 +223,7 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """Return two lists of faults: those found by source lines, and those found by GNU diff."""
+    """Return the faults that source lines show, and the faults that GNU diff shows."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)

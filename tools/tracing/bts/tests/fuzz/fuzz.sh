@@ -9,7 +9,7 @@
 #	map	the symbols of a JIT compiler
 #	elf	a program: ELF, DWARF, exception tables
 #	killed	the beginning of a trace whose recording was killed
-#	chunks	the data of a CPU of such a trace
+#	chunks	the data of one CPU in a trace whose recording was killed
 #
 # The tool is built in DIR by afl-clang-fast, with ASan and UBSan. The test of an ENTRY fails if an
 # input crashes the tool or keeps the tool busy for ten seconds. AFL++ saves such inputs in

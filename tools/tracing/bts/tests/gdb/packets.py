@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Send packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
 
-Each bad packet must get an error or an empty reply, and the good packet after it must get its
-answer. Then N randomly damaged packets follow, and then a good packet, which must be answered.
+Each bad packet must get an error or an empty reply. After the bad packet, a good packet must get
+its answer. Then N randomly damaged packets follow, and then a good packet, which must be answered.
 """
 
 import random

@@ -45,8 +45,8 @@ judge_lib_exports() {
 		g++ -Wall -Wextra -fsyntax-only -x c++ "$header"
 }
 
-# The library must not print, end the program, or have writable data that traces share. Data that
-# belong to one thread, or that are set only once, are allowed.
+# The library must not print, must not end the program, and must not have writable data that
+# several traces share. Data that belong to one thread, or that are set only once, are allowed.
 judge_lib_quiet() {
 	archive=$(dirname "$bts")/libbts.a
 	calls=$(nm -u "$archive" | awk '{ print $2 }' | grep -xE \

@@ -49,7 +49,7 @@ def is_prefix(part, whole):
 
 
 def restored(last):
-    """Kill the recording at a write, and restore it. Return None if it cannot be restored."""
+    """Kill the recording at a write, and restore it. Return None if nothing can be restored."""
     remove()
     status, text = run(KILLED, TRACE, str(last))
     if status != -9 or os.path.exists(TRACE):

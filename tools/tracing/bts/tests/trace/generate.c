@@ -12,14 +12,14 @@
  * left out without a loss row, as if the hardware had lost the branch. The program prints the
  * number of branches that are left out. These environment variables change the trace:
  *
- *	BTS_WRONG=1		do not leave branches out, but let them begin at the target of the
- *				branch before them, similar to erratum AAJ122
+ *	BTS_WRONG=1		do not leave these branches out, but let each begin at the target
+ *				of the previous branch, similar to erratum AAJ122
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
  *	BTS_TASKS=N		let N tasks take turns, one for each repetition, as if they were
  *				threads of the recorded process. No task ends
- *	BTS_PROCESSES=N		the same with N processes, which map their files at different
- *				addresses
+ *	BTS_PROCESSES=N		like BTS_TASKS=N, but with N processes, which map their files at
+ *				different addresses
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were

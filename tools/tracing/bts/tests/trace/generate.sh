@@ -2,8 +2,8 @@
 # shellcheck shell=dash
 #
 # Source this file to define build_generate, which builds the program $work/generate. The program
-# repeats the branches of a trace, or leaves out some. The variable $progs must contain the path
-# of tests/trace/progs. The script machine/bench/tool uses this file, too.
+# repeats the branches of a trace, or leaves some of them out. The variable $progs must contain
+# the path of tests/trace/progs. The script machine/bench/tool uses this file, too.
 
 # shellcheck disable=SC2154 # the caller has set $progs and $work
 build_generate() {

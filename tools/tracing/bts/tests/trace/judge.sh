@@ -41,8 +41,8 @@ newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# judge NAME NEEDS WORDS COMMAND...: run a test. If NEEDS is not -, it names a program that must be
-# installed.
+# judge NAME NEEDS WORDS COMMAND...: run a test. NEEDS is the name of a program that must be
+# installed, or -.
 judge() {
 	name=$1
 	needs=$2
@@ -91,7 +91,7 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: print how often functions of $work/own call each other, according to callgrind's FILE.
+# arcs FILE: print how often functions of $work/own call each other, according to FILE of callgrind.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -485,7 +485,7 @@ judge_tree() { # TRACE PROGRAM
 	esac
 }
 
-# places TRACE OPTIONS ARGS PLACE...: at each PLACE, the call tree must have the stack of gdb's
+# places TRACE OPTIONS ARGS PLACE...: at each PLACE, the call tree must show the same stack as gdb's
 # backtrace.
 places() {
 	trace=$1
@@ -906,7 +906,7 @@ judge_wrong() {
 	each_a_gap BTS_WRONG=1 calls.dat wrong.dat 2 7
 }
 
-# A trace must not have a gap, because each straight run must match the code.
+# No trace may have a gap, because each straight run must match the code.
 judge_gaps() {
 	for trace in *.dat; do
 		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the names of stubs with objdump's: plt.py BTS PROGRAM
 
-The trace is PROGRAM.dat. objdump names the stubs at the same addresses. With IBT, each named stub
-first jumps to a stub that binds lazily and that objdump does not name.
+The trace is PROGRAM.dat. For each address of a stub, bts and objdump must print the same name.
+With IBT, each named stub first jumps to a stub that binds lazily and that objdump does not name.
 """
 import csv
 import re

@@ -22,7 +22,8 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls (0 means all).
+# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls.dat (0 means
+# all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"

@@ -7,8 +7,9 @@ judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh mad
 
 PYTHONPATH must contain tests/lib.
 
-Each check is identified by its text in the kernel's source. A check in an inlined function may
-have the line of its call or a line of that function, so CHECKS may list both texts.
+Each check is identified by its text in the kernel's source. A check in an inlined function may be
+reported at the line of the call or at a line of the inlined function, so CHECKS may list both
+texts.
 
 INJECTED has calls that fail because of an injected fault. For such a call, two checks are right:
 the check of the failed function's result, and the check that injected the fault.
@@ -142,7 +143,7 @@ def functions_of(vmlinux):
 
 
 def judge_inline(where, bts, options, vmlinux):
-    """--inline must give the same reasons, with the inlined functions that LLVM finds there."""
+    """--inline must give the same reasons, and the inlined functions that LLVM finds."""
     starts = functions_of(vmlinux)
     rows = []
     wrong = 0
