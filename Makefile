@@ -3,15 +3,16 @@
 # Each target calls a script in machine/. The first comment of the script describes the task.
 #
 #	make demo	build everything, then trace a small program and show the trace
-#	make test	run the tests, some minutes; test-full: also the slow tests, and then all
-#			on the newest kernel; test-debug: under KASAN, lockdep and the like
-#	make mutants	break one line after the other, and check that a test fails
+#	make test	run the tests, which takes some minutes; make test-full: add the slow
+#			tests, and repeat all on the newest kernel; make test-debug: run the
+#			test cases under KASAN, lockdep and the like
+#	make mutants	break one line at a time, and check that a test fails for each line
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
 #	make bench	measure the costs of branches, packs, task switches, interrupts, the
 #			patches to the emulator, and the tool
 #	make fuzz	run AFL++ on each kind of file that the tool reads, FUZZ_SECONDS=600 each
 #	make check	run checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
-#	make series	write the kernel patches to build/series, in the format of git
+#	make series	write the kernel patches to build/series, for git am
 #	make deb	build a patched kernel as Debian packages, for real hardware, from the
 #			running kernel's configuration or CONFIG=FILE
 #	make deb-tool	build Debian packages of the user tool and of the emulated machine

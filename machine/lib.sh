@@ -47,8 +47,8 @@ lock() {
 }
 
 # step NAME WORDS COMMAND...: run COMMAND, write its output to build/log/NAME.log, and print one
-# line with WORDS and the duration. If COMMAND fails, print the end of the log and advice, and end
-# the script. COMMAND may be a function, which fails when any command in the function fails.
+# line with WORDS and the duration. If COMMAND fails, print the end of the log, give advice, and
+# exit. COMMAND may be a function, which fails when any command in the function fails.
 step() {
 	step_name=$1
 	step_words=$2
