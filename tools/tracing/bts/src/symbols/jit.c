@@ -7,7 +7,7 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. If a dump contains
+ * files are read when an address in such memory is looked up for the first time. If a file contains
  * several functions with the same address, the last of them is used. The files are not trusted,
  * because another user may have written them.
  */
@@ -54,7 +54,7 @@ struct dump_load {
 	uint64_t	index;
 };
 
-/* A function of the dump, with its code at @offset in the dump. */
+/* A function. Its code is at @offset in the dump, or its name in line @offset of the map. */
 struct load {
 	uint64_t	addr;
 	uint64_t	size;
@@ -76,26 +76,65 @@ bool jit_is_dump(const char *path)
 	       !slash[length];
 }
 
+/* Append a load to the list, and return its members, which the caller fills. */
+static struct load *add_load(struct loads *all)
+{
+	if (!(all->nr & (all->nr - 1)))
+		all->list = mem_realloc(all->list, all->nr ? 2 * all->nr : 1, sizeof(*all->list));
+	return &all->list[all->nr++];
+}
+
+/* If an address has several functions, sort the last function in the file first. */
+static int compare(const void *left, const void *right)
+{
+	const struct load *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->offset > b->offset ? -1 : a->offset < b->offset;
+}
+
+/* Sort the loads by address. Of each address, keep the last function in the file. */
+static void keep_last(struct loads *all)
+{
+	size_t nr = 0;
+
+	if (all->nr)
+		qsort(all->list, all->nr, sizeof(*all->list), compare);
+	for (size_t i = 0; i < all->nr; i++)
+		if (!nr || all->list[i].addr != all->list[nr - 1].addr)
+			all->list[nr++] = all->list[i];
+	all->nr = nr;
+}
+
 static void read_map(struct object *o, struct sym_list *list)
 {
 	struct stat st;
 	int fd = o->jit_map ? path_open(o->jit_map, 0, &st) : -1;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct loads all = {};
 	char *line = NULL;
 	size_t room = 0;
 
-	while (file && getline(&line, &room, file) > 0) {
+	for (size_t nr = 0; file && getline(&line, &room, file) > 0; nr++) {
 		char *rest, *name;
 		uint64_t addr = strtoull(line, &rest, 16), size = strtoull(rest, &rest, 16);
 
 		line[strcspn(line, "\n")] = 0;
 		name = rest + strspn(rest, " ");
 		if (addr && size && *name)
-			sym_list_add(list, addr, size, object_string(o, name), 2);
+			*add_load(&all) = (struct load) {
+				.addr = addr, .size = size, .name = object_string(o, name),
+				.offset = nr,
+			};
 	}
 	free(line);
 	if (file)
 		fclose(file);
+	keep_last(&all);
+	for (size_t i = 0; i < all.nr; i++)
+		sym_list_add(list, all.list[i].addr, all.list[i].size, all.list[i].name, 2);
+	free(all.list);
 }
 
 /* Read the dump into o->file. */
@@ -135,33 +174,18 @@ static void read_load(struct loads *all, const struct object *o, size_t at, size
 	left = size - sizeof(head) - left;
 	if (left <= 1 || head.size > left - 1 || !head.size || !head.addr)
 		return;
-	if (!(all->nr & (all->nr - 1)))
-		all->list = mem_realloc(all->list, all->nr ? 2 * all->nr : 1, sizeof(*all->list));
-	all->list[all->nr++] = (struct load) {
+	*add_load(all) = (struct load) {
 		.addr = head.addr, .size = head.size, .name = name, .offset = at + size - head.size,
 	};
 }
 
-/* If an address has several functions, sort the last function in the dump first. */
-static int compare(const void *left, const void *right)
-{
-	const struct load *a = left, *b = right;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->offset > b->offset ? -1 : a->offset < b->offset;
-}
-
 static void add_loads(struct object *o, struct loads *all, struct sym_list *list)
 {
-	if (all->nr)
-		qsort(all->list, all->nr, sizeof(*all->list), compare);
+	keep_last(all);
 	o->segments = mem_zalloc(all->nr, sizeof(*o->segments));
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct load *l = &all->list[i];
 
-		if (i && l->addr == all->list[i - 1].addr)
-			continue;
 		sym_list_add(list, l->addr, l->size, l->name, 3);
 		o->segments[o->nr_segments++] = (struct segment) {
 			.vaddr = l->addr, .offset = l->offset, .size = l->size,

@@ -25,6 +25,8 @@ int main(void)
 	map = fopen(path, "w");
 	if (!map)
 		return 1;
+	/* As if the address had held another function before. */
+	fprintf(map, "%lx %zx old\n", (unsigned long)memory, sizeof(code));
 	fprintf(map, "%lx %zx made_up\n", (unsigned long)memory, sizeof(code));
 	fclose(map);
 	memcpy(&made, &memory, sizeof(made));
