@@ -10,8 +10,8 @@
  * makes room for the branches that the kernel holds (bts-block). At the end of the recording, the
  * thread reads the remaining pages.
  *
- * The thread writes a page at most two seconds after reading it, so that little is lost if bts is
- * killed.
+ * A thread writes its pages at least once a second, because poll() and the age of the pages are each
+ * limited to half a second. So little is lost if bts is killed.
  *
  * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
  * continues to read pages, so that no task waits forever for room in the ring buffer.
@@ -38,7 +38,7 @@ enum {
 	CHUNK		= 1 << 20,
 	BUFFER_PERCENT	= 25,
 	OFFLINE_MS	= 100,
-	FLUSH_MS	= 1000,
+	FLUSH_MS	= 500,
 };
 
 struct collector_cpu {
