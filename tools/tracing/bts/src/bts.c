@@ -36,7 +36,7 @@ static const struct subcommand {
 	{ "why",	cmd_why,	"find the kernel's check that made a system call fail" },
 	{ "gdb",	cmd_gdb,	"step backwards through a recorded run, in gdb" },
 	{ "tui",	cmd_tui,	"browse calls, functions and source in a terminal" },
-	{ "archive",	cmd_archive,	"save the files that name the addresses of a trace" },
+	{ "archive",	cmd_archive,	"save the programs and symbols of a trace beside it" },
 };
 
 static void print_usage(FILE *out)
