@@ -3,18 +3,18 @@
  * Branch Trace Store: claim BTS, set the threshold, flush CPUs, follow CPU hotplug
  *
  * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and PEBS
- * share. A claim borrows the BTS half of this area. If perf already uses BTS, the driver gets
- * -EBUSY, and vice versa. For a claim, perf allocates the buffers and maps them in the
- * cpu_entry_area, which KPTI's user page tables contain, too. perf writes MSR_IA32_DS_AREA on
- * each online CPU at once, and on other CPUs when they come online. Until the release, the
- * claim counts as an active event of perf, so perf's PMI handler keeps unmasking the PMI in the
- * local APIC.
+ * share. A claim borrows the BTS half of this area, and fails with -EBUSY if perf already uses
+ * BTS. While BTS is claimed, perf's own BTS events fail with -EBUSY. For a claim, perf allocates
+ * the buffers and maps them in the cpu_entry_area, which KPTI's user page tables contain, too.
+ * perf writes MSR_IA32_DS_AREA on each online CPU at once, and on other CPUs when they come
+ * online. Until the release, the claim counts as an active event of perf, so perf's PMI handler
+ * keeps unmasking the PMI in the local APIC.
  *
  * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
- * that CPU. The PMI cannot be probed earlier, because a CPU ignores NMIs until it is in
- * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after
- * its last task has run and before perf clears DS_AREA. The claim, the release and suspend use
- * the same functions as CPU hotplug.
+ * that CPU. The driver cannot test the PMI earlier, because a CPU ignores NMIs until it is in
+ * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after its
+ * last task has run and before perf clears DS_AREA. The claim, the release and suspend use the
+ * same functions as CPU hotplug.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -85,9 +85,10 @@ enum ds_fault ds_bts_fault(int cpu)
 
 /**
  * ds_bts_update_all - make every CPU ask the client again what to record
- * @cause: why the buffers are drained first
+ * @cause: the cause of the drain that each CPU does first
  *
- * On return, each CPU has handed over its records and has called the client's turn().
+ * When this function returns, each CPU has handed over its records and called the client's
+ * turn().
  *
  * Context: Process context, interrupts on.
  */
@@ -127,7 +128,8 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * Skips each CPU that does not record, unless the client's pending() returns true for that CPU.
+ * This function skips each CPU that does not record, unless the client's pending() returns true
+ * for that CPU.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -158,10 +160,10 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * If this CPU crashes during a drain, the records of that drain stay in the CPU's buffer. A CPU
- * records nothing more until it calls the client's turn() again. If two CPUs crash at once,
- * each of them requests the other CPU's records. A CPU that does not respond in time still
- * drains at its next NMI.
+ * If this CPU crashes during a drain, the records of this drain stay in the buffer. A CPU
+ * records nothing more until it calls the client's turn() again. If two CPUs crash at once, each
+ * of them requests the other CPU's records. A CPU that does not respond in time still drains at
+ * its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
  * claimed. Takes no lock, allocates nothing, and waits up to 10 ms in total for the other CPUs.
@@ -180,7 +182,7 @@ void ds_bts_crash(void)
 	ds_run(&job);
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
-		/* Pairs with ds_bts_on(): if @crash is false, the CPU has delivered its records. */
+		/* Pairs with ds_bts_on(): once @crash is false, the CPU's records are delivered. */
 		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
@@ -194,7 +196,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* While ds_bts_claim() runs (ds_online_state is 0), the client reports failed CPUs. */
+	/* While ds_bts_claim() runs (ds_online_state is 0), the client prints the failures. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -209,7 +211,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI during the last release may have left @busy and @pmi set. */
+		/* An NMI during the last release may have set @busy and @pmi, so clear them. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -355,7 +357,7 @@ err_claim:
 /**
  * ds_bts_release - stop BTS on all CPUs and give BTS back to perf
  *
- * The CPUs hand over their records first.
+ * The CPUs hand over their records before they stop.
  *
  * Context: Process context, may sleep. The client must no longer call ds_bts_off().
  */

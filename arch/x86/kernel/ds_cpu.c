@@ -11,8 +11,8 @@
  *
  * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts. A
  * drain hands the records to the client, overwrites them with zeroes and resets the index to
- * base. If an NMI drains, BTS is off while perf's handler runs. The CPU stores only about a
- * dozen branches at the entry of the NMI, and about a dozen branches at its exit:
+ * base. An NMI that must drain switches BTS off before perf's handler runs. So the CPU stores
+ * only about a dozen branches at the entry of the NMI, and about a dozen branches at its exit:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -23,19 +23,22 @@
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
  * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, the APIC masks further PMIs
- * until perf unmasks them. If a PMI is lost while PMIs are masked, either ds_bts_nmi() finds
- * the index above the threshold, or a later drain finds the buffer full and unmasks the PMI.
+ * until perf unmasks them. If a PMI is lost while PMIs are masked, ds_bts_nmi() drains if it
+ * finds the index above the threshold. Otherwise a later drain finds the buffer full and unmasks
+ * the PMI.
  *
- * The hardware may raise the PMI late, or for each record above the threshold. After TR is
- * cleared, the hardware may still store a few records, which are own records. While TR is set,
- * the hardware may cache the index. If a machine check clears TR, the next drain notices this.
+ * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
+ * TR is cleared, the hardware may still store a few records, which are own records. While TR is
+ * set, the hardware may cache the index, so the driver writes the index only while TR is clear.
+ * If a machine check clears TR, the next drain reports this.
  *
- * Concurrency. Only a CPU itself changes its struct ds_bts_cpu, its DS area and its DEBUGCTL,
- * with interrupts off. The only exception is that a CPU that crashes sets @crash and @crash_nmi
- * of the other CPUs. Other CPUs read @ctl, @ds, @traits and @fault as hints. The flag @busy is
- * set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
- * finds @busy set does not touch the buffer. If the interrupted drain has not switched BTS off
- * yet, the NMI switches BTS off, because otherwise all branches of the NMI would be stored.
+ * Concurrency. Each CPU changes only its own struct ds_bts_cpu, DS area and DEBUGCTL, with
+ * interrupts off. As the only exception, a CPU that crashes sets @crash and @crash_nmi of the
+ * other CPUs. If another CPU reads @ctl, @ds, @traits or @fault, the values may be stale. @busy
+ * is set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI
+ * that begins while @busy is set does not touch the buffer. If the interrupted drain has not
+ * switched BTS off yet, the NMI switches BTS off, because otherwise all branches of the NMI
+ * would be stored.
  *
  * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
  * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
@@ -118,8 +121,8 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, the records
- * are own records that the CPU stored late. Otherwise, an NMI that had to drain has skipped its
- * handlers (microcode update), or something else had set TR.
+ * are own records that the CPU stored late. Otherwise, either an NMI that had to drain did not
+ * call its handlers (microcode update), or something other than this driver set TR.
  * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -145,7 +148,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
  *
  * Only a function in .text..ds may call this. The call must be the function's last step.
  *
- * Context: As ds_bts_off(), which has returned true.
+ * Context: As ds_bts_off(), after ds_bts_off() has returned true.
  */
 __ds_text void ds_bts_on(void)
 {
@@ -173,10 +176,10 @@ __ds_text void ds_bts_on(void)
 }
 
 /*
- * Switch BTS off if this NMI drains, or interrupts a drain that may not have switched BTS off
- * yet. This function usually leaves BTS on, so its records are in the middle of a batch. The
- * records of .text..ds are left out only at the ends of a batch, so this function is not in
- * that section.
+ * Switch BTS off if this NMI must drain, or if it interrupts a drain, because the drain may not
+ * have switched BTS off yet. This function usually leaves BTS on, so its records are in the
+ * middle of a batch. The records of .text..ds are left out only at the ends of a batch, so this
+ * function is not in that section.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -210,7 +213,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  * ds_run - drain this CPU, and call a job's function while BTS is off
  * @data: a struct ds_job
  *
- * Does nothing if this CPU is already in a drain. An IPI may call this function.
+ * This function does nothing if this CPU is already in a drain. An IPI may call this function.
  *
  * Context: Any, including NMI, with interrupts off.
  */
@@ -226,7 +229,7 @@ __ds_text void ds_run(void *data)
 	ds_bts_resume();
 }
 
-/* Unmask the PMI. Return: false if it was not masked. Context: this CPU, interrupts off. */
+/* Unmask the PMI. Return: false if the PMI was not masked. Context: this CPU, interrupts off. */
 static bool ds_unmask_pmi(void)
 {
 	if (!(apic_read(APIC_LVTPC) & APIC_LVT_MASKED))
@@ -236,11 +239,11 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * Store in @pmi that the index has reached the threshold. A PMI is still to come, unless it
- * came during this drain: see ds_bts_nmi(). If the buffer is full and the PMI is masked, the
- * PMI was lost and no further PMI can come, so unmask the PMI. In an NMI, the mask does not
- * show that the PMI was lost, because a PMI that is delivered during the NMI comes when the NMI
- * ends.
+ * The index has reached the threshold, so set @pmi to DS_PMI_DUE: a PMI is still to come. If the
+ * PMI came during this drain, ds_bts_nmi() has already set @pmi to DS_PMI_SEEN. If the buffer is
+ * full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask the PMI.
+ * In an NMI, the mask does not show that the PMI was lost, because a PMI that is delivered
+ * during the NMI comes when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -288,7 +291,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* BTS may also be off because an NMI interrupted code that switches BTS off or on. */
+	/* If an NMI interrupted code that switches BTS off or on, BTS may be off without a loss. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -304,7 +307,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
-	/* Stop, because it is better to lose records than to make no progress. */
+	/* If each interrupt finds only own records, the traced code makes no progress, so stop. */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
 		pr_warn("CPU %d: interrupts without records, recording stops there\n",
@@ -352,7 +355,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* An NMI may have set @back while nothing was recorded. */
+	/* An NMI may have set @back while nothing was recorded, so no batch contains its exit. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -365,8 +368,8 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
- * stores branches, for this driver or because something else has set TR. Usually the NMI of the
- * PMI drains. But a drain outside of this NMI may take the records for which the PMI was
+ * stores branches, either for this driver or because something else has set TR. Usually the NMI
+ * of the PMI drains. But a drain outside of this NMI may take the records for which the PMI was
  * raised. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the
  * drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE,
  * and this function clears @pmi. If no drain is running, the branches of an NMI from another
@@ -501,7 +504,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* An NMI must treat the probe like a drain of a CPU that stores branches. */
+	/* Set @ds and @ctl, so that an NMI treats the probe like a drain of a CPU that records. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
@@ -517,11 +520,11 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_put_back - give this CPU's BTS back to perf as it was
+ * ds_put_back - restore perf's BTS settings of this CPU
  * @c: the CPU's state
  *
- * Clears TR even if something else, for example a hypervisor, has set TR again, because perf
- * may free the buffer afterwards.
+ * This function clears TR even if something other than this driver, for example a hypervisor,
+ * has set TR again, because perf may free the buffer afterwards.
  *
  * Context: This CPU; @busy is set.
  */
@@ -534,6 +537,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* A PMI that came after perf's last event may have left LVTPC masked. */
+	/* A PMI that came after perf's last event may have left LVTPC masked, so unmask the PMI. */
 	ds_unmask_pmi();
 }

@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* After a PMI's records are drained, the driver expects the PMI, unless it has already come. */
+/* After the records of a PMI are drained, the driver expects this PMI, unless it came earlier. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -132,7 +132,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If the buffer is full and the PMI is masked, the PMI was lost, so a drain unmasks it. */
+/* If the buffer is full and the PMI is masked, the PMI was lost, so a drain unmasks the PMI. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -203,7 +203,7 @@ static void ds_test_nmi_other(struct kunit *test)
 	ds_test_branches(threshold);
 	ds_bts_nmi(NMI_LOCAL, &regs);
 	found = t->records - found;
-	/* The PMI that the drain expects does not come, because it is masked. */
+	/* The drain expects a PMI, which does not come because it is masked, so clear @pmi. */
 	this_cpu_write(ds_bts_cpu.pmi, DS_PMI_NONE);
 	apic_write(APIC_LVTPC, lvtpc);
 	local_irq_restore(flags);
@@ -213,8 +213,9 @@ static void ds_test_nmi_other(struct kunit *test)
 }
 
 /*
- * After a crash, something else sets TR, for example a hypervisor. The next PMI switches BTS
- * off. The driver does not claim a later NMI from another source.
+ * After a crash has switched BTS off, something other than the driver (for example a hypervisor)
+ * sets TR. The next PMI switches BTS off. The driver does not claim a later NMI from another
+ * source.
  */
 static void ds_test_nmi_foreign(struct kunit *test)
 {
@@ -271,7 +272,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms in total. Here, two CPUs are in a drain and do not respond. */
+/* A crash waits 10 ms in total, even if two CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;

@@ -15,16 +15,16 @@
 #define DS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
-/* No instruction begins at this address. */
+/* This value means "no address", because no instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* Search at most this many records for the entry, or the exit, of an NMI that drains. */
+/* If an NMI drains, search at most this many records for its entry, and as many for its exit. */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many consecutive PMIs that found no records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The drain that uses the buffer, if any. An NMI that interrupts it does not touch the buffer. */
+/* The drain that uses the buffer, if any. An NMI during this drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
@@ -43,15 +43,15 @@ enum ds_pmi {
  * @ds:		the DS area; NULL unless the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
  * @debugctl:	the value of DEBUGCTL just before BTS last went off
- * @end:	the index when BTS last went off; records after this index were stored later
+ * @end:	the index when BTS last went off; the CPU stored records after this index later
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
  * @pmi:	the state of a PMI whose records are drained outside of the PMI's NMI
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
  * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
- * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When it reaches
- *		DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
+ * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When this number
+ *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
  * @strays:	number of own records that were stored during the probe or after BTS went off,
  *		and are not reported yet
  * @discarded:	number of records that were discarded because they were in the buffer when BTS

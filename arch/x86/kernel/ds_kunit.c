@@ -15,7 +15,7 @@
 
 #include "ds_internal.h"
 
-/* This number differs from the number of slots in perf's buffer. */
+/* The number of slots of the model's buffer, which differs from that of perf's buffer. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL
@@ -168,7 +168,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index, records are lost only if TR is set. */
+/* If perf resets the index, records are lost if TR is set, but not if TR is clear. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -284,7 +284,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* A record is an own record only at an end of a batch, and with an address in the section. */
+/* An own record is at the start or the end of a batch, and has an address in the section. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -310,7 +310,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 2);
 }
 
-/* This function ensures that each kernel has a return thunk. */
+/* This function is in the section of return thunks, so this section is never empty. */
 static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
@@ -360,7 +360,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The entry begins with the last branch to the entry point within the last 512 records. */
+	/* Only the last 512 records are searched for the last branch to the entry point. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, other events use the NMI's entry points, too, but the NMI's branch is the last. */
+/* With FRED, other events use the same entry points. The last branch there is the NMI's. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -504,8 +504,8 @@ static void ds_test_nmi_head(struct kunit *test)
 }
 
 /*
- * If an NMI interrupts the section after BTS is on, the branch out of the section is stored
- * after the branches of the NMI's exit.
+ * If an NMI interrupts the section after BTS has been switched on, the branch out of the section
+ * is stored after the branches of the NMI's exit.
  */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
@@ -557,7 +557,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* All branches for which the buffer had no room were own branches. */
+	/* The last record is own, so the branches that found no room were own branches, too. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

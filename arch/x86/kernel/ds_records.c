@@ -14,18 +14,19 @@
  * loses at least one record. A batch ends at @end, the index when BTS went off. Records after
  * @end are own records, because the driver or the tracer took their branches.
  *
- * All code of the driver and the tracer that runs while BTS is on is in the section .text..ds,
- * so own records are found by their addresses. Own branches at the beginning of a batch lead
- * out of the section, and own branches at the end of a batch lead into the section. If an own
- * record leads to a return thunk, the record of the thunk's branch is an own record, too.
+ * Except in NMIs, all code of the driver and the tracer that runs while BTS is on is in the
+ * section .text..ds. So the addresses of a record show whether it is an own record. Own branches
+ * at the beginning of a batch lead out of the section, and own branches at the end of a batch
+ * lead into the section. If an own record leads to a return thunk, the record of the thunk's
+ * branch is an own record, too.
  *
  * If an NMI drains, the records of the NMI's entry and exit count as own records, too. The
  * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last
  * branch to the kernel's NMI entry point. The exit ends with the branch back to the interrupted
- * instruction. If the start of the entry or the end of the exit is not found, the searched
- * records are delivered and counted as unsure. The origin of the branch to the entry point is
- * not checked, because the origin may be wrong (erratum AAJ122). A full buffer is not searched
- * for the entry, because the NMI may have begun after the last record was stored.
+ * instruction. If the search does not find the start of the entry or the end of the exit, the
+ * searched records are delivered and counted as unsure. The origin of the branch to the entry
+ * point is not checked, because the origin may be wrong (erratum AAJ122). A full buffer is not
+ * searched for the entry, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -63,7 +64,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* A CPU may wrap only when it stores the next record, so an index at the maximum means slot 0. */
+/* Some CPUs wrap late, when they store the next record, so an index at the maximum means slot 0. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -147,13 +148,13 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* An NMI's entry or exit has at most this many records. With BTS_OFF_OS, each has at most one. */
+/* An NMI's entry or exit has at most this many records (with BTS_OFF_OS: one record). */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Count the own records at the start of a batch. They are from the end of the last drain. */
+/* Count the own records at the start of a batch. The CPU stored them when the last drain ended. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -205,7 +206,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* If something, for example a VM exit, had switched BTS off, the entry was not stored. */
+	/* If a VM exit, for example, switched BTS off before the NMI, no entry was stored. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
@@ -243,7 +244,8 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * @c:		the CPU's state, which shows how the last drain ended and how this drain began
  * @nmi:	this drain is in an NMI that has switched BTS off at its entry
  *
- * Searches at most DS_NMI_RECORDS records for an NMI's entry, and as many for an NMI's exit.
+ * This function searches at most DS_NMI_RECORDS records for an NMI's entry, and as many for an
+ * NMI's exit.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {
@@ -259,7 +261,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record was own, the branches that found no room were own, too. */
+	/* If the last record is own, the branches that found no room were own branches, too. */
 	if (end && !nmi)
 		batch->full = false;
 }

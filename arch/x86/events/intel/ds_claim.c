@@ -24,8 +24,8 @@
 bool intel_ds_has_bts(void)
 {
 	/*
-	 * If perf does not drive the PMU, the DS area and the interrupt handler are missing,
-	 * but bts_init() may still set x86_pmu.bts.
+	 * bts_init() may set x86_pmu.bts even if perf does not drive the PMU. In this case,
+	 * there is no DS area and no interrupt handler, so also check handle_irq.
 	 */
 	return x86_pmu.handle_irq && x86_pmu.bts && boot_cpu_has(X86_FEATURE_DTES64);
 }
@@ -40,8 +40,8 @@ bool intel_ds_has_bts(void)
  * claim BTS again before the release.
  *
  * Context: Process context, may sleep.
- * Return: 0; -EBUSY if perf uses BTS, LBR or, without lbr_pt_coexist, Intel PT; -ENODEV if
- * there is no BTS; -ENOMEM if perf cannot allocate the buffers.
+ * Return: 0; -EBUSY if perf uses BTS or LBR, or if perf uses Intel PT and the PMU has no
+ * lbr_pt_coexist; -ENODEV if there is no BTS; -ENOMEM if perf cannot allocate the buffers.
  */
 int intel_ds_claim_bts(void)
 {

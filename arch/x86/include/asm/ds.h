@@ -16,10 +16,9 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * This is the interface of the Branch Trace Store (BTS) driver. Its users are the bts tracer,
- * which is the driver's client, and exc_nmi(). The comment at the top of
- * arch/x86/kernel/ds_cpu.c explains how the driver works and which contexts may run
- * concurrently.
+ * This is the interface of the Branch Trace Store (BTS) driver. The bts tracer (the driver's
+ * client) and exc_nmi() use this interface. The comment at the top of arch/x86/kernel/ds_cpu.c
+ * explains how the driver works and which contexts may run concurrently.
  */
 
 /**
@@ -40,10 +39,10 @@ struct ds_bts_record {
 /*
  * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
- * tracer leaves out the branches of the unwanted side. With DS_BTS_CPL_FILTER, the driver sets
- * BTS_OFF_OS or BTS_OFF_USR. The hardware itself then leaves out the branches of the unwanted
- * side, which saves time. The hardware then also leaves out the crossings in one of the two
- * directions, depending on the CPU.
+ * tracer leaves out the branches that belong only to the unwanted side. With DS_BTS_CPL_FILTER,
+ * the driver sets BTS_OFF_OS or BTS_OFF_USR. Then the hardware itself leaves out these branches,
+ * which saves time. But the hardware also leaves out the crossings in one direction. The
+ * direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -54,12 +53,12 @@ struct ds_bts_record {
 #define DS_BTS_CIRCULAR		BIT(3)
 
 /*
- * Limits of the threshold, which is the number of records per interrupt. The maximum leaves
- * room in perf's buffer of 2730 records for the branches that the CPU takes after the
- * threshold, until BTS is off. After ds_bts_nmi_leave(), an NMI takes about a dozen branches
- * even in a kernel with sanitizers, which instrument neither the end of exc_nmi() nor assembly
- * code. The minimum is several times this number, so that the end of one interrupt cannot raise
- * the next interrupt.
+ * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
+ * slots. The slots above the maximum are for the branches that the CPU takes after it has
+ * reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS on, an
+ * NMI takes about a dozen branches. Sanitizers do not increase this number, because they
+ * instrument neither the end of exc_nmi() nor assembly code. The minimum is several times this
+ * number, so that these branches cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -85,19 +84,20 @@ struct ds_bts_slice {
  * struct ds_bts_batch - the records of one drain of one CPU
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
- * @own:	number of records left out because the driver or the tracer took their branches
- * @discarded:	number of discarded records, which were in the buffer when BTS went on
- * @unsure:	number of records that may be own records, because the start of an NMI's entry or
- *		the end of an NMI's exit was not found
+ * @own:	number of own records, which the slices do not contain
+ * @discarded:	number of records that were found in the buffer when BTS went on, and were
+ *		discarded
+ * @unsure:	number of records in the slices that may be own records, because the driver did
+ *		not find where an NMI's entry starts or where its exit ends
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped or
  *		because perf has reset the index
- * @cleared:	something, for example a machine check, had switched BTS off in DEBUGCTL,
- *		so later branches were not stored
+ * @cleared:	something, for example a machine check, switched BTS off in DEBUGCTL before the
+ *		drain, so later branches were not stored
  * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only
  *		own records
- * @dead:	this CPU's BTS does not work and is not used; set only in the batch of a flush
+ * @dead:	this CPU's BTS does not work and is not used; only a flush sets this flag
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -120,13 +120,12 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * This section contains the code of the driver and the tracer that runs while BTS is on. If
- * traced code calls a function in this section, this function begins by switching BTS off and
- * ends by switching BTS on. A branch that begins or ends in this section is an own branch,
- * because the traced code did not take it. The section must not be probed, traced or sanitized.
- * Interrupts must be off before the section is entered, and must stay off until the section is
- * left. objtool checks that code in this section calls other code only between ds_bts_pause()
- * and ds_bts_resume().
+ * The section .text..ds contains the code of the driver and the tracer that runs while BTS is
+ * on. A function that traced code calls first switches BTS off, and finally switches BTS on
+ * again. A branch that begins or ends in this section is an own branch, which the trace does not
+ * contain. The section must not be probed, traced or sanitized. Interrupts must be off before
+ * the section is entered, and must stay off until the section is left. objtool checks that code
+ * in this section calls other code only between ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
@@ -160,8 +159,8 @@ void ds_bts_ask(struct task_struct *task);
  * @turn:	return what this CPU must record (DS_BTS_*) while it runs the current task or, at a
  *		task switch, while it runs the next task. Called with interrupts off, not from NMI,
  *		after the last record of the old mode and before the first record of the new mode
- * @pending:	return whether a flush must call @records even if the CPU records nothing.
- *		Called with preemption off
+ * @pending:	return whether a flush must call @records on a CPU that records nothing. Called
+ *		with preemption off
  */
 struct ds_bts_ops {
 	void		(*records)(const struct ds_bts_batch *batch);
@@ -203,9 +202,9 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. This function switches BTS off in three cases: the NMI must
- * drain, the NMI interrupts a drain, or a PMI whose records are already drained is still to
- * come. Then the branches of the NMI's handlers cannot raise the next interrupt.
+ * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
+ * interrupts a drain, or if the CPU still waits for a PMI although the PMI's records are
+ * drained. Then the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
