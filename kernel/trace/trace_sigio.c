@@ -4,10 +4,10 @@
  *
  * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
- * After a signal, no further signal is sent until the reader has read. The next signal is then
- * sent at once if the ring buffer is still filled to buffer_percent, or else when new entries
- * come. So a reader that does not read is not flooded with signals, even if each signal adds
- * entries to the trace.
+ * After a signal, no further signal is sent until the reader has read. If the ring buffer is
+ * then still filled to buffer_percent, the next signal is sent at once. Otherwise, it is sent
+ * when new entries have filled the ring buffer to buffer_percent. So a reader that does not read
+ * is not flooded with signals, even if each signal adds entries to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -34,9 +34,9 @@
 /**
  * struct trace_sigio - a reader that has requested SIGIO
  * @iter:	the reader's iterator
- * @buffer:	the ring buffer that was live in the last trace_sigio_arm()
+ * @buffer:	the ring buffer that was live at the last call of trace_sigio_arm()
  * @queue:	the processes that get the signal
- * @sent:	a signal has been sent, and the reader has not read since
+ * @sent:	a signal has been sent, and the reader has not read since then
  * @wait:	an entry in the wait queue on which poll() would sleep
  * @head:	the wait queue that contains @wait, or NULL
  * @table:	the table with which ring_buffer_poll_wait() adds @wait to the wait queue
@@ -97,7 +97,7 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* Move @wait to @head. A snapshot or a change of buffer_percent may change poll()'s wait queue. */
+/* Move @wait to @head, the wait queue of poll(), which a snapshot or buffer_percent may change. */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {

@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_SYNC_H
 #define _LINUX_KERNEL_TRACE_SYNC_H
 
-/* Make a tracer bring the ring buffer up to date. Do not include this file, but trace.h. */
+/* Make a tracer bring the ring buffer up to date. Include trace.h instead of this file. */
 
 #include <linux/jump_label.h>
 

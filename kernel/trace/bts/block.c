@@ -13,14 +13,15 @@
  *
  * A target that can wait does not return to user mode while any CPU holds branches of the
  * instance, whichever task took these branches. So the tracer need not keep state for each
- * task. Before a task waits, it may take branches in the kernel. Other tasks may take branches
- * until their next interrupt. All these branches are held in the backlog of their CPU.
+ * task. Before a task waits, it may take branches in the kernel. Other targets may take branches
+ * in user mode until their next interrupt. All these branches are held in the backlog of their
+ * CPU.
  *
- * Only tasks of set_ftrace_pid wait. If the set is empty, no task waits, because the reader may
- * depend on any task of the system. Branches of a task that cannot wait are never held: see
- * bts_can_wait(). A task never waits in the kernel. Branches that it takes in the kernel are
- * held while the backlog has room, and further branches are dropped and counted. A waiting task
- * can be killed, stopped, traced and frozen.
+ * Only tasks whose PIDs are in set_ftrace_pid wait. If this file is empty, no task waits,
+ * because the reader may depend on any task of the system. Branches of a task that cannot wait
+ * are never held: see bts_can_wait(). A task never waits in the kernel. Branches that the task
+ * takes in the kernel are held while the backlog has room, and are then dropped and counted. A
+ * waiting task can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
@@ -33,10 +34,11 @@
  *	  the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
- *	  repeatedly, for two reasons. First, no task is woken when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger. Second, a CPU may have to write its entries
- *	  after another CPU. Then perhaps only the worker drains this CPU, because waiting tasks
- *	  take no branches.
+ *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
+ *	  unpaused, or switched off by a trigger, but these actions wake no task. Second, a CPU
+ *	  may hold entries that must follow the entries of another CPU. After the other CPU has
+ *	  written its entries, perhaps only the worker drains the first CPU, because waiting
+ *	  tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -88,7 +90,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
+/* Report whether any CPU holds entries and may continue to hold them, so that tasks must wait. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -162,9 +164,9 @@ void bts_poll(void)
 /*
  * Sleep until the backlogs are empty. When the backlogs become empty, the ring buffer has
  * little room, so the branches that a task takes while it wakes up may be held. If these
- * branches always reach the threshold and are drained before the task checks again, the task
- * would wait for its own branches forever. So after BTS_SLEEPS sleeps in one wait, branches of
- * this task that find no room are dropped.
+ * branches reached the threshold each time, they would be drained and held before the task
+ * checks again, and the task would wait for its own branches forever. So after BTS_SLEEPS sleeps
+ * in one wait, branches of this task that find no room are dropped.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -252,7 +254,7 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		if (ret)
 			return ret;
 		static_branch_inc(&bts_block_key);
-		/* Pairs with bts_may_hold(): the backlogs are allocated. */
+		/* Pairs with bts_may_hold(): if @blocking is true, the backlogs are allocated. */
 		smp_store_release(&b->blocking, true);
 		return 0;
 	}

@@ -61,9 +61,9 @@
  *	  removed from the list, and is reset or freed after a grace period.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in
  *	  any context. After each write under this lock, ds_bts_update_all() interrupts the
- *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A
- *	  trigger may set bts_instance.tracing, and a crash clears it, both without the lock and
- *	  in any context (sync.c).
+ *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A trigger
+ *	  may set bts_instance.tracing, and a crash may clear this flag. They do so without the
+ *	  lock and in any context (sync.c).
  *
  * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
  * an entry about the loss (struct bts_lost_entry) is written before the next branches. The
@@ -95,7 +95,7 @@ static struct tracer bts_tracer;
 LIST_HEAD(bts_instances);
 
 /*
- * The PID of the task whose branches this CPU stores. This PID may differ from current->pid.
+ * The PID of the task whose branches this CPU records. This PID may differ from current->pid.
  * During a task switch, bts_turn() starts to record the next task while current is still the
  * previous task. An NMI may drain at that moment.
  */
@@ -289,7 +289,7 @@ static void bts_save_name(void)
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
-	/* All branches of the batch have these flags, even if need-resched is set meanwhile. */
+	/* Read the flags once, so that all branches of the batch have the same flags. */
 	unsigned int trace_ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
@@ -320,7 +320,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 {
 	bool unwanted = raw_cpu_read(bts_unwanted);
 
-	/* BTS is off while the CPU runs a task that no instance wants. */
+	/* If no instance wants the current task, BTS is off, so this code may call other code. */
 	if (unwanted) {
 		instrumentation_begin();
 		unwanted = bts_is_unwanted(next);
@@ -491,7 +491,7 @@ void trace_bts_free(struct trace_array *tr)
 	bts_free(tr->bts);
 }
 
-/* Return the data of an instance. The first call allocates it, and trace_bts_free() frees it. */
+/* Return an instance's data, which the first call allocates and trace_bts_free() frees. */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {
@@ -503,7 +503,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the state of an instance, which may have chosen the tracer before. */
+/* Clear the state of an instance, because the instance may have chosen the tracer before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -563,7 +563,7 @@ err_map:
 	return ret;
 }
 
-/* If no instance is left, release the hardware. On return, no CPU uses the removed instance. */
+/* If no instance is left, release the hardware. Afterwards, no CPU uses the removed instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

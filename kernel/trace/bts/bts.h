@@ -29,11 +29,11 @@ enum bts_lost_cause {
 	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
 	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
-	BTS_LOST_STOPPED	= 5,	/* recording stops after interrupts without records */
+	BTS_LOST_STOPPED	= 5,	/* too many interrupts found no records */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
-	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
+	BTS_LOST_LATE		= 9,	/* records found in the DS buffer when BTS went on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
 	BTS_LOST_CANNOT_WAIT	= 11,	/* ring buffer full, and the task cannot wait */
 	BTS_LOST_CAUSES
@@ -41,7 +41,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; the type of a non-branch row is that of the row's event
+ * @ent:	the header; in a non-branch row, the type is the type of the row's event
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -105,10 +105,10 @@ struct bts_pids {
  * @delivered:	records written into the instance's ring buffer
  * @filtered:	records left out by bts-user, bts-kernel or the event filter, or because
  *		only other instances wanted the task
- * @own:	records left out because the tracer itself took their branches
+ * @own:	own records, which are left out
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be own records, because the start or the end
- *		of an NMI that drained was not found
+ * @unsure:	delivered or filtered records that may be own records, because the driver did not
+ *		find where an NMI's entry starts or where its exit ends
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
@@ -136,7 +136,7 @@ struct bts_counts {
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	number of entries for which the ring buffer had no room, at the last check
+ * @refusals:	how many entries had found no room in the ring buffer at the last check
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -202,7 +202,7 @@ struct bts_cpu {
 
 /**
  * struct bts_instance - the data of a trace array that has, or has had, the tracer bts
- * @list:	the entry in bts_instances while bts is the tracer
+ * @list:	links the instance into bts_instances while bts is the tracer
  * @tr:		the trace array
  * @flags:	the instance's options
  * @cpu:	the instance's part of each CPU
@@ -314,7 +314,7 @@ static inline unsigned int bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->hold.nr);
 }
 
-/* Report whether the ring buffer, or its part for @cpu, is switched off. */
+/* Report whether the ring buffer, or only its part for @cpu, is switched off. */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
@@ -383,8 +383,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. With PREEMPT_RT, the tracer does not show mappings, because the rows of mappings are
- * made with interrupts off, but d_path() takes locks that may then sleep.
+ * map.c. With PREEMPT_RT, the tracer does not show mappings. The rows of mappings are made with
+ * interrupts off, but with PREEMPT_RT, d_path() takes locks that may sleep.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

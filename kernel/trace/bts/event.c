@@ -6,8 +6,8 @@
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
  * event's probe is registered. The reg() callback of the event's class registers the probe. The
  * reg function of a TRACE_EVENT_FN could not register a probe, because such a function is
- * called with tracepoints_mutex held. If a BPF program is attached to the event's tracepoint,
- * and not to the event, the probe is not registered for the program. So the program runs only
+ * called with tracepoints_mutex held. A BPF program that is attached to the event's tracepoint,
+ * and not to the event, does not cause the probe to be registered. So this program runs only
  * while another user has switched the event on.
  */
 
@@ -23,7 +23,7 @@
  *
  * Context: process context, event_mutex held; or any context, if perf starts or stops the event
  * at a task switch.
- * Return: 0 or an error. On error nothing has changed.
+ * Return: 0 or an error. On error, nothing has changed.
  */
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
 		  int (*update)(void))

@@ -32,7 +32,7 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. A look-up in the PID lists takes a lock and a hundred
+ * Report whether @task is a target. A look-up in the PID lists takes a lock and about a hundred
  * instructions. So at a task switch, use ftrace's decision on the next task, which ftrace has
  * stored for this CPU. Context: preemption off.
  */
@@ -42,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, each task is a target, but ftrace's old decision may say otherwise. */
+	/* Without lists, each task is a target, whatever ftrace decided when there was a list. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)

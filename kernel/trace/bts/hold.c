@@ -14,18 +14,19 @@
  * later. If a backlog is full and the ring buffer has room, the turns are ignored, because a
  * wrong order is better than a loss.
  *
- * Entries are held only while a reader lives, tracing is on, and bts-block is set. Entries of a
- * task that cannot wait are not held, because all other targets would have to wait while that
- * task runs. An entry that finds no room and may not be held is dropped and counted. The file
- * block.c makes tasks wait, and explains why the branches of a waiting task may be dropped.
+ * Entries are held only while a reader (reader.c) lives, tracing is on, and bts-block is set.
+ * Entries of a task that cannot wait are not held, because all other targets would have to wait
+ * while that task runs. An entry that finds no room and may not be held is dropped and counted.
+ * The file block.c makes tasks wait, and explains why the branches of a waiting task may be
+ * dropped.
  *
  * Concurrency:
  *
- *	- Only the CPU itself changes its backlog, between ds_bts_off() and ds_bts_on(). Other
- *	  CPUs read the backlog's oldest turn. If CPU A reads a turn that has just left the
- *	  backlog of CPU B, then A writes its own held entries only with its next batch. If
- *	  there is room, ds_bts_flush_all() empties all backlogs, because this function drains
- *	  each CPU for which bts_pending() returns true.
+ *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
+ *	  read the backlog's oldest turn. If CPU A reads a turn that has just left the backlog of
+ *	  CPU B, then A writes its own held entries only with its next batch. If there is room,
+ *	  ds_bts_flush_all() empties all backlogs, because this function drains each CPU for
+ *	  which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -129,7 +130,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* This copies a pack without its encoded branches. */
+		/* If the entry is a pack, this does not copy the encoded branches. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -179,7 +180,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* Pairs with itself. If two CPUs empty their backlogs at once, one finds both empty. */
+	/* Pairs with itself. If two CPUs empty their backlogs at once, one CPU finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -191,7 +192,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  * @c:		the instance's part of this CPU
  * @task:	the task of the batch
  *
- * In an NMI, held entries are not written.
+ * In an NMI, this function does not write held entries.
  *
  * Context: as bts_records().
  */
@@ -242,7 +243,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static enum cpuhp_state bts_hold_state;
 
-/* Allocate the backlog of a CPU. On x86-64, NMIs may use vmalloc()ed memory. */
+/* Allocate the backlog of a CPU. On x86-64, an NMI may access vmalloc()ed memory. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -282,7 +283,7 @@ int __init bts_register_hold(void)
  * bts_alloc_backlogs - allocate the backlogs of an instance that is about to block
  * @b: the instance
  *
- * Each online CPU has a backlog until bts_free_backlogs().
+ * Afterwards, each online CPU has a backlog until bts_free_backlogs() is called.
  *
  * Context: Process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.

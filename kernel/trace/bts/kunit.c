@@ -66,7 +66,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* If both PID lists are removed, ftrace's old decision on the next task is not used. */
+/* After both PID lists are removed, ftrace's old decision on the next task has no effect. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -193,8 +193,8 @@ static void bts_test_reserve(struct kunit *test)
 }
 
 /*
- * The ring buffer counts each overwritten event. Old events of other sizes in the sub-buffers
- * do no harm.
+ * The ring buffer counts each overwritten event. Old events of other sizes in the sub-buffers do
+ * not disturb the count.
  */
 static void bts_test_overrun(struct kunit *test)
 {

@@ -3,11 +3,11 @@
  * Branch tracer: count the written and the lost branches of a CPU
  *
  * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off.
- * The ring buffer is paused while it is cleared, resized or swapped, or while a reader stops it
- * with pause-on-trace. For each CPU, the ring buffer counts the entries for which it had no
- * room. If a refusal does not increase this count, the ring buffer is paused or tracing is off.
- * During a batch, only refusals change the count, because only this CPU increments it, and a
- * reset of the ring buffer waits for the end of the batch.
+ * The ring buffer is paused while it is cleared, resized or swapped, or (with the option
+ * pause-on-trace) while the file trace is open. For each CPU, the ring buffer counts the entries
+ * for which it had no room. If a refusal does not increase this count, the ring buffer is paused
+ * or tracing is off. During a batch, only refusals change the count, because only this CPU
+ * increments the count, and a reset of the ring buffer waits until the batch ends.
  *
  * If the cause of refusals changes during a batch, the first branches lost after the change may
  * be counted under the wrong cause. If tracing goes off just before bts_drop() checks whether
@@ -67,9 +67,9 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry. It counts the branches of this CPU, lost or not, from
- * the last clear of the ring buffer to the start of the entry. The entry of a single branch has
- * no sequence number.
+ * Set the sequence number of an entry, which is the number of branches that this CPU took (lost
+ * or not) between the last clear of the ring buffer and the entry. The entry of a single branch
+ * has no sequence number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {

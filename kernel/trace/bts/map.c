@@ -6,7 +6,7 @@
  * a task makes by mmap(), mprotect(), mremap() or exec, or that the kernel makes for the task.
  * The event needs neither the bts tracer nor its hardware. With the option bts-map, the tracer
  * itself writes the same entries for the processes that it traces. The tracer also shows the
- * mappings that a process already has when it is first traced:
+ * mappings that a process already has when the process is first traced:
  *
  *	bts_map_request()	the CPU switches to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
@@ -26,8 +26,8 @@
  * recorded while the row is written. Therefore __bts_resume_user() and bts_probe_mmap_exec()
  * run with interrupts off and do not sleep. The path is written into a per-CPU buffer. The
  * build ID is read from the page cache, which usually contains the beginning of a file that was
- * just mapped. A process may have 65,530 mappings, so each call of __bts_resume_user() handles
- * at most BTS_VMAS mappings. The first call handles no mapping if another thread holds
+ * just mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user()
+ * handles at most BTS_VMAS mappings. The first call handles no mapping if another thread holds
  * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may
  * sleep, so that the call handles at least one mapping.
  *
@@ -209,7 +209,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* @task is current or next, so @task checks both flags on its way to user mode. */
+	/* @task is the current or the next task here, so it checks both flags before user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -262,7 +262,7 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Begin to show the current task's mappings to an instance. Context: as bts_map_begin(). */
+/* Start to show the current task's mappings to an instance. Context: as bts_map_begin(). */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
@@ -286,8 +286,8 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
  * shows its mappings to these instances, except to an instance that forgets all processes
- * meanwhile. If another instance needs the mappings meanwhile, it receives them when a CPU next
- * switches to a task of the process.
+ * meanwhile. An instance that does not need the mappings until then receives them when a CPU
+ * next switches to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -404,7 +404,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record of the current task. Request its mappings only if @again. */
+/* Decide again what to record of the current task. Without @again, do not request its mappings. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -419,7 +419,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip the growing stack of another process, because the stack was executable before. */
+	/* If the stack of another process grows, skip it, because it was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 

@@ -31,7 +31,7 @@
  * struct bts_rows - an iterator's state for printing packs and losses
  * @decoder:	decodes packs
  * @branch:	the decoded branches of the current pack
- * @nr:		the number of entries in @branch
+ * @nr:		the number of branches in @branch
  * @gone:	the number of branches that are missing before the current entry
  * @ts:		the current entry's time
  * @seq:	the current entry's sequence number
@@ -135,7 +135,7 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* Return the state for a pack or a loss. All rows of an entry use the same state. */
+/* Return the state for printing a pack or a loss. All rows of an entry use the same state. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -188,7 +188,7 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 /*
  * Return the current address of kernel text that was at @addr when the ring buffer was written.
  * A persistent ring buffer may be from another boot, with other addresses (KASLR). Modules and
- * the vsyscall page do not move with the text.
+ * the vsyscall page do not move with the text, so leave their addresses unchanged.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {
@@ -268,8 +268,8 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return a row of a loss entry. Its rows are the loss before the entry (if any), and the loss
- * in the entry.
+ * Return a row of a loss entry. The rows of this entry are the loss before the entry (if any),
+ * and the loss in the entry.
  */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {

@@ -12,10 +12,10 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * If a prediction is correct, the coder only compares both addresses, and stores nothing. The
- * decoder does not have the tables edge[] and call[]. The tables may lack nodes or contain
- * nodes of earlier packs, because each node that is found in a table is compared with the
- * branch. So a new pack need not reset the tables.
+ * If a prediction is correct, the coder only compares both addresses, and stores nothing. Only
+ * the coder has the tables edge[] and call[]. They may lack nodes or contain nodes of earlier
+ * packs, because the coder compares each node that it finds there with the branch. So a new pack
+ * need not reset the tables.
  *
  * Two alternatives were rejected. Prediction from the last two branches takes longer, and
  * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
@@ -128,7 +128,7 @@ static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 	return p;
 }
 
-/* Encode a branch target that is a multiple of 16. Return: NULL if it is too far away. */
+/* Encode a branch target that is a multiple of 16. Return: NULL if the target is too far away. */
 static u8 *bts_put_aligned(u8 *p, u64 units)
 {
 	if (units - BTS_ALIGNED_MIN < (BTS_TO_ALIGNED2 - BTS_TO_ALIGNED) << 8) {
@@ -266,7 +266,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The variable mark keeps the value that left had at the branch before the current run. */
+	/* The variable "mark" is the value of "left" at the branch before the current run. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

@@ -2,11 +2,11 @@
 /*
  * Branch tracer: list the tasks that read the trace and thereby make room
  *
- * A task is a reader from the start of its first read(), splice(), poll() or ioctl() on
- * trace_pipe or trace_pipe_raw until it dies or closes its last descriptor of the file. The
- * task that opens the file also counts as a reader, until a task has read. A task that only
- * inherits a descriptor is not a reader. If a child that never reads were a reader, tasks would
- * wait forever after the death of the task that reads.
+ * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe
+ * or trace_pipe_raw. It stays a reader until it dies or closes its last descriptor of the file.
+ * The task that opens the file also counts as a reader, until a task has read. A child that only
+ * inherits a descriptor is not a reader. Otherwise, if the reader dies and the child never
+ * reads, traced tasks would wait forever.
  *
  * With bts-block, traced tasks wait only while a reader lives. A task that reads any instance
  * never waits: see bts_can_wait().
@@ -28,7 +28,7 @@
 
 /**
  * struct bts_reader - a task that reads a file
- * @list:	the entry in bts_readers
+ * @list:	links the reader into bts_readers
  * @rcu:	for call_rcu(), which frees the structure
  * @iter:	the file's iterator; compared, but not dereferenced
  * @tr:		the file's trace array; compared, but not dereferenced
@@ -217,8 +217,8 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 		break;
 	case TRACE_READER_LEAVE:
 		/*
-		 * Keep a task that has another descriptor of the file, as after a shell's
-		 * redirection.
+		 * Keep a task that has another descriptor of the file, for example after a
+		 * redirection by a shell.
 		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);

@@ -26,7 +26,8 @@
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  * @known:	@departs has been filled in
- * @departs:	how the current task departs; found out only once per switch, because this is slow
+ * @departs:	how the current task departs; determined only once per switch, because this is
+ *		slow
  */
 struct bts_leaving {
 	bool			preempt;

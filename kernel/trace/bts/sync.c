@@ -83,8 +83,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot come during a
- * task switch, so current is the task of the CPU's records.
+ * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot come during a task
+ * switch, so current is the task whose branches are in the DS buffer.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -100,7 +100,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
  * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. After a traceoff trigger or probe, the hardware is still on. Then a
+ * start a moment later. A traceoff trigger or probe leaves the hardware on, so afterwards a
  * start is needed only if rows of mappings are missing. If the instance has left the tracer
  * meanwhile, bts_instance.tracing has no effect.
  * Context: any.

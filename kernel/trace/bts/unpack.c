@@ -42,7 +42,7 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * This table shows the target T of a new branch by the first byte b of T:
+ * T encodes the target of a new branch. This table shows the target by the first byte b of T:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -87,7 +87,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Set *to to a node's from + @length. Return: false if the node does not exist. */
+/* Store a node's from + @length in *to. Return: false if the node does not exist. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -97,7 +97,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* Decode a branch target. Return: the byte after its encoding, or NULL if it is invalid. */
+/* Decode a branch target. Return: the byte after it, or NULL if it is invalid. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;
@@ -163,7 +163,7 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 }
 
 /*
- * Decode a token, which determines the next branches. Reads up to BTS_TOKEN_MAX bytes. Return:
+ * Decode a token, which determines the next branches. Read up to BTS_TOKEN_MAX bytes. Return:
  * the next byte, or NULL if the token is invalid.
  */
 static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
@@ -270,8 +270,8 @@ bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
  * @max:	the maximum number of branches to decode
  *
  * Context: any.
- * Return: the number of decoded branches; less than @max if no more follow, or if the pack is
- * damaged.
+ * Return: the number of decoded branches; less than @max if no more branches follow, or if the
+ * pack is damaged.
  */
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max)

@@ -30,7 +30,7 @@
 /* The maximum size of a token with its operands. */
 #define BTS_TOKEN_MAX	18
 
-/* The maximum size of the encoded branches, because each token encodes at least one branch. */
+/* The maximum size of the encoded branches. Each token encodes at least one branch. */
 #define BTS_CODE_MAX	(BTS_PACK_MAX * BTS_TOKEN_MAX + BTS_PACK_PADDING)
 
 /* The first byte of each kind of token. If a token contains a number n, n is added to this byte. */
@@ -38,7 +38,7 @@ enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the node in the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but node 256 + that byte */
+	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but node 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance minus 128 */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
@@ -52,8 +52,8 @@ enum bts_target {
 	BTS_TO_SHORT	= 0x80,	/* from + one of 48 * 256 numbers */
 	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
-	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of the node (next byte) nodes back */
+	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node that is n nodes back */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after a node's @from; the next byte: nodes back */
 	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };

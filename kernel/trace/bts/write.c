@@ -3,8 +3,8 @@
  * Branch tracer: write branches and losses into the ring buffer
  *
  * Branches are written into the ring buffer as packs, or as groups of entries. A group contains
- * as many entries as fit into a sub-buffer (bts_write_branches()). If a group cannot be
- * written, bts_place() writes the next branch as a single entry, as it writes a loss.
+ * as many entries as fit into a sub-buffer (bts_write_branches()). If a group cannot be written,
+ * the next branch becomes a single entry, which bts_place() writes or holds.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
  * loss is pending until there is room. While a loss is pending, no later row is written:
@@ -284,7 +284,7 @@ int __init bts_register_packs(void)
  * bts_alloc_packers - allocate the packers of an instance that sets bts-pack
  * @b: the instance
  *
- * Each online CPU has a packer until bts_free_packers().
+ * Afterwards, each online CPU has a packer until bts_free_packers() is called.
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
