@@ -16,8 +16,8 @@
  *
  * Concurrency:
  *
- *	- trace_sigio_mutex protects @head, the iterator's pointer to struct trace_sigio, and
- *	  changes of @buffer and @queue.
+ *	- trace_sigio_mutex protects @head and the iterator's pointer to struct trace_sigio. The
+ *	  mutex also protects changes of @buffer and @queue.
  *	- Readers and trace_sigio_wake() write @sent. If a reader clears @sent while
  *	  trace_sigio_wake() sends a signal, the reader may get an extra signal, but never
  *	  misses a signal.

@@ -10,9 +10,10 @@ struct trace_array;
 struct trace_iterator;
 
 /*
- * A tracer may keep records outside of the ring buffer. Its callback sync() (struct tracer)
- * moves these records into the ring buffer. A tracer with sync() increments tracer_sync_key in
- * its init() and decrements tracer_sync_key in its reset(). Contexts of sync():
+ * A tracer may keep records outside of the ring buffer. The tracer's callback sync() (struct
+ * tracer) moves these records into the ring buffer. A tracer with sync() increments
+ * tracer_sync_key in its init() and decrements tracer_sync_key in its reset(). Contexts of
+ * sync():
  *
  *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. For the reasons ON,
  *	  OFF and POLL, the tracer stays chosen, because trace_types_lock is held or a reader

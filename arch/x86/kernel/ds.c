@@ -70,7 +70,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client what to record, even if recording has stopped. Context: this CPU, BTS off. */
+/* Ask the client what to record, and restart stopped recording. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -166,7 +166,8 @@ void ds_bts_flush_cpu(void)
  * its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
- * claimed. Takes no lock, allocates nothing, and waits up to 10 ms in total for the other CPUs.
+ * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
+ * the other CPUs.
  */
 void ds_bts_crash(void)
 {
@@ -240,7 +241,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/* Stop BTS, because the next kernel may reuse the buffers' memory. Context: interrupts on. */
+/* Stop BTS, because the next kernel (kexec) may reuse the memory. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	on_each_cpu(ds_run, &ds_leave, true);

@@ -169,7 +169,7 @@ __ds_text void ds_bts_on(void)
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* The NMI of a crash may have cleared @ctl just before BTS went on. */
+		/* A crash's NMI may have cleared @ctl just before BTS went on, so check @ctl. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
@@ -267,7 +267,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If a PMI came during the drain, its records are drained now. */
+	/* If a PMI came during the drain, its records are drained now, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -281,9 +281,9 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over the records and empty the buffer. If an NMI switched BTS off at its entry and
- * drains, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the buffer
- * bounds the run time. Context: @busy is set.
+ * Hand over the records and empty the buffer. If the drain is in an NMI that switched BTS off at
+ * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the
+ * buffer bounds the run time. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -480,7 +480,7 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * @c: the CPU's state
  *
  * Context: This CPU, which is online; @busy is set and the NMI handler is registered.
- * Return: DS_FAULT_*. On DS_FAULT_NONE the driver uses BTS until ds_put_back().
+ * Return: DS_FAULT_*. After DS_FAULT_NONE, the driver uses BTS until it calls ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
 {

@@ -43,7 +43,8 @@ enum ds_pmi {
  * @ds:		the DS area; NULL unless the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
  * @debugctl:	the value of DEBUGCTL just before BTS last went off
- * @end:	the index when BTS last went off; the CPU stored records after this index later
+ * @end:	the index when BTS last went off; records beyond this index were stored
+ *		afterwards
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
  * @pmi:	the state of a PMI whose records are drained outside of the PMI's NMI

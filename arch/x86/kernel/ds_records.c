@@ -87,8 +87,8 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * Return the number of records stored after BTS went off. The index decreases when a circular
- * buffer wraps, or when perf resets the index of a linear buffer (intel_pmu_reset()).
+ * Return the number of records that the CPU stored after BTS went off. The index decreases when
+ * a circular buffer wraps, or when perf resets the index of a linear buffer (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -261,7 +261,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record is own, the branches that found no room were own branches, too. */
+	/* If the last record was own, the branches that found no room were own, too. */
 	if (end && !nmi)
 		batch->full = false;
 }

@@ -27,11 +27,11 @@
  *
  *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that
  *	  leaves entries in the backlog sets the flag for the current task, and bts_turn() sets
- *	  the flag for the next task. An NMI may come after the task has read the flag on its
- *	  way to user mode. So an NMI that sets the flag also raises an interrupt, and the task
- *	  reads the flag again when the interrupt returns. If the flag was already set, the NMI
- *	  raises no interrupt, because in a debug kernel the branches of the interrupt may raise
- *	  the next NMI, and so on.
+ *	  the flag for the next task. An NMI may come when the task is on its way to user mode
+ *	  and has already read the flag. So an NMI that sets the flag also raises an interrupt,
+ *	  and the task reads the flag again when the interrupt returns. If the flag was already
+ *	  set, the NMI raises no interrupt, because in a debug kernel the branches of the
+ *	  interrupt may raise the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
@@ -216,7 +216,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - handle a reader's open, read or close of a file, which may make room
+ * bts_reader - note that a task opens, reads or closes a file, and write held entries
  * @iter:	the file's iterator
  * @event:	what the current task does
  */

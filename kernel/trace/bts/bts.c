@@ -154,8 +154,8 @@ static unsigned int bts_mode(void)
 }
 
 /*
- * At a task switch, write the rows about the switch. Then decide what an instance records of
- * @task.
+ * Decide what an instance records of @task. At a task switch, first write the rows about the
+ * switch.
  */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
@@ -311,7 +311,7 @@ static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 
 /*
  * Context: in the scheduler, with the runqueue locked and interrupts off; current is still
- * @prev. Takes no lock except the locks of the PID lists.
+ * @prev. This probe takes no lock except the locks of the PID lists.
  */
 static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 					     struct task_struct *prev,

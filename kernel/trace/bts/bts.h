@@ -33,7 +33,7 @@ enum bts_lost_cause {
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
-	BTS_LOST_LATE		= 9,	/* records found in the DS buffer when BTS went on */
+	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
 	BTS_LOST_CANNOT_WAIT	= 11,	/* ring buffer full, and the task cannot wait */
 	BTS_LOST_CAUSES

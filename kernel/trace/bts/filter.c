@@ -8,8 +8,8 @@
  * kernel), and the filter of events/ftrace/bts_branch selects them by address.
  *
  * The PID lists belong to ftrace and are read under RCU. At a task switch, a probe of ftrace
- * looks up the next task in the lists. This probe has a higher priority than the tracer's
- * probe, so it runs first.
+ * looks up the next task in the lists. This probe has a higher priority than the tracer's probe,
+ * so ftrace's probe runs first.
  */
 
 #include <linux/percpu.h>

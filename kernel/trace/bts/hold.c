@@ -3,10 +3,9 @@
  * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
- * CPU, including losses, in a backlog. The backlog is a kfifo of bytes whose records are
- * entries. Before each entry except the first one, the backlog contains the turn of the entry's
- * batch. When there is room, the entries are moved into the ring buffer in the order of the
- * backlog.
+ * CPU, including losses, in a backlog. The backlog is a kfifo. It contains the entries and,
+ * before each entry except the first one, the turn of the entry's batch. When there is room, the
+ * oldest entries are moved into the ring buffer first.
  *
  * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
  * another CPU holds entries of a lower turn. So when a task moves to another CPU, the task's
@@ -123,7 +122,7 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 		;
 }
 
-/* Drop all held entries, count their branches and rows as lost, and make held losses pending. */
+/* Drop all held entries, count branches and rows as lost, and make held losses pending again. */
 static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;

@@ -21,15 +21,15 @@
  * ID. A task switch reads this bit without a lock. The bit is cleared when a new process gets
  * the ID. No row is written for a task that does not return to user space.
  *
- * In the trace, the row of a mapping must follow the last branch before the mapping, and
- * precede the first branch after the mapping. So the DS buffer is drained first, and nothing is
- * recorded while the row is written. Therefore __bts_resume_user() and bts_probe_mmap_exec()
- * run with interrupts off and do not sleep. The path is written into a per-CPU buffer. The
- * build ID is read from the page cache, which usually contains the beginning of a file that was
- * just mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user()
- * handles at most BTS_VMAS mappings. The first call handles no mapping if another thread holds
- * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may
- * sleep, so that the call handles at least one mapping.
+ * In the trace, the row of a mapping must follow the last branch before the mapping was made,
+ * and precede the first branch after that. So the DS buffer is drained first, and nothing is
+ * recorded while the row is written. Therefore __bts_resume_user() and bts_probe_mmap_exec() run
+ * with interrupts off and do not sleep. The path is written into a per-CPU buffer. The build ID
+ * is read from the page cache, which usually contains the beginning of a file that was just
+ * mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user() handles
+ * at most BTS_VMAS mappings. The first call handles no mapping if another thread holds mmap_lock
+ * for writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so
+ * that the call handles at least one mapping.
  *
  * The trace needs no rows for removed mappings. No code is executed at addresses that are not
  * mapped, and a later mapping replaces an older mapping where the two mappings overlap.
@@ -156,7 +156,7 @@ static int bts_pids_add(struct bts_pids *pids, pid_t pid)
 
 		if (!new)
 			return -ENOMEM;
-		/* Another CPU may have set *page meanwhile. */
+		/* If another CPU has set *page meanwhile, use that page. */
 		if (cmpxchg(page, NULL, (unsigned long *)new))
 			free_page(new);
 	}
@@ -419,7 +419,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If the stack of another process grows, skip it, because it was executable before. */
+	/* If another process's stack grows, skip the stack, which was executable before. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 

@@ -430,7 +430,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode mispredicted branches, each in the maximum size, for small and large sub-buffers. */
+/* Encode mispredicted branches of the maximum size, for small and large sub-buffers. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

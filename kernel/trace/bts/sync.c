@@ -153,8 +153,8 @@ int bts_cpu_offline(unsigned int cpu)
 
 /*
  * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
- * off. The walk of the list of instances needs no lock, because an instance that leaves the
- * list is freed a grace period later. Context: any.
+ * off. Walking the list bts_instances needs no lock, because an instance that leaves the list is
+ * freed a grace period later. Context: any.
  */
 static void bts_crash(void)
 {

@@ -8,7 +8,7 @@
 
 #include "pack_kunit.h"
 
-/* After the encoded branches, up to three bytes of any value are padding. */
+/* Up to three bytes of padding, with any values, may follow the encoded branches. */
 void bts_unpack_test_padding(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

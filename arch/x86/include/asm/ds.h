@@ -121,18 +121,19 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 
 /*
  * The section .text..ds contains the code of the driver and the tracer that runs while BTS is
- * on. A function that traced code calls first switches BTS off, and finally switches BTS on
- * again. A branch that begins or ends in this section is an own branch, which the trace does not
- * contain. The section must not be probed, traced or sanitized. Interrupts must be off before
- * the section is entered, and must stay off until the section is left. objtool checks that code
- * in this section calls other code only between ds_bts_pause() and ds_bts_resume().
+ * on. If traced code calls a function in this section, the function first switches BTS off, and
+ * switches BTS on again before it returns. A branch that begins or ends in this section is an
+ * own branch, which the trace does not contain. The section must not be probed, traced or
+ * sanitized. Interrupts must be off before the section is entered, and must stay off until the
+ * section is left. objtool checks that code in this section calls other code only between
+ * ds_bts_pause() and ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Like ds_bts_off(), but any code may be called until ds_bts_resume(). */
+/* Do the same as ds_bts_off(). The caller may then call any code until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -141,7 +142,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Call this after ds_bts_pause(). Otherwise like ds_bts_on(). */
+/* Do the same as ds_bts_on(), after ds_bts_pause(). */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -156,9 +157,9 @@ void ds_bts_ask(struct task_struct *task);
  * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
  *		interrupts off, in any context including NMI, while the CPU records nothing. Calls
  *		on one CPU never nest
- * @turn:	return what this CPU must record (DS_BTS_*) while it runs the current task or, at a
- *		task switch, while it runs the next task. Called with interrupts off, not from NMI,
- *		after the last record of the old mode and before the first record of the new mode
+ * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
+ *		switch, of the next task. Called with interrupts off, not from NMI, after the
+ *		last record of the old mode and before the first record of the new mode
  * @pending:	return whether a flush must call @records on a CPU that records nothing. Called
  *		with preemption off
  */
