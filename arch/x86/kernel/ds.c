@@ -143,7 +143,7 @@ void ds_bts_flush_all(void)
 /**
  * ds_bts_flush_cpu - hand over this CPU's records
  *
- * Does nothing if this CPU is already in a drain.
+ * This function does nothing if this CPU is already in a drain.
  *
  * Context: Any.
  */

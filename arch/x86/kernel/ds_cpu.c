@@ -319,7 +319,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
  * ds_bts_drain - hand over this CPU's records
  * @cause: why the buffer is drained; a flush calls records() even if nothing is recorded
  *
- * Context: Between ds_bts_off() and ds_bts_on(). Calls the client's records().
+ * Context: Between ds_bts_off() and ds_bts_on(). This function calls the client's records().
  */
 void ds_bts_drain(enum ds_drain_cause cause)
 {
@@ -344,8 +344,8 @@ void ds_bts_drain(enum ds_drain_cause cause)
  *
  * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
  *
- * Context: As ds_bts_drain(), which must be called first; not in an NMI. Calls the client's
- * turn().
+ * Context: As ds_bts_drain(), which must be called first; not in an NMI. This function calls the
+ * client's turn().
  */
 void ds_bts_ask(struct task_struct *task)
 {

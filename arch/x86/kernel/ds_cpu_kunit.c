@@ -63,7 +63,7 @@ static const struct ds_bts_ops ds_test_ops = {
 	.pending	= ds_test_pending,
 };
 
-/* Called for NMIs that no other handler has claimed. */
+/* Count an NMI that no other handler has claimed. */
 static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
 {
 	this_cpu_inc(ds_test_cpu.unknown);

@@ -253,7 +253,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Free a CPU's backlog. Called when the CPU is offline, or by bts_free_backlogs(). */
+/* Free the backlog of a CPU that has gone offline, or on behalf of bts_free_backlogs(). */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

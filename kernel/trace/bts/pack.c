@@ -240,7 +240,7 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* Called by bts_coder_add() if the branch was not predicted, or if the pack is full. */
+/* bts_coder_add() calls this function if the branch was not predicted, or if the pack is full. */
 bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };

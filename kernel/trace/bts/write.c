@@ -245,7 +245,7 @@ struct bts_packer {
 
 static enum cpuhp_state bts_pack_state;
 
-/* Allocate the packer of a CPU. NMIs may use this memory: see bts_alloc_backlog(). */
+/* Allocate the packer of a CPU. An NMI may access this memory: see bts_alloc_backlog(). */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -255,7 +255,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* Free a CPU's packer. Called when the CPU is offline, or by bts_free_packers(). */
+/* Free the packer of a CPU that has gone offline, or on behalf of bts_free_packers(). */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
