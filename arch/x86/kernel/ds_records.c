@@ -12,7 +12,7 @@
  * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts as
  * wrapped. Record x, which is the oldest record, is then dropped, so that each reported wrap
  * loses at least one record. A batch ends at @end, the index when BTS went off. Records after
- * @end are own records, because the driver or the tracer took their branches.
+ * @end are "own" records: they show branches of the driver or of the tracer.
  *
  * Except in NMIs, all code of the driver and the tracer that runs while BTS is on is in the
  * section .text..ds. So the addresses of a record show whether it is an own record. Own branches
