@@ -74,13 +74,13 @@
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
-#define LATE_BEFORE	34	/* jumps in late_body() before the change of the index */
-#define LATE_AFTER	64	/* jumps in late_body() after the change of the index */
+#define LATE_BEFORE	34	/* number of jumps in late_body() before the write to the index */
+#define LATE_AFTER	64	/* number of jumps in late_body() after the write to the index */
 
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
-#define BT_NO_ALIAS	1	/* the addresses must fit in 32 bits */
+#define BT_NO_ALIAS	1	/* the body must run at addresses below 4 GiB */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
 #define BT_USER_IF	4	/* interrupts are on when CPL 3 starts */
 #define BT_SMI		8	/* the test raises an SMI */
@@ -136,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The contents of the stack once pmi_entry or a stub's slow path has pushed the registers. */
+/* The stack after pmi_entry, or the slow path of a stub, has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -301,7 +301,7 @@ void start_on_ap(ap_function fn);
 void wait_for_ap(void);
 extern u32 ap_runs;
 
-/* The C handler of each vector. The stub of the vector calls it only if `fixup` is 0. */
+/* The C handlers, by vector. The stub of a vector calls the handler only if `fixup` is 0. */
 extern void (*handlers[256])(struct frame *frame);
 
 /* The C handler of PMIs. `debugctl` is the value of DEBUGCTL at the PMI. Return the new value. */
@@ -319,7 +319,7 @@ extern bool failed;		/* true if the running test has failed */
 extern char reply[8192];
 const char *host(const char *command);
 bool host_replied(void);
-#define EOT	4		/* ends each answer from the host */
+#define EOT	4		/* this character ends each answer from the host */
 u8 read_character(void);
 u64 info_bts(u32 cpu, const char *name);
 
@@ -338,7 +338,7 @@ struct test {
 	const char *(*fn)(u32 i);
 	u32 (*count)(void);
 	void (*title)(u32 i);
-	const char *alone;	/* if the command line contains this word, only its tests run */
+	const char *alone;	/* the test runs only if the command line contains this word */
 };
 
 #define TEST_ENTRY(id, ...)						\

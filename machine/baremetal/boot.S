@@ -12,7 +12,7 @@
  * leaves the body.
  *
  * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies. CPU 1
- * runs only walk() and C functions. The PMIs of CPU 1 use neither variable.
+ * runs only walk() and C functions. On CPU 1, the PMI handler uses neither variable.
  */
 #include "bare.h"
 
@@ -85,7 +85,7 @@ load_segments:
 	movl	%eax, %gs
 	ret
 
-	/* CPU 1 starts in a copy of this code, which is at AP_TRAMPOLINE, and enters long mode. */
+	/* CPU 1 starts in the copy of this code at AP_TRAMPOLINE, and enters long mode. */
 	.code16
 	.globl	ap_start, ap_end
 ap_start:
@@ -294,7 +294,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n): like compiled code, but with a number of branches that never changes */
+	/* u64 fib(u64 n): assembly, so that the number of branches does not depend on a compiler */
 	.globl	fib
 fib:
 	movq	%rdi, %rax

@@ -9,7 +9,7 @@ bool have_ds, have_ds_cpl, have_ap, have_pmu, cpl_after;
 struct record records[MAX_RECORDS] PAGE_ALIGNED;
 struct ds_area ds0 PAGE_ALIGNED;
 
-/* Set this CPU's DS area. `max` and `threshold` count records. */
+/* Set this CPU's DS area. `max` and `threshold` are numbers of records. */
 void ds_set(struct ds_area *ds, void *base, u64 max, u64 threshold)
 {
 	ds->base = (u64)base;
@@ -63,7 +63,7 @@ void compare(const struct branch *expect, u64 n_expect, const struct record *got
 		     got[i].from, got[i].to);
 }
 
-/* Predict the branches of walk(count, seed, ...). Each walk_next() returns the next branch. */
+/* Predict the branches of walk(count, seed, ...). Each call of walk_next() returns a branch. */
 void walk_start(struct walk *walk, u64 count, u64 seed)
 {
 	walk->left = count;

@@ -47,7 +47,7 @@
 	.endm
 	TEST_USER int_dpl, "int n that is refused is one record, of #GP"
 
-/* ---- exceptions: `from` is the interrupted instruction pointer ---- */
+/* ---- exceptions, whose records begin at the interrupted instruction ---- */
 
 	.macro	body_ud
 	FIX	2f

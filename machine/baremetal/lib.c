@@ -5,7 +5,7 @@
  * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a request to
  * the host. The host performs the request instead of printing the line, and sends an answer to
  * COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
- * isa-debug-exit. If the machine ends without a verdict, the host reports it as lost.
+ * isa-debug-exit. If the machine ends without a verdict, the host reports the machine as lost.
  *
  * CPU 0 runs the tests and prints the output. CPU 1 waits until CPU 0 has stored a function in
  * ap_fn. Then CPU 1 calls the function, and clears ap_fn after the call.
@@ -23,7 +23,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* The function for CPU 1, and the number of times that CPU 1 has started. CPU 0 polls both. */
+/* CPU 0 polls the function for CPU 1, and the number of times that CPU 1 has started. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the number @name of CPU @cpu from `info bts`. Fail the test if the number is missing. */
+/* Return the value of @name that `info bts` prints for CPU @cpu. Without a value, fail the test. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -440,7 +440,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* a word of the command line is the field `alone` of some test */
+static bool alone;		/* run only tests whose field `alone` is in the command line */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -472,13 +472,13 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * This structure survives a reset, because QEMU keeps the contents of RAM, and reloads the image
- * below the address of this structure. The test "reset" resets the machine, and runs again after
+ * This structure survives a reset, because QEMU keeps the contents of RAM and reloads only the
+ * image, which ends below this structure. The test "reset" resets the machine, and runs again after
  * the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* The words of the command line describe the machine. The tests check this description. */
+/* The command line says which features the machine must have, and which tests run. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");

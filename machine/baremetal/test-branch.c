@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Run the test bodies of branches.S, far.S and interrupts.S with every setting of the filters, at
- * each CPL for which they exist. Each body runs twice at its own address, because QEMU chains its
- * translated blocks only in the second run. Then the body runs through the mapping ALIAS.
+ * each CPL for which they exist. Each body runs twice at its own address, because QEMU chains the
+ * translated blocks of a body only in the second run. Then the body runs through the mapping ALIAS.
  */
 #include "bare.h"
 
@@ -88,7 +88,7 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 /*
  * Copy the SMI handler to the address that SeaBIOS has chosen for SMM. SeaBIOS does not lock the
  * host bridge of the i440fx machine, so the register SMRAM (0x72) of the bridge can make the memory
- * at 0xa0000 accessible. SeaBIOS has configured that a write to port 0xb2 raises an SMI.
+ * at 0xa0000 accessible. A write to port 0xb2 raises an SMI, because SeaBIOS has enabled this SMI.
  */
 void install_smm_handler(void)
 {

@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A branch to pmi_entry is the delivery of a PMI. A PMI can interrupt any instruction. */
+	/* A branch to pmi_entry is the delivery of a PMI, which can begin at any instruction. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the branches of user_loop(), and all other branches except those to and from CPL 3. */
+/* Count the branches of user_loop(). Count the others as odd, unless they enter or leave CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -363,7 +363,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	else
 		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* Reach the threshold again. The buffer has no room for the record of the PMI's return. */
+	/* After this threshold, the buffer has no room for the record of the PMI's return. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;

@@ -55,7 +55,7 @@ static void pmu_off(void)
 	set_gate(VEC_PMI, stub_table[VEC_PMI]);
 }
 
-/* Handle a PMI: save the LVT entry and the status, stop the counters, leave the entry masked. */
+/* Save the LVT entry and the status, stop the counters, and leave the LVT entry masked. */
 static u64 count_pmi(u64 debugctl, struct frame *frame)
 {
 	(void)frame;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Until killed, call getpid(), a system call with a short path through the kernel. */
+/* Call getpid() repeatedly, until killed. This system call takes a short path in the kernel. */
 #include "prog.h"
 
 	.text

@@ -9,18 +9,19 @@
  * "PID CPU TIME FROM TO", as the files `trace` and `trace_pipe` have with options/raw. With -r, the
  * tool does not read TRACE, but the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw.
  *
- * With -p, the tasks in EXPECTED have the given PIDs, in this order, and the tool ignores other
- * PIDs. Without -p, the tool assigns the PIDs of the trace to the tasks in rising order. If the
- * trace has more PIDs than EXPECTED has tasks, this is an error.
+ * With -p, the first task in EXPECTED has the first given PID, and so on, and the tool ignores
+ * other PIDs. Without -p, the tool assigns the PIDs of the trace to the tasks in rising order. If
+ * the trace has more PIDs than EXPECTED has tasks, this is an error.
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
- * address. Records with two kernel addresses are only counted. If the crossing after a crossing
- * into the kernel leads back to the same instruction, the two crossings are an interrupt, or a
- * fault that the kernel repaired. Such a pair is only counted, and is allowed at any instruction
- * that the program can have reached. Any other crossing that is not in EXPECTED is an error.
+ * address. Records with two kernel addresses are only counted. If one crossing leads from an
+ * instruction into the kernel, and the next crossing leads back to this instruction, the pair is an
+ * interrupt, or a fault that the kernel repaired. Such a pair is only counted, and is allowed at
+ * any instruction that the program can have reached. Any other crossing that is not in EXPECTED is
+ * an error.
  *
- * Use -c for a trace without branches within user space. Then EXPECTED contains only crossings, and
- * the program's position between two crossings is unknown.
+ * Use -c for a trace without branches within user space. Then EXPECTED must contain only crossings,
+ * and the program's position between two crossings is unknown.
  *
  * With -u, the tool skips branches that begin or end in the kernel, in EXPECTED and in the trace.
  *

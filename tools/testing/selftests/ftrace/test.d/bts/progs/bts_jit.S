@@ -5,7 +5,7 @@
  * function. Finally, move this mapping, and execute the other function at the new address.
  *
  * All code of the program must be in the page at TEXT_OFFSET in its file. The path of the file must
- * be in argv[0]. It is there if bts_launch starts the program.
+ * be in argv[0]. If bts_launch starts the program, argv[0] contains this path.
  */
 #include "prog.h"
 

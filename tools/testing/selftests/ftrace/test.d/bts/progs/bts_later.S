@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For each byte from standard input, execute the next of four steps: begin, write a function and
- * make it executable, call the function, and end.
+ * Wait for a byte from standard input before each of four steps. The steps are: do nothing, write a
+ * function and make it executable, call the function, and end.
  */
 #include "prog.h"
 

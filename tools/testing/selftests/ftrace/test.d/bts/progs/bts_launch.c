@@ -17,7 +17,7 @@
  * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, all the
  * directories trace the programs. Until its exec, a traced child takes branches in the code of the
  * launcher. The launcher is linked far from the programs, so that the addresses show which branches
- * are those of the launcher.
+ * are in the launcher's code.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -156,7 +156,7 @@ static bool some(const char *text, const char *counter)
 
 /*
  * With bts-block, the last branches of a program may be held after its end, and would be dropped if
- * tracing were switched off now. Wait for at most ten seconds until no branches or rows are held.
+ * tracing were switched off now. Wait until no branches or rows are held, but at most ten seconds.
  */
 static void wait_held(int dir)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Read the branches of a trace one by one, either from the text of `trace` or from the pages of the
- * ring buffer, and merge the branches of all CPUs by time stamp. To read a million branches from
+ * ring buffer, and merge the branches of all CPUs by time stamp. Reading a million branches from
  * pages takes only seconds, and does not depend on how the kernel prints branches.
  */
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ struct stream {
 	unsigned char *pages;
 	size_t n_pages;
 	size_t page;
-	size_t offset;		/* the offset in the page; 0: the page header is not read yet */
+	size_t offset;		/* the offset in the page, or 0 before the page header is read */
 	unsigned long long time;
 	struct record next;
 	bool valid;

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "0\n");
 	while (wait_for(&set, &info) == ready) {
 		if (info.si_fd != fd || !(info.si_band & POLLIN))
-			die("a signal that is not the file's");
+			die("a signal that does not belong to the file");
 		count++;
 		copy_all(fd);
 	}

@@ -23,8 +23,8 @@
  *	  last instruction is a jump, call or return whose condition holds.
  *
  * Code that changes itself is not supported, because decoded instructions are kept until exec. If
- * the instruction after a system call is a jump to itself, the tool does not notice it. No other
- * debugger may trace the program.
+ * the instruction after a system call is a jump to itself, the tool does not notice this jump. No
+ * other debugger may trace the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>

@@ -7,7 +7,7 @@
  * With -s, the program stops after each instruction (PTRACE_SINGLESTEP).
  *
  * With -b, the program stops after each branch (PTRACE_SINGLEBLOCK). For this purpose, the kernel
- * sets BTF in IA32_DEBUGCTL. The bits that switch BTS on are in the same register.
+ * sets BTF in IA32_DEBUGCTL, the register that also switches BTS on.
  *
  * The tool prints the PID of the program on stdout. Its exit status is that of the program, or 2 if
  * the program did not stop after its exec.

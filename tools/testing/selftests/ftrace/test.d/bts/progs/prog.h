@@ -13,7 +13,7 @@
  * N. Tasks are numbered from 0 in order of creation.
  *
  * An interrupt returns to the interrupted instruction, and so does a page fault that only maps a
- * page. Their records may be anywhere in the trace, and need not be in the list.
+ * page. Records of such events may be anywhere in the trace, and need not be in the list.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
