@@ -497,7 +497,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
+	/* Mask the legacy interrupt controllers, because they use vectors of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();

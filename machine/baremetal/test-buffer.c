@@ -311,7 +311,7 @@ TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
 
 /*
  * Run the first branch test at CPL 3, with the buffer and the management area in pages that
- * CPL 3 may not access. The CPU stores records with supervisor rights, so no store may fail.
+ * CPL 3 may not access. The CPU must store all records, because it stores with supervisor rights.
  */
 TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 {
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until it logs one. */
+/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until QEMU logs a loss. */
 static void check_logged_loss(void)
 {
 	u32 i;
