@@ -6,7 +6,7 @@
 #	make test	run the tests, which takes some minutes; make test-full: add the slow
 #			tests, and repeat all on the newest kernel; make test-debug: run the
 #			test cases under KASAN, lockdep and the like
-#	make mutants	break one line at a time, and check that a test fails for each line
+#	make mutants	break source lines, one at a time, and check that a test fails for each
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
 #	make bench	measure the costs of branches, packs, task switches, interrupts, the
 #			patches to the emulator, and the tool
