@@ -3,8 +3,9 @@
  * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
  * can then be read on another machine, or after the programs have changed.
  *
- * While reading the trace, the pipeline loads the programs and libraries, and checks whether each
- * file is provably the recorded file. The header archive.h lists the contents of an archive.
+ * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
+ * whether each file is provably the recorded file. The header symbols/archive.h lists the files of
+ * an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -62,8 +63,8 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 		const char *path)
 {
 	/*
-	 * If the archive already contains the name, do not write the file again. The name contains
-	 * the build ID or, for a file without a build ID, the path.
+	 * If the archive already contains a file with this name, keep that file, because the name
+	 * contains the build ID or, for a file without a build ID, the path.
 	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
@@ -87,7 +88,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* Copy the dump of a JIT compiler. A dump has no build ID, so name the copy after the PID. */
+/* Copy the dump of a JIT compiler. The copy's name contains the PID, as a dump has no build ID. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);
@@ -121,7 +122,7 @@ static void put_object(struct archived *all, const struct object *object)
 		put_dump(all, object);
 		return;
 	}
-	/* The path in the trace may be malicious, and must not lead out of the archive. */
+	/* A malicious path in the trace must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
 		all->missing++;
@@ -134,7 +135,7 @@ static void put_object(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* If the running kernel has the recorded release, save the kernel's code. */
+/* Save the running kernel's code, unless the trace is from a kernel with another release. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -151,7 +152,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Keep an archived vDSO, because the trace may be from a machine with another vDSO. */
+	/* If a vDSO is archived, keep it, because this machine may have another vDSO. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)

@@ -46,7 +46,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* Use numbers that no command uses for its own options. */
+/* The values for getopt_long() must differ from the values of the commands' own options. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {

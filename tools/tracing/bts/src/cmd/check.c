@@ -3,8 +3,8 @@
  * bts check: report which branches this machine can record, and how to correct each problem.
  *
  * Each check is a function that prints its results. The first checks concern the hardware, and
- * later checks concern the kernel and the user's permissions. The last check selects the tracer,
- * which makes the kernel test each CPU. With --probe, bts then traces a program whose branches are
+ * later checks concern the kernel and the user's permissions. The last check selects the tracer, so
+ * that the kernel tests BTS on each CPU. With --probe, bts then traces a program whose branches are
  * known (record/probe.c).
  */
 #include <cpuid.h>
@@ -329,7 +329,7 @@ static void check_vm(struct check *check)
 	free(run);
 }
 
-/* List the instances that already use the tracer. A new recording can run beside them. */
+/* List the instances that already use the tracer. They do not prevent a new recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);

@@ -27,7 +27,7 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
 	int status = command_operand(trace, command, argc, argv);
 
 	if (!status && !strcmp(*trace, "-"))
-		return msg_misuse(command, "-: the name of the trace is needed");
+		return msg_misuse(command, "-: the trace must be a file with a name");
 	return status;
 }
 

@@ -17,8 +17,8 @@
  * struct command - a command that reads a trace
  * @usage:	the text of the help, without the common options
  * @print_usage: prints the whole help. If it is set, @usage is not used
- * @shorts:	the command's options for getopt_long(), including h
- * @longs:	these options in their long form, including help
+ * @shorts:	the command's options for getopt_long(), including -h
+ * @longs:	these options in their long form, including --help
  * @option:	handles an option, with its value in optarg. Returns STATUS_OK or, after a message,
  *		STATUS_MISUSE. NULL if the command has no options
  * @operands:	handles the operands, beginning with argv[optind]. Returns like @option. NULL if
@@ -39,7 +39,7 @@ extern const char options_help[];
 
 /*
  * Parse the options of the command and the common options. Returns STATUS_OK, STATUS_MISUSE after a
- * message, or -1 if the help is requested.
+ * message, or -1 if the user asked for the help.
  */
 int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv);
 
@@ -47,16 +47,16 @@ int options_parse(const struct command *c, void *ctx, struct options *o, int arg
 int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
- * Store the only operand, which is optional, in @operand. If @operand is NULL, the command accepts
- * no operand. Returns STATUS_OK, or STATUS_MISUSE after a message if more arguments remain.
+ * Store the operand in @operand, if the user gave an operand. If @operand is NULL, the command
+ * accepts no operand. Returns STATUS_OK, or STATUS_MISUSE after a message if arguments remain.
  */
 int command_operand(const char **operand, const char *command, int argc, char **argv);
-/* Store the trace's name in @trace. Reject "-", because the command needs a named trace. */
+/* Store the trace's name in @trace. Reject "-", because the command needs a file with a name. */
 int command_trace_name(const char **trace, const char *command, int argc, char **argv);
 
 /*
  * Store the operand as the trace's name, unless the option -i has set the name. Returns STATUS_OK,
- * or STATUS_MISUSE after a message if more arguments remain.
+ * or STATUS_MISUSE after a message if other arguments remain.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 
@@ -73,7 +73,7 @@ int print_failure(const char *path, int code, const char *text);
 
 /* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open the output, which is the file of -o or standard output. Returns NULL after a message. */
+/* Open the file that -o names, or else use standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);

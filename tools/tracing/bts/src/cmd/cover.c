@@ -2,9 +2,9 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums over the pipeline's steps. As in gcov, a line is counted when execution
- * enters the line at the start of a function or from another line of the function. A backward jump
- * inside the line also counts, but the return from a call in the line does not.
+ * The counts are sums over the steps of the pipeline (flow/pipeline.h). As in gcov, a line is
+ * counted when execution enters the line at the start of a function or from another line of the
+ * function. A backward jump inside the line also counts, but a return into the line does not.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -192,7 +192,7 @@ static void clear_sums(struct cover *c)
 	tally_free(&c->insns);
 }
 
-/* Return a test's name, in which lcov allows only letters, digits and underscores. */
+/* Return the name of a test. In this name, lcov allows only letters, digits and underscores. */
 static char *test_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -206,7 +206,7 @@ static char *test_name(const char *path)
 	return name;
 }
 
-/* Read a trace and, with --tests, write the trace's own sums. */
+/* Read a trace. With --tests, write the sums of this trace alone. */
 static int add_trace(struct cover *c, const char *path, const struct options *options)
 {
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
@@ -301,7 +301,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	if (!c->format)
 		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (c->tests && !c->format->tests)
-		return msg_misuse(argv[0], "--tests: -f %s does not name tests", c->format->name);
+		return msg_misuse(argv[0], "--tests: -f %s has no test names", c->format->name);
 	if (o->inlines && !c->format->lines)
 		return msg_misuse(argv[0], "--inline: -f %s shows no functions", c->format->name);
 	if (optind < argc) {

@@ -30,20 +30,22 @@ struct cover_format {
  * struct cover - sums over all steps
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the open traces. The last one is the current trace. An object's sums belong to the
- *		first trace that contains the object
- * @tests:	whether each trace is a test, with its own sums
+ * @pipes:	the open traces. The last trace is @pipe. The sums of an object belong to the first
+ *		trace that contains the object
+ * @tests:	whether each trace is a test with separate sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
  * @damaged:	whether a trace is damaged
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
- * @bills:	collects the summaries of the traces
+ * @bills:	a stream that collects the summaries of the traces
  * @lines:	key: name of the file, line. branches: how often the line was executed
- * @conds:	key: object, address of a conditional jump. calls: taken; branches: not taken
- * @calls:	key: object, address of a function. For an inlined function, the key contains its
- *		number instead of the address, and @b is set. calls: how often it was entered
- * @insns:	key: object, address of an instruction. insns: executed; calls: its length
+ * @conds:	key: object, address of a conditional jump. calls: how often the
+ *		jump was taken; branches: how often the jump was not taken
+ * @calls:	key: object, address of a function. For an inlined function, the key contains the
+ *		function's number, and @b is set. calls: how often the function was entered
+ * @insns:	key: object, address of an instruction. insns: how often the
+ *		instruction was executed; calls: the length of the instruction
  */
 struct cover {
 	const struct options *options;
@@ -71,7 +73,7 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 /* cover.c: find or add the sums of an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
-/* cover_add.c: return the object for the file of @o from the first trace that contains the file. */
+/* cover_add.c: return the object with the sums of @o, which may belong to an earlier trace. */
 struct object *cover_object(struct cover *c, struct object *o);
 /* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
 void cover_end_trace(struct cover *c);
@@ -82,7 +84,7 @@ void cover_end_trace(struct cover *c);
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
- * @merged:	whether the function also has its own code, whose count includes @entries
+ * @merged:	whether the count of the function's own code includes @entries
  */
 struct copy {
 	const struct sym	*sym;
@@ -100,7 +102,7 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: return the sum of @entries of the copies of @s from @file, and set @merged. */
+/* cover_copies.c: add up @entries of the copies of @s that @file declares, and set @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add the sums of several traces. For each file, each trace has its own struct object. The sums of
- * a file are added by address, and belong to the struct object of the first trace that contains the
- * file. Different builds of a file have separate sums. Only lcov's output adds the sums of all
- * builds, but only for lines and functions, because lcov identifies a line by the file's name and
- * the line number.
+ * Add the sums of several traces. If several traces contain a file, each trace has a struct object
+ * for the file. The sums for each address of the file are then stored in the object of the first of
+ * these traces. Different builds of a file have separate sums. But in lcov's output, the sums for
+ * lines and functions include all builds, because lcov identifies a line by the name of the source
+ * file and the line number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool same_object(const struct object *a, const struct object *b)
 		return false;
 	if (a->kernel)
 		return same_symbols(a->code, b->code);
-	/* Symbols without a file belong to JIT code, which differs between processes. */
+	/* Symbols without a file belong to JIT code. Never merge the JIT code of two processes. */
 	if (!a->is_file)
 		return !a->nr_syms && !b->nr_syms;
 	if (a->build_id_size || b->build_id_size)

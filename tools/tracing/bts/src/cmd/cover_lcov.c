@@ -108,7 +108,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Look up address 0 first, because an object's first lookup reads its line table. */
+	/* Look up any address, because an object's first lookup reads the object's line table. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -154,7 +154,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Return the index of the next item that differs from item @i. The caller merges equal items. */
+/* Return the index of the first item after @i that differs from @i. The caller merges equals. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
@@ -266,7 +266,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* List executed files that are not in the output, because they have no line information. */
+/* List the executed files that have no line information. The output omits these files. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

@@ -6,7 +6,7 @@
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * All addresses are the virtual addresses of the file's program headers.
+ * All addresses are virtual addresses, as in the file's program headers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ struct drcov_block {
 };
 
 /*
- * A row of the module table. The address @base is written as offset 0. The executed instruction
- * with the highest address ends at @end.
+ * A line of the module table. Offsets in the module are relative to the address @base. The executed
+ * instruction with the highest address ends at @end.
  */
 struct module {
 	const struct object	*object;
@@ -74,7 +74,7 @@ static size_t find_modules(const struct tally_entry *list, size_t nr, struct mod
 	return n;
 }
 
-/* A block consists of adjacent instructions with the same count. */
+/* A block consists of adjacent instructions that ran equally often. */
 static size_t find_blocks(const struct tally_entry *list, size_t nr,
 			  const struct module *modules, struct drcov_block *blocks)
 {

@@ -6,7 +6,7 @@
  *	  grow.c	reads each trace once, and makes call trees that share equal subtrees
  *	  roles.c	chooses pairs of tasks to compare
  *	  find.c	aligns the trees of two tasks
- *	    beside.c	arranges the runs beside each other, for a page
+ *	    beside.c	arranges the two runs side by side, for the HTML page
  *	show*.c		prints the differences
  *	page*.c		writes a page of HTML
  *
@@ -173,7 +173,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* The "-" makes getopt_long() return operands and --against in the given order. */
+	/* The "-" makes getopt_long() return operands and --against in the order of @argv. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,

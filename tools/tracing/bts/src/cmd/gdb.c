@@ -104,10 +104,10 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * Run gdb. It searches for programs on this machine, and for debug information here and in the
- * archive. One step backwards moves gdb into the recorded history, so that gdb can show the stack.
- * The timeout for replies is long, because bts may read the trace for several minutes before the
- * first reply.
+ * Run gdb. The options make gdb search for programs on this machine, and for debug information on
+ * this machine and in the archive. At the start, gdb steps backwards once, because gdb can show a
+ * stack only inside the recorded history. The timeout for replies is long, because bts may read the
+ * trace for several minutes before the first reply.
  */
 static int run_gdb(const struct gdb_command *c)
 {

@@ -86,13 +86,13 @@ static int import(const char *input, const char *output)
 
 	perf_rows_init(&rows);
 	/*
-	 * If perf did not record the returns from the kernel, skip entries into the kernel, because
-	 * an entry without a return would look like a gap.
+	 * If perf did not record the returns from the kernel, skip the branches into the kernel,
+	 * because such a branch without a return would look like a gap.
 	 */
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
-		/* Finish the file even after a failure, to keep the data up to the failure. */
+		/* Finish the file even after a failure, because the earlier data is good. */
 		if (finish(data, &rows, w, output))
 			ret = STATUS_FAILURE;
 	}

@@ -186,7 +186,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Print the lines "KEY: VALUE" up to @end as an array, because a key may occur several times. */
+/* Print an array of the lines "KEY: VALUE" before @end. A key may occur several times. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";
@@ -211,7 +211,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* Print JSON. @stats is the part of the text with the tracer's counters, or NULL. */
+/* Print JSON. @stats is the part of the text that contains the tracer's counters, or NULL. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

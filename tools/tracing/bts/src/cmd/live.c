@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make short recordings, one after the other. Each recording runs bts record with -p or -a, and
- * ends with SIGINT after some seconds. Then the trace is shown and removed.
+ * Make short recordings, one after the other. For each recording, start bts record with -p or -a,
+ * and end it with SIGINT after some seconds. Then show and remove the trace.
  *
- * Recording pauses while a trace is processed and shown. Without this pause, tasks that run faster
- * than bts would lose branches or have to wait.
+ * Nothing is recorded while a trace is processed and shown. If the recording continued, bts could
+ * not keep up with busy tasks, so branches would be lost, or the tasks would have to wait.
  *
- * The traces are in a temporary directory in /tmp, which is removed at the end.
+ * The traces are in a temporary directory in /tmp. At the end, this directory is removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	_exit(STATUS_FAILURE);
 }
 
-/* Wait for @seconds. Return true if the recorder ended by itself during this time. */
+/* Wait for @seconds. If the recorder ends by itself before, return true at once. */
 static bool ended_within(pid_t pid, double seconds, int *status)
 {
 	struct timespec slice = { .tv_nsec = 20000000 };
@@ -119,7 +119,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Catch signals, so that the directory is always removed. Under nohup(1), keep ignoring SIGHUP. */
+/* Catch signals, so that the directory is always removed. Under nohup(1), still ignore SIGHUP. */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

@@ -13,7 +13,7 @@
  * struct live - recordings of the tasks in @options, or of all tasks
  * @seconds:	duration of each recording
  * @count:	number of recordings, or 0 to continue until a signal
- * @show:	called with the trace after each recording. A result other than 0 ends the run
+ * @show:	called with the trace after each recording. After a result other than 0, stop
  */
 struct live {
 	const struct options		*options;
@@ -23,7 +23,7 @@ struct live {
 	void				*ctx;
 };
 
-/* Record @count times, unless a signal or a failure ends the run. Returns the exit status. */
+/* Record @count times, but stop after a signal or a failure. Returns the exit status. */
 int live_run(struct live *l);
 
 #endif

@@ -216,7 +216,7 @@ static enum reason wait_for_end(struct record *rec)
 			break;
 	}
 	free(fds);
-	/* Check again, because the trigger may have fired just before the targets ended. */
+	/* Check the trigger again, because it may have fired just before the targets ended. */
 	return reason == ENDED && triggered(rec) ? TRIGGERED : reason;
 }
 
@@ -274,7 +274,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* Remove the directory only if it contains a vDSO, which shows that it is an archive. */
+	/* Remove only a directory that contains a vDSO, because every archive contains a vDSO. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -405,7 +405,7 @@ static int write_file(struct record *rec)
 		ret = -1;
 	rec->collector = NULL;
 	stats = instance_read(rec->inst, "bts_stats");
-	/* Finish the file even after a failure, to keep the data up to the failure. */
+	/* Finish the file even after a failure, because the earlier data is good. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);

@@ -50,12 +50,12 @@ struct perf_recording {
 	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
 	int				signals;
-	bool				begun;		/* exec() succeeded or failed */
+	bool				begun;		/* exec() has succeeded or failed */
 };
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf does not support, or with which perf shows branches in wrong tasks. */
+/* Reject options that perf does not support, or that make perf show branches in wrong tasks. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -216,7 +216,7 @@ static int take_signals(struct perf_recording *rec)
 	return 0;
 }
 
-/* If the command could not be executed, read the error number from the pipe, and report it. */
+/* If exec() has failed in the child, read the error number from the pipe, and report the error. */
 static int note_begin(struct perf_recording *rec)
 {
 	int error = 0;
@@ -264,9 +264,9 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * Return the timeout for poll(). When the task of a ring's event has ended, poll() always returns
- * POLLHUP for the ring at once, and other tasks that write into the ring do not wake the reader. So
- * exclude the ring from poll(), and read the ring after each timeout.
+ * Return the timeout for poll(). Each ring belongs to the event of one task. After this task has
+ * ended, poll() always returns POLLHUP for the ring at once, even if other tasks write into the
+ * ring. So exclude such a ring from poll(), and read the ring after each timeout.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {
@@ -381,7 +381,7 @@ struct record_result record_with_perf(const struct record_options *options)
 	};
 	struct record_result result = {};
 
-	/* After a failed write, finish the file, because it contains all data up to the failure. */
+	/* Finish the file even after a failed write, because the earlier data is good. */
 	if (prepare(&rec) || start(&rec) || (run(&rec) && !writer_failed(rec.writer))) {
 		result.status = recording_failure(&rec.targets);
 	} else {

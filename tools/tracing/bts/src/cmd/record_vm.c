@@ -13,7 +13,7 @@
  * If root records into another user's directory, that user could replace FILE.vm-XXXXXX. So the
  * machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
- * bts passes signals into the machine, where bts ends the recording as on a real machine.
+ * bts passes signals to the bts inside the machine, which then ends the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@
 #define TRACE		"trace.dat"
 
 enum {
-	/* The shell that runs the machine's start script may use lower descriptors itself. */
+	/* Use a high number, because the shell of the machine's start script uses low numbers. */
 	FIRST_FD	= 20,
 	COPY_STEP	= 1 << 16,
 };
@@ -135,7 +135,7 @@ static int prepare(struct vm_recording *rec)
 
 /* --- The command line ----------------------------------------------------------------- */
 
-/* Add an argument for the machine. NULL ends the list. */
+/* Add an argument for the machine. The last argument is NULL. */
 static void add(struct vm_recording *rec, char *word)
 {
 	rec->args = mem_realloc(rec->args, rec->nr_args + 1, sizeof(char *));
@@ -246,7 +246,7 @@ static void say_start(const struct vm_recording *rec)
 	fputc('\n', stderr);
 }
 
-/* Execute the machine in the child process. The kernel ends the machine if bts is killed. */
+/* In the child process, execute the machine. If bts is killed, the kernel ends the machine. */
 static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
 	sigset_t none;
@@ -373,11 +373,11 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* If bts failed to write a trace inside the machine, it has already printed the reason. */
+	/* If bts wrote no trace inside the machine, bts has already printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
 			  WTERMSIG(rec->status));
-	/* After a failure or a signal, return the exit status of bts inside the machine. */
+	/* In these cases, the exit status is that of bts inside the machine, not of the command. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)
 		return (struct record_result){ .status = status };
 	return (struct record_result){ .wait_status = rec->status, .ended = true };

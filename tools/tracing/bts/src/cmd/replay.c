@@ -10,7 +10,7 @@
  *
  * The counts of a function include its callees. These counts are printed in the function's last
  * line, because they are not final before the function ends. A function without callees is printed
- * as a single line, so a function's first line is delayed until the next frame begins or ends.
+ * as a single line. So a function's first line is delayed until it calls a function, or ends.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -193,7 +193,7 @@ static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 	return is;
 }
 
-/* Report whether -N names the function of one of the outer frames. */
+/* Report whether one of the outer frames belongs to a function that -N names. */
 static bool within_unwanted(const struct replay *r, const struct bts_task *t, unsigned int depth)
 {
 	for (unsigned int i = 0; i < depth; i++)
@@ -212,7 +212,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* Hide the callees of a hidden frame, unless a callee may be the function of -F. */
+	/* Hide the callees of a hidden frame, unless -F may name a callee. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

@@ -71,7 +71,7 @@ static bool line_of(const struct report *r, const struct bts_branch *b, const ch
 	return r->lines && !bts_line(r->trace, &b->from, file, line);
 }
 
-/* Return an inlined function at the place, or NULL. The outermost function has @depth 0. */
+/* Return the inlined function at @depth, or NULL. The outermost inlined function has @depth 0. */
 static const struct bts_sym *inlined(const struct report *r, const struct bts_place *place,
 				     unsigned int depth)
 {

@@ -2,11 +2,11 @@
 /*
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline counts how often each step was executed. At the end, the count of each step is added
- * to the sums of all its instructions. Therefore, the sums are exact.
+ * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, the count of
+ * each step is added to the sums of all instructions of the step. Therefore, the sums are exact.
  *
- * Backward jumps inside a function to the same address form a loop. The loop's count is the number
- * of these jumps.
+ * A loop consists of all backward jumps to an address from inside the same function. The loop's
+ * count is the number of these jumps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return one string for equal file names, of which each compilation unit has its own copy. */
+/* Return the same string for equal file names, because each compilation unit has a copy. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;

@@ -84,7 +84,7 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* Differences are found by counting calls, so reject options that hide or add calls. */
+	/* The comparison counts calls, so reject options that hide or add calls. */
 	if (t->nr > 1 && (options->dso || options->from || options->to || options->inlines))
 		return msg_misuse("bts tui", "--dso, --from, --to and --inline cannot be used with "
 				  "two traces");
