@@ -5,13 +5,13 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads half
- * of the filled pages. That way, the thread reads whole pages, seldom disturbs its CPU, and soon
- * makes room for the branches that the kernel holds (bts-block). At the end of the recording, the
- * thread reads the remaining pages.
+ * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent. Then the thread
+ * reads at most half as many pages. So it usually reads whole pages, seldom disturbs its CPU, and
+ * soon makes room for the branches that the kernel holds (bts-block). At the end of the recording,
+ * the thread reads the remaining pages.
  *
- * A thread writes its pages at least once a second, because poll() and the age of the pages are each
- * limited to half a second. So little is lost if bts is killed.
+ * A thread writes its pages at least once a second, because poll() waits for half a second at most,
+ * and the pages are then written if they are half a second old. So little is lost if bts is killed.
  *
  * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
  * continues to read pages, so that no task waits forever for room in the ring buffer.
@@ -59,7 +59,7 @@ struct collector {
 	struct collector_cpu	*list;
 	struct look_events	events;
 	size_t			page_size;
-	unsigned int		burst;		/* pages to read per wake-up */
+	unsigned int		burst;		/* most pages per wake-up */
 	bool			waiting;
 	int			stop;
 	int			trouble;
@@ -121,7 +121,7 @@ static void flush_pages(struct collector_cpu *c)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
 }
 
-/* Report whether the last flush was at least FLUSH_MS ago. */
+/* Report whether the pages were last flushed at least FLUSH_MS ago. */
 static bool is_late(const struct collector_cpu *c)
 {
 	struct timespec now;

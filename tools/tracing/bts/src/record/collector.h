@@ -22,7 +22,7 @@ struct collector;
  * buffer. On failure, print a message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
-/* Return a descriptor that becomes readable when a thread has failed and printed a message. */
+/* Return a descriptor that becomes readable after a thread has failed and printed a message. */
 int collector_trouble_fd(const struct collector *collector);
 /* Read the remaining data and end the threads. Return 0, or -1 if a thread failed. */
 int collector_finish(struct collector *collector, struct look_counts *counts);

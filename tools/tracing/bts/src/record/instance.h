@@ -17,12 +17,12 @@ const char *instance_tracefs(void);
 struct instance {
 	char	*name;
 	char	*path;
-	int	lock;		/* a descriptor that holds the lock (see instance.c) */
+	int	lock;		/* the descriptor of the lock (see instance.c) */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Undo all changes and remove the instance. Close its trace_pipe_raw files before this call. */
+/* Undo all changes and remove the instance. The caller has closed its trace_pipe_raw files. */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */

@@ -2,8 +2,8 @@
 /*
  * Scan a CPU's ring-buffer pages.
  *
- * The kernel does not count the tasks and switches in the trace. So bts record scans each page
- * before it writes the page. If the recording is killed, bts restore scans the pages again.
+ * The kernel does not count the tasks and switches in the trace. So bts record counts them by
+ * scanning each page before it writes the page. If bts record is killed, bts restore scans them.
  */
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "file/ring_page.h"
 #include "look.h"
 
-/* Store the task's latest name, because an exec() changes the name. */
+/* Replace the stored name, because an exec() may have changed the task's name. */
 static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm)
 {
 	if (comm >= 0 && comm + NAME_LENGTH <= size)

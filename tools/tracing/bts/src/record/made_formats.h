@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Define the entries that the tool itself writes. They have the form of the tracer's entries. The
- * definition includes the event numbers, the fields, and the formats that describe the fields.
+ * Define the entries that the tool itself writes: their event numbers, their fields, and the
+ * formats that describe the fields. The entries have the same form as the tracer's entries.
  *
  * Included by: record/, cmd/.
  */

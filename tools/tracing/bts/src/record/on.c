@@ -110,7 +110,7 @@ int on_parse(const char *text)
 	int ret = STATUS_OK;
 
 	if (!*on.what || on.what[strlen(on.what) - 1] == ':')
-		ret = msg_misuse("record", "--on %s: no event, function or signal is named", text);
+		ret = msg_misuse("record", "--on %s: no event, function or signal given", text);
 	else if (on.kind == ON_SIGNAL && on.signal < 0)
 		ret = msg_misuse("record", "--on %s: no such signal", text);
 	on_free(&on);
@@ -144,7 +144,7 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* All probes with the same name form one event. */
+/* If several probes have the same name, the kernel makes one event for all of them. */
 static int add_probe(const char *group, const char *where)
 {
 	char *path = mem_format("%s/dynamic_events", instance_tracefs());
@@ -201,7 +201,7 @@ static char *make_probe(const struct on *on)
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
  * does not contain the original signal's number. The event signal_generate contains this number,
- * but its trigger fires only if the sender is a traced task.
+ * but a trigger on signal_generate fires only if the sender is a traced task.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

@@ -216,7 +216,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or is in /dev, /proc or /sys, which the machine mounts itself. */
+/* Report whether the path is /, or in a directory that the machine mounts: /dev, /proc, /sys. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -351,7 +351,7 @@ static int judge_vm(const struct record_options *options)
 	return STATUS_OK;
 }
 
-/* Check combinations of options. */
+/* Reject options that do not fit together. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fill ring-buffer pages, as the kernel does for the tracer. The header file/ring_page.h describes
- * the format of a page.
+ * Fill ring-buffer pages, as the kernel does for the tracer. For the format of a page, see
+ * file/ring_page.h.
  *
  * Consecutive branches of one task form a pack if they have the same time. The tracer's own coder
  * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are collected
@@ -38,7 +38,7 @@ enum {
  * @packing:	whether @pack is being filled
  * @pack_ts:	the time of @pack
  * @branches:	the number of branches in @chunk
- * @maps:	whether @chunk contains rows of mappings
+ * @maps:	whether @chunk contains rows that describe mappings
  */
 struct pages {
 	struct writer_cpu	*out;

@@ -25,7 +25,7 @@ struct record_auxtrace {
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr)
 {
-	/* Skip records of zeroes, because the kernel fills the end of a page with zeroes. */
+	/* Skip a record of zeroes, because the kernel fills the rest of a page with zeroes. */
 	for (size_t i = 0; i < nr; i++)
 		if (branches[i].from || branches[i].to)
 			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);
@@ -64,7 +64,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read at most BLOCK branches between @offset and @end, and return the number of branches. */
+/* Read the branches from @offset to @end, but at most BLOCK. Return the number of branches. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

@@ -4,13 +4,12 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. All
- * records after round N are younger than the youngest record of round N - 1, or have the same time.
- * So at the end of round N, the reader delivers the records up to that record's time, in the order
- * of their times.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. No
+ * record after round N is older than the youngest record of round N - 1. So at the end of round N,
+ * all records up to the time of this youngest record are sorted by time and delivered.
  *
- * With intel_bts, the branches are in AUXTRACE records, which contain no time. For each part of
- * these branches, the kernel's AUX record contains the time at which the part was stored.
+ * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel writes an
+ * AUX record for each part of these branches. The AUX record contains the time of the part.
  *
  * Every number in the file is checked before use.
  */
@@ -167,7 +166,7 @@ static int read_attrs(struct perf_data *d)
 	return nr ? 0 : damaged(d, "the file contains no events");
 }
 
-/* Report whether the AUX data is from intel_bts. An AUXTRACE_INFO record names the PMU. */
+/* Report whether the AUX data is from intel_bts. The record AUXTRACE_INFO contains the PMU type. */
 static bool find_intel_bts(struct perf_data *d)
 {
 	uint64_t at = d->header.data.offset;
@@ -180,7 +179,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* AUXTRACE_INFO precedes all data, so this file contains no AUXTRACE_INFO. */
+		/* AUXTRACE_INFO would precede these records, so it is missing. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -266,7 +265,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* Read a string that follows its length. Return NULL if it is damaged. The caller frees it. */
+/* Read a length and a string. Return the string, which the caller frees, or NULL if damaged. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;
@@ -357,7 +356,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the event ID from the start or the end of a record, or 0 if the record contains no ID. */
+/* Return the event ID at the start of a sample or at the end of another record, or 0 if absent. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
@@ -518,7 +517,7 @@ int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w
 {
 	int ret = read_records(d, rows, w);
 
-	/* Even after a failure, deliver the records that precede the failure. */
+	/* Even after a failure, deliver the waiting records, because these records are good. */
 	ret |= deliver_until(d, rows, w, UINT64_MAX);
 	for (size_t i = 0; i < d->nr_outs; i++) {
 		if (!d->outs[i].pages)

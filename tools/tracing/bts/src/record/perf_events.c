@@ -155,7 +155,7 @@ static void add_fd(struct perf_events *events, int fd)
 	events->fds[events->nr_fds++] = fd;
 }
 
-/* Map a ring buffer. Halve the size until the user's limit of locked memory allows the mapping. */
+/* Map a ring buffer. Halve the size until the user's limit for locked memory allows the mapping. */
 static int map_ring(struct perf_events *events, struct perf_ring *ring)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -219,7 +219,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 {
 	int ring = ring_of(events, cpu), fd = event_open(attr, tid, cpu, ring);
 
-	/* Linux before 5.12 does not support build_id. */
+	/* Linux before 5.12 rejects build_id, so try without it. */
 	if (fd < 0 && errno == EINVAL && attr->build_id) {
 		attr->build_id = 0;
 		fd = event_open(attr, tid, cpu, ring);
@@ -233,7 +233,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	return ring < 0 ? add_ring(events, cpu, fd) : 0;
 }
 
-/* Each followed thread needs a descriptor for each CPU, and one for its guard (perf_follow.c). */
+/* A followed thread needs a descriptor for each CPU and one for its guard. Raise the limit. */
 static void more_descriptors(void)
 {
 	struct rlimit limit;
@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* Use half of LEAST_BYTES, because map_ring() may shrink the ring buffer to LEAST_BYTES. */
+	/* This fits into every ring buffer, because map_ring() keeps at least LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -341,7 +341,7 @@ static const struct perf_event_header *record_at(const struct perf_events *event
 	return (const void *)ring->copy;
 }
 
-/* A sample of this tool's events contains the header, IP, TID and time in this order. */
+/* A sample of this tool's events consists of header, IP, TID, time and address, in this order. */
 static uint64_t time_of(const struct perf_event_header *h, const struct perf_format *format)
 {
 	struct perf_id id;
@@ -369,7 +369,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the oldest time in all other rings. */
+/* Return the ring with the oldest record. Lower *@limit to the oldest time in the other rings. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -391,7 +391,7 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
-/* Read the branches that an AUX record describes. The area is a ring, but r->offset never wraps. */
+/* Read the branches that an AUX record describes. The area is a ring, but r->offset only grows. */
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {
@@ -400,7 +400,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* A part never wraps, because the kernel skips the end of the area if no branch fits. */
+	/* A valid part does not wrap: if no branch fits, the kernel skips the end of the area. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
@@ -437,8 +437,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. When a task moves to another CPU, the kernel has already written all records of
- * the task on the old CPU. So if @until is in the past, the rings contain all records up to @until.
+ * a task's state. When a task moves to another CPU, the old CPU's ring already contains all records
+ * of the task. So if @until is in the past, the rings contain all records up to @until.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -45,7 +45,7 @@ int perf_events_write_to(struct perf_events *events, struct writer *w);
 /* Return the output for rows that do not come from a ring buffer. */
 struct perf_out *perf_events_first_out(struct perf_events *events);
 
-/* Return a descriptor that is readable when the ring buffer is filled to its watermark. */
+/* Return a descriptor that becomes readable when the ring is filled to its watermark. */
 int perf_events_fd(const struct perf_events *events, size_t ring);
 /* Read the records that are now in the ring buffers. */
 void perf_events_read(struct perf_events *events, struct perf_rows *rows);
@@ -53,12 +53,12 @@ void perf_events_read(struct perf_events *events, struct perf_rows *rows);
 int perf_events_end(struct perf_events *events, struct perf_rows *rows);
 void perf_events_free(struct perf_events *events);
 
-/* Open a guard, an event that records nothing (see perf_follow.c). Return -1 on failure. */
+/* Open a guard, which is an event that records nothing (perf_follow.c). Return -1 on failure. */
 int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this perf backend, otherwise an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Return a text, which the caller frees, about an errno value from perf_events_try(). */
+/* Return a text that explains the errno value of perf_events_try(). The caller frees the text. */
 char *perf_events_why(int error);
 
 #endif
