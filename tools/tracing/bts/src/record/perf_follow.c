@@ -20,9 +20,9 @@
  *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At each of these stops, except the one before a signal's delivery, bts reads the user address at
- * which the task will continue or, if the task ends, would have continued. The records of perf do
- * not contain this address.
+ * At these stops, bts reads the user address at which the task will continue, or would continue if
+ * it did not end. The records of perf do not contain this address. bts does not read the address at
+ * the stop before a signal's delivery.
  */
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ struct followed {
 	struct followed	*next;
 	pid_t		tid;
 	int		guard;
-	bool		stepping;	/* single-stepping since the delivery of a signal */
+	bool		stepping;	/* making a single step after a signal */
 };
 
 void follow_init(struct follow *f)
@@ -102,13 +102,13 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether the signal belongs to a group-stop. A new task stops with SIGTRAP instead. */
+/* Report whether a stop with this signal is a group-stop. A new task stops with SIGTRAP. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* If a thread other than the leader calls exec(), it gets the leader's PID. Forget its old ID. */
+/* A thread that calls exec() gets the PID of the leader. Forget the old ID of the thread. */
 static void executed(struct follow *f, pid_t tid)
 {
 	unsigned long before;
@@ -215,7 +215,7 @@ void follow_end(struct follow *f)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct followed *t = f->buckets[i]; t; t = t->next)
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	/* A task that does not stop in time, as in a disk wait, is detached when bts ends. */
+	/* If a task does not stop in time, the kernel detaches the task when bts ends. */
 	for (int i = 0; i < LET_GO_TRIES && !none_left(f); i++) {
 		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 			let_go(f, tid, status);

@@ -15,8 +15,8 @@ struct followed;
 
 /**
  * struct follow - the followed tasks
- * @stands:	is called when a task has stopped because it is new, called exec(), enters a
- *		signal handler, or ends. The task continues, or would have continued, at @user_ip
+ * @stands:	called when a task has stopped because the task is new, has called exec(), enters
+ *		a signal handler, or ends. It continues, or would have continued, at @user_ip
  * @child:	the command
  * @execs:	how often the command called exec()
  * @status:	the command's status from waitpid(), if @ended
@@ -34,7 +34,7 @@ struct follow {
 void follow_init(struct follow *f);
 /* Start to follow a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
-/* Handle all stops and ends of tasks. Call this after SIGCHLD. */
+/* Handle each task that has stopped or ended. Call this function after SIGCHLD. */
 void follow_events(struct follow *f);
 /* Detach all tasks. */
 void follow_end(struct follow *f);

@@ -9,8 +9,8 @@
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
  * branches out of the hardware's buffer. So bts delays the row of the departure until the CPU's
- * next record of another task, or until the task returns. A LOST record contains the number of lost
- * records, but not the number of lost branches.
+ * next record of another task, or until the task returns to the CPU. A LOST record contains the
+ * number of lost records, but not the number of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 /* The kernel's BTS_LOST_RING_BUFFER. */
 #define LOST_RING_BUFFER	0
 
-/* The fields at the end of a record that is not a sample. */
+/* The fields at the end of each record that is not a sample. */
 #define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
@@ -57,7 +57,7 @@ static void take_tid(struct fields *f, struct perf_id *id)
 	id->tid = value >> 32;
 }
 
-/* A sample of the tool's own events. Most records are such samples, so read_branch() is fast. */
+/* A sample of the tool's events. Most records are such samples, so read_branch() must be fast. */
 struct record_branch {
 	struct perf_event_header	header;
 	uint64_t			from;
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* First add a row that names the process, because a branch contains only the task's ID. */
+	/* First add a row with the task's process, because a branch contains only the task's ID. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

@@ -37,7 +37,7 @@ struct perf_id {
 /* The output for the rows of a CPU. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* written after the task's last branches */
+	struct made_departs	departs;	/* row to write after the last branches */
 	uint64_t		departs_ts;
 	bool			departing;
 };
@@ -74,7 +74,7 @@ void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
 /* Store the address at which a stopped task will continue or (if @ends) would have continued. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
-/* Read the mappings and the name of a running process from /proc, and add rows for the mappings. */
+/* Read a running process's mappings and name from /proc, and add rows for the mappings. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);
 
 #endif

@@ -24,7 +24,7 @@ struct perf_map {
  * struct perf_task - a task
  * @goes_on:	the user address at which the task will continue, or 0 if unknown
  * @ends_at:	the user address at which an ending task would have continued, or 0 if unknown
- * @told:	whether a row in the trace names the task's process
+ * @told:	whether a row in the trace already contains the task's process
  * @maps:	the process's mappings, oldest first, if the task is the leader
  */
 struct perf_task {

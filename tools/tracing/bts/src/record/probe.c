@@ -4,11 +4,11 @@
  * expected branch.
  *
  * The program is probe_code.S, which lists the expected branches beside the code. A child runs the
- * program and its signal handlers on one CPU. The probe compares only rows that have one address in
- * the program and the other address in the program or in the kernel. These rows must equal the
- * expected rows in the same order, but interrupts may appear between the rows. An interrupt is a
- * branch from any instruction of the program into the kernel, followed by a branch back to the same
- * instruction.
+ * program and its signal handlers on one CPU. The probe compares only branches within
+ * the program, and branches between the program and the kernel. The rows of these branches must be
+ * the expected rows, in the expected order. Interrupts may appear between these rows. An interrupt
+ * is a branch from any instruction of the program into the kernel, followed by a branch back to the
+ * same instruction.
  *
  * The probe reads the trace as the text that the kernel prints with options/raw. The text is the
  * same for packs and for single entries, so one comparison is enough for both.
@@ -35,7 +35,7 @@
 #include "probe.h"
 
 enum {
-	SHOWN_ROWS	= 4,		/* rows to print, from the first difference on */
+	SHOWN_ROWS	= 4,		/* rows to print, beginning with the first difference */
 	COST_BRANCHES	= 1000000,
 };
 
@@ -51,7 +51,7 @@ struct probe_rows {
 	size_t			lost;		/* number of LOST rows */
 };
 
-/* A configuration of the tracer in which the probe runs. */
+/* A configuration of the tracer with which the probe runs. */
 struct way {
 	const char	*name;
 	bool		user, kernel, pack;
@@ -66,7 +66,7 @@ enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */
 
-/* Use the system call, because the C library would set its own restorer. */
+/* Use the system call, because the C library would replace the restorer. */
 static void set_handler(int sig)
 {
 	struct {
@@ -244,8 +244,8 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * If an interrupt begins at @row, return the number of its rows, otherwise 0. An interrupt has two
- * rows, into the kernel and back to the same instruction, or one row if a direction is dropped.
+ * If an interrupt begins at @row, return the interrupt's number of rows, otherwise 0. An interrupt
+ * has a row into the kernel and a row back, or one row if the hardware drops a direction.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -306,7 +306,7 @@ static void show_difference(const struct probe_rows *rows, size_t at,
 		puts("     got       no more");
 }
 
-/* Report whether a branch must be in the trace of this configuration. */
+/* Report whether the trace of this configuration must contain the branch. */
 static bool is_wanted(const struct probe_branch *branch, const struct way *way,
 		      enum missing missing)
 {
@@ -356,7 +356,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that the hardware's filter drops, as detected by the tracer. */
+/* Return the direction that the hardware's filter drops. The tracer has detected the direction. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

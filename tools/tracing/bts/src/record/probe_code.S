@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program of bts check --probe takes one branch of each kind. After each branch instruction,
- * macros list the records that the hardware must store, in the order of execution:
+ * The program of bts check --probe takes one branch of each kind. The macros after each branch
+ * instruction list the records that the hardware must store, in the order of execution:
  *
  *	TAKES from, to, "words"		between two addresses of user space
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * The branches of a function or handler are listed where the function or handler is called. A
- * branch that is not taken, or an iteration of a string instruction, must not leave a record.
+ * Where a function or handler is called, the macros also list the branches inside the function or
+ * handler. Branches that are not taken, and iterations of string instructions, leave no record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -46,7 +46,7 @@
 	ENTRY	0, \to, "", "\words"
 	.endm
 
-	/* The records of a signal handler, and of the return through its restorer. */
+	/* The records of a signal handler, and of the return through the handler's restorer. */
 	.macro	HANDLED to, words
 	LEAVES	handler, "to the handler of \words"
 	TAKES	handler_returns, restorer, "return from a handler"
@@ -177,7 +177,7 @@ call_pops:
 1:	TAKES	call_pops, callee_pops, "call rel32"
 	TAKES	callee_pops, 1b, "ret imm16"
 
-	/* Far branches to the same segment. */
+	/* Far branches whose target is in the same segment. */
 	mov	%cs, %eax
 	push	%rax
 	lea	1f(%rip), %rcx

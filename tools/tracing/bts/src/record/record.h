@@ -15,7 +15,7 @@
 #include "instance.h"
 #include "vm.h"
 
-/* The recorder is the tracer, one of two perf events, or the tracer in the emulated machine. */
+/* What records: the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
@@ -36,7 +36,7 @@ struct record_options {
 	struct vm_options vm;
 	const struct vm_job *job;	/* NULL outside the emulated machine */
 	unsigned long	repeat;		/* number of runs of the command, or 0 for one run */
-	unsigned long	until_fail;	/* stop after this many failed runs, or never if 0 */
+	unsigned long	until_fail;	/* stop after this number of failed runs, unless 0 */
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
@@ -52,15 +52,15 @@ int record_parse(struct record_options *options, int argc, char **argv);
 struct targets {
 	struct target	*list;
 	size_t		nr;
-	pid_t		child;		/* the command, or 0 */
-	int		go;		/* a pipe, through which a byte starts the command */
+	pid_t		child;		/* PID of the command, or 0 */
+	int		go;		/* a pipe; a byte in it starts the command */
 	int		failed;		/* a pipe that returns the errno of a failed exec() */
 	int		error;		/* the errno of a failed exec(), or 0 */
 	int		status;		/* from waitpid(), if @ended */
 	bool		ended;
 };
 
-/* Fork the command, which then waits. Open a pidfd for each target. Only --fork needs @inst. */
+/* Fork the command, which then waits. Open a pidfd for each target. @inst is for --fork. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print that the command cannot be executed, and return -1. */
@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 /* Write the targets' PIDs into the PID filters of the instance. With -a, exclude only bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing at the command's exec(), before exec() with --fork, or now without a command. */
+/* Start tracing at the command's exec() (with --fork: before it) or, without a command, now. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
@@ -83,14 +83,14 @@ bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
-/* Return the systems of all enabled events as a NULL-terminated list, which the caller frees. */
+/* Return a NULL-terminated list of the systems of enabled events. The caller frees the list. */
 char **record_systems(const struct instance *inst);
 /* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Register the removal of --on's probes. Call this before instance_create() (see on.c). */
+/* Let undo.c remove the probes of --on. Call this before instance_create() (see on.c). */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

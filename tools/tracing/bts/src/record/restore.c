@@ -6,8 +6,8 @@
  *	FILE.new.cpuN	the compressed chunks of each CPU
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
- * as bts record does at the end of a recording. If a CPU's last chunk is incomplete, the chunk is
- * omitted.
+ * as bts record does at the end of a recording. If a CPU's last chunk is incomplete, the trace does
+ * not contain the chunk.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
  * The size of FILE.new shows how much was copied, because each block of FILE.new.cpuN is freed only
@@ -41,7 +41,7 @@ enum {
 
 /* --- The sections ------------------------------------------------------------------- */
 
-/* Find the end of the file's header, which contains two strings. dat_open() checked the header. */
+/* Find the end of the file's header, which dat_open() has checked. The header has two strings. */
 static void skip_head(struct writer *w)
 {
 	char head[HEAD_SIZE + 1] = {};
@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Store the offset of the section at w->size. Return false if the section is data or incomplete. */
+/* Note the section at w->size, and go past it. Return false at the data section or on failure. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file through its descriptor, which open_own() has checked. */
+/* Open the file through the descriptor, because open_own() has checked that file. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -297,8 +297,8 @@ static void count_chunks(struct writer_cpu *cpu)
 }
 
 /*
- * Assign the parts of the data section to the CPUs. Return the first CPU whose part is incomplete,
- * or NULL. Set w->size to the end of the complete parts.
+ * Find each CPU's part in the data section. Return the first CPU whose part is incomplete, or NULL.
+ * Set w->size to the end of the last complete part.
  */
 static struct writer_cpu *incomplete_cpu(struct restore *r, off_t file_size)
 {

@@ -15,10 +15,10 @@
 /**
  * struct restore - an unfinished trace
  * @info:	the lines of the BTS section, or NULL
- * @ended:	whether the recording had ended. If so, @info is complete
+ * @ended:	whether the recording had ended before bts was killed. If so, @info is complete
  * @cmdlines:	the "PID NAME" lines, if @ended
- * @nr_cut:	number of CPUs whose data may be incomplete at the end
- * @counts:	the counts from the pages, unless @ended
+ * @nr_cut:	number of CPUs whose last data may be missing
+ * @counts:	the counts from scanning the pages, unless @ended
  * @first:	the first CPU without data in the data section, if this section exists
  * @data:	the offset of the data section, or 0
  */

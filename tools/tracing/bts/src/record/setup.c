@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* Limits for each buffer's default size. All buffers together get 1/PART of free memory. */
+	/* By default, 1/PART of free memory for all buffers, within these limits for each CPU. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
@@ -169,7 +169,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Prevent unwanted branches from overwriting wanted branches in the DS buffer. */
+		/* Unwanted branches must not overwrite wanted branches in the DS buffer. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },

@@ -4,12 +4,13 @@
  *
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
- * exec(). A successful exec() closes this pipe. A pidfd reports the end of each process. To trace a
- * PID, bts adds the process's existing threads, and the option function-fork adds later threads.
+ * exec(). A successful exec() closes the second pipe. A pidfd reports the end of each process. To
+ * trace a PID, bts adds the existing threads of the process. The option function-fork makes the
+ * kernel add later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
- * program's first branch, and contains no branch of bts. A traceon trigger would work as well, but
+ * program's first branch, and contains no branch of bts. A traceon trigger is not used, because
  * such a trigger patches the kernel and runs at each later exec(). With --fork, the child turns
  * tracing on before it calls exec().
  */
@@ -99,7 +100,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, wait for the parent's byte, then execute the command. If the parent ends, exit. */
+/* In the child, wait for the parent's byte, then execute the command. Exit if the parent ends. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -204,7 +205,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* If the process has ended, its pidfd reports the end. */
+	/* The process has ended, which its pidfd reports. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))
@@ -235,7 +236,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Wait for the command's exec(), and turn tracing on. Until then, deliver the command's signals. */
+/* Wait for the command's exec(), and turn tracing on. Meanwhile, deliver the command's signals. */
 static int trace_from_exec(pid_t child, const struct instance *inst)
 {
 	siginfo_t info;
@@ -256,7 +257,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* If the command was killed meanwhile, this call fails. The pidfd then reports the end. */
+	/* This call fails if the command was killed. The pidfd then reports the end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -270,7 +271,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at the execve of", name, "%s; --fork works without this stop",
+		msg_error("stop at the execve of", name, "%s; with --fork, there is no such stop",
 			  strerror(errno));
 		return -1;
 	}

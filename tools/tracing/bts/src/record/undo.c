@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undo the tool's changes when the tool ends, whether main() returns, exit() is called, or a signal
- * such as SIGKILL ends the tool.
+ * Undo the tool's changes when the tool ends. The cause of the end may be a return from main(), a
+ * call of exit(), or a signal such as SIGKILL.
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
@@ -60,13 +60,13 @@ static void run_guard(int fd)
 		line[n][strcspn(line[n], "\n")] = 0;
 		n++;
 	}
-	/* Ignore an incomplete entry, which bts did not finish writing. */
+	/* Ignore the last entry if bts did not finish writing it. */
 	for (n &= ~1; n > 0; n -= 2)
 		put_back(line[n - 2], line[n - 1]);
 	_exit(0);
 }
 
-/* Move @fd to descriptor 3, and close all others, because the guard must not keep pipes open. */
+/* Make @fd descriptor 3. Close all other files, because the guard must not keep pipes open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

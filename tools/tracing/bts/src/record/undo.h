@@ -12,7 +12,7 @@
 void undo_write(const char *path, const char *text);
 /* Register an action that removes a directory. */
 void undo_rmdir(const char *path);
-/* Undo all changes now, as exit() also does. */
+/* Undo all changes now. Otherwise, exit() undoes the changes. */
 void undo_all(void);
 
 #endif

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program from the package bts-vm, for a bts that is installed outside of /usr. */
+/* The program of the package bts-vm. A bts outside of /usr can use this program, too. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
@@ -125,7 +125,7 @@ static void take_word(struct vm_job *job, char *word, char ***env, size_t *nr_en
 	}
 }
 
-/* Do not free the job's text, because the environment points to words in the text. */
+/* The job's text is never freed, because the environment points to words in the text. */
 struct vm_job *vm_job_read(const char *path)
 {
 	size_t size, nr_env = 0;
@@ -137,7 +137,7 @@ struct vm_job *vm_job_read(const char *path)
 		msg_errno("read", path);
 		return NULL;
 	}
-	/* Remove the file now, because it must not remain if bts is killed. */
+	/* Remove the file at once, so that it does not remain if bts is killed. */
 	unlink(path);
 	job = mem_zalloc(1, sizeof(*job));
 	job->name = text;
@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* To open /dev/stdin, the user must own the pipe or terminal, which root has created. */
+	/* Give the pipe or terminal to the user, who could not open /dev/stdin otherwise. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

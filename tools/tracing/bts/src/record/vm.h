@@ -40,12 +40,12 @@ struct vm_job {
 char *vm_find(void);
 /* Return the text of a job that describes this process. The caller frees the text. */
 char *vm_job_write(const char *name, size_t *size);
-/* Read a job, and set its environment and umask. On failure, print a message and return NULL. */
+/* Read a job, and use its environment and umask. On failure, print a message and return NULL. */
 struct vm_job *vm_job_read(const char *path);
 /* In the child, change to the job's user and groups. On failure, return -1 and set errno. */
 int vm_job_become(const struct vm_job *job);
 
-/* After a SIGILL in the machine, print the CPU model and the option that selects another model. */
+/* After a SIGILL in the machine, print the CPU model, and the option to select another model. */
 void vm_advise_model(void);
 
 #endif

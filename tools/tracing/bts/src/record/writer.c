@@ -11,9 +11,10 @@
  * The library libtracecmd cannot write such files, and trace-cmd compresses only after the
  * recording. This writer compresses each CPU's data in a thread during the recording, so a trace
  * needs no more disk space than its final file. Each CPU's data must be contiguous in the final
- * file. So the data is first stored in FILE.new.cpuN, and is copied at the end. Each copied block
- * is freed. Some space is reserved until the end, so that the file can be completed even if the
- * disk is full. The file is completed by writer_end.c or, if bts was killed earlier, by restore.c.
+ * file. So the data is first stored in FILE.new.cpuN, and is copied at the end. After a block is
+ * copied, its space in FILE.new.cpuN is freed. Some space is reserved until the end, so that the
+ * file can be completed even if the disk is full. The file is completed by writer_end.c or, if bts
+ * was killed earlier, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -189,7 +190,7 @@ static void remove_parts(const char *temporary)
 
 /*
  * Report whether another recording is writing the file, or whether a killed recording left data
- * that can be restored. Ignore files of other users, because these files are replaced.
+ * that can be restored. Ignore another user's file, because create_temporary() replaces the file.
  */
 static bool is_taken(const struct writer *w)
 {
@@ -216,7 +217,7 @@ static int create_temporary(const struct writer *w)
 {
 	int fd = path_create_at(AT_FDCWD, w->temporary);
 
-	/* Ignore an error, because some file systems do not support locks. */
+	/* Ignore an error of flock(), because some file systems do not support locks. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
 		errno = 0;
 	return fd;
@@ -322,7 +323,7 @@ static int put_headers(struct writer *w, const char *root)
 	return ret ? -1 : 0;
 }
 
-/* Add the number of events in an event system, and then the formats of these events. */
+/* Add the number of events in an event system, followed by the formats of these events. */
 static int add_formats(struct bytes *content, const char *root, const char *system)
 {
 	char *dir = mem_format("%s/events/%s", root, system);
@@ -482,7 +483,7 @@ static void note_time(struct writer_cpu *cpu, const void *data, bool maps)
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 		       unsigned long long branches, bool maps)
 {
-	/* Write nothing after a failure, so that the loss is at the end of this CPU's data. */
+	/* Write nothing after a failure, so that only the end of the CPU's data is missing. */
 	if (!cpu->failed && !write_chunk(cpu, data, size)) {
 		note_time(cpu, data, maps);
 		cpu->branches += branches;

@@ -16,9 +16,9 @@ struct writer_cpu;
 
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
- * stays at @path until writer_finish() renames the old file and the new file. The data of the CPUs
- * is stored in other temporary files in the same directory. If such files of a killed recording
- * exist, print a message and return NULL.
+ * stays at @path until writer_finish() renames first this file and then the new file. The data of
+ * the CPUs is stored in other temporary files in the same directory. If such files of a killed
+ * recording exist, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
@@ -39,9 +39,9 @@ int writer_write_draft(struct writer *w, const char *info);
 /* Add a part for a CPU's data. Different threads may write different parts. */
 struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
 /*
- * Write about 1 MiB of ring-buffer pages, which contain @branches branches and, if @maps is true,
- * mapping rows. Return 0 on success. At the first failure, print a message. After a failure, count
- * the CPU's branches without writing pages, and return -1.
+ * Write about 1 MiB of ring-buffer pages, which contain @branches branches. If @maps is true, the
+ * pages also contain mapping rows. Return 0 on success. At the first failure, print a message. From
+ * then on, only count the CPU's branches, and return -1.
  */
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 		       unsigned long long branches, bool maps);
@@ -49,20 +49,22 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 /*
  * Complete the file with "PID NAME" lines (@cmdlines), the text of trace_clock (@clock), and the
  * lines of the BTS section (@info). The NULL-terminated list @stats contains the text of each CPU's
- * stats file. Call this even if writer_write_pages() failed, to save the pages that were written
- * earlier.
+ * stats file. Call this function even if writer_write_pages() failed, to save the pages that were
+ * written before.
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
 /* Report whether an older file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
-/* Return the size of the file or, with writer_data_size(), of the CPUs' data in the file. */
+/* Return the size of the file. */
 unsigned long long writer_size(const struct writer *w);
+/* Return the total size of the CPUs' data in the file. */
 unsigned long long writer_data_size(const struct writer *w);
 /* Report whether writer_write_pages() failed. */
 bool writer_failed(const struct writer *w);
-/* Return the number of written branches or, with writer_unwritten(), of unwritten branches. */
+/* Return the number of branches that were written. */
 unsigned long long writer_branches(const struct writer *w);
+/* Return the number of branches that could not be written. */
 unsigned long long writer_unwritten(const struct writer *w);
 /*
  * Free the writer, and remove the files of an incomplete trace. If writer_finish() failed, keep the

@@ -53,8 +53,8 @@ static int pad(struct writer *w)
 }
 
 /*
- * Free each block of FILE.new.cpuN only after writing its copy to FILE.new. So after a SIGKILL, the
- * size of FILE.new shows how much was copied, and each block is still in one of the two files.
+ * Free each block of FILE.new.cpuN only after the block is written to FILE.new. So after a SIGKILL,
+ * the size of FILE.new shows how much was copied, and each block is in at least one of the files.
  */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at)
 {
@@ -125,7 +125,7 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	bytes_free(&buffer);
 }
 
-/* Write the data of the CPUs from @first on. Then correct the size of the data section. */
+/* Write the data of @first and of the later CPUs. Then correct the size of the data section. */
 static int put_data(struct writer *w, struct writer_cpu *first, off_t section)
 {
 	uint64_t size;
@@ -208,7 +208,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 	return ret;
 }
 
-/* For each CPU with unwritten branches, add a line, so that the reader reports the loss. */
+/* Add a line for each CPU with unwritten branches, so that the reader reports the loss. */
 static int put_info(struct writer *w, const char *info)
 {
 	struct bytes text = {};

@@ -35,7 +35,7 @@ struct writer {
 	off_t			size;
 	off_t			draft;		/* offset of the draft sections, or 0 */
 	size_t			draft_strings;	/* size of @strings before the draft */
-	bool			keep;		/* keep the unfinished files for bts restore */
+	bool			keep;		/* keep the files for bts restore */
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
 	struct writer_cpu	*cpus;
@@ -48,7 +48,7 @@ struct writer_cpu {
 	void			*room;
 	size_t			room_size;
 	uint32_t		nr_chunks;
-	struct bytes		times;		/* times of the chunks, for the index */
+	struct bytes		times;		/* start time of each chunk, for the index */
 	bool			failed;
 	unsigned long long	branches;	/* number of branches in the chunks */
 	unsigned long long	unwritten;	/* number of branches that could not be written */
@@ -70,12 +70,12 @@ uint32_t writer_name(struct writer *w, int id);
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: write the data of the CPUs from @first on, the options, and the names of the
- * sections. If @first is NULL, all data was already written. The data section begins at @data.
+ * writer_end.c: write the data of @first and of the later CPUs, the options, and the names of the
+ * sections. If @first is NULL, all data has been written. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);
-/* Copy the data of a CPU to the end of the trace, from offset @at of the CPU's file on. */
+/* Copy the CPU's file, beginning at offset @at, to the end of the trace. */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at);
 /* Report whether the data section contains a part for the CPU. */
 bool writer_was_used(const struct writer_cpu *cpu);
