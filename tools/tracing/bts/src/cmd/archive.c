@@ -63,8 +63,8 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 		const char *path)
 {
 	/*
-	 * If the archive already contains a file with this name, keep that file, because the name
-	 * contains the build ID or, for a file without a build ID, the path.
+	 * Do not write a file twice. The name identifies the file, because the name contains the
+	 * build ID or, for a file without a build ID, the path.
 	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;

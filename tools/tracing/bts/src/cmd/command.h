@@ -73,7 +73,7 @@ int print_failure(const char *path, int code, const char *text);
 
 /* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open the file that -o names, or else use standard output. Returns NULL after a message. */
+/* Open the file of the option -o. Without -o, use standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);

@@ -54,7 +54,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* If the help repeats an option, only a word in lower case is a further value. */
+		/* If the help repeats an option, an argument in upper case (TIME) is no value. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

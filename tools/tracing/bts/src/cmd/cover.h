@@ -102,7 +102,7 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: add up @entries of the copies of @s that @file declares, and set @merged. */
+/* cover_copies.c: add up @entries of the copies of @s with the path @file, and set @merged. */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

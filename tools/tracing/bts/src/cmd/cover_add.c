@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Add the sums of several traces. If several traces contain a file, each trace has a struct object
- * for the file. The sums for each address of the file are then stored in the object of the first of
- * these traces. Different builds of a file have separate sums. But in lcov's output, the sums for
- * lines and functions include all builds, because lcov identifies a line by the name of the source
- * file and the line number.
+ * for the file. The sums for the file's addresses then belong to the object of the first trace.
+ * Different builds of a file have separate sums. But in lcov's output, the sums for lines and
+ * functions include all builds, because lcov identifies a line by the name of the source file and
+ * the line number.
  */
 #include <stdlib.h>
 #include <string.h>

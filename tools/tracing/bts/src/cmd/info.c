@@ -186,7 +186,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Print an array of the lines "KEY: VALUE" before @end. A key may occur several times. */
+/* Print the lines "KEY: VALUE" before @end as an array, because a key may occur twice. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";

@@ -13,7 +13,7 @@
  * struct live - recordings of the tasks in @options, or of all tasks
  * @seconds:	duration of each recording
  * @count:	number of recordings, or 0 to continue until a signal
- * @show:	called with the trace after each recording. After a result other than 0, stop
+ * @show:	called with the trace after each recording. A result other than 0 ends the loop
  */
 struct live {
 	const struct options		*options;

@@ -223,9 +223,9 @@ static enum reason wait_for_end(struct record *rec)
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * Switching tracing off drops all held branches (see bts-block), so first wait until the reader
- * threads have made room for these branches in the ring buffer. Branches are delivered in order. So
- * wait until the counter "delivered" has grown by the number of branches that are held now.
+ * When tracing is switched off, all held branches (see bts-block) are dropped. So first wait until
+ * the reader threads have made room for these branches in the ring buffer. Branches are delivered
+ * in order. So wait until the counter "delivered" has grown by the number of held branches.
  */
 static void wait_for_held(const struct record *rec)
 {

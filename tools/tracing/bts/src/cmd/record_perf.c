@@ -170,7 +170,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* With -u, skip entries into the kernel, which intel_bts always records. */
+	/* With -u, skip branches into the kernel, because intel_bts always records them. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)

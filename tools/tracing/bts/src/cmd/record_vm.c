@@ -42,7 +42,7 @@
 #define TRACE		"trace.dat"
 
 enum {
-	/* Use a high number, because the shell of the machine's start script uses low numbers. */
+	/* Use high descriptors, because the shell of the start script may use low descriptors. */
 	FIRST_FD	= 20,
 	COPY_STEP	= 1 << 16,
 };

@@ -10,8 +10,8 @@
  *
  * The counts of a function include its callees. These counts are printed in the function's last
  * line, because they are not final before the function ends. A function without callees is printed
- * as a single line. So a function's first line is delayed until the next frame of any task
- * begins or ends.
+ * as a single line. So a function's first line is delayed until the next frame of any task begins
+ * or ends.
  *
  * This file reads the trace only through libbts.h.
  */

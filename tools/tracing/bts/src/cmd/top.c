@@ -66,7 +66,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return the same string for equal file names, because each compilation unit has a copy. */
+/* Return the same string for equal file names. Each compilation unit has its own copy of a name. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -168,7 +168,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the straight run is in a single function, add all its instructions at once. */
+		/* If all instructions are in one function, add their number to the sum at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;

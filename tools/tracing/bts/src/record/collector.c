@@ -59,7 +59,7 @@ struct collector {
 	struct collector_cpu	*list;
 	struct look_events	events;
 	size_t			page_size;
-	unsigned int		burst;		/* most pages per wake-up */
+	unsigned int		burst;		/* maximum number of pages per wake-up */
 	bool			waiting;
 	int			stop;
 	int			trouble;

@@ -179,7 +179,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* AUXTRACE_INFO would precede these records, so it is missing. */
+		/* AUXTRACE_INFO would precede these records, so the file has none. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -265,7 +265,7 @@ static bool find_feature(struct perf_data *d, int feature, struct section *to)
 	return read_at(d, at, to, sizeof(*to));
 }
 
-/* Read a length and a string. Return the string, which the caller frees, or NULL if damaged. */
+/* Read a length and a string. Return the string, which the caller frees, or NULL on failure. */
 static char *read_string(struct perf_data *d, uint64_t *at)
 {
 	uint32_t length;

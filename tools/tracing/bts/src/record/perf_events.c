@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* This fits into every ring buffer, because map_ring() keeps at least LEAST_BYTES. */
+	/* This fits, because map_ring() never makes a ring buffer smaller than LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -400,7 +400,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* A valid part does not wrap: if no branch fits, the kernel skips the end of the area. */
+	/* A valid part never wraps, because the kernel skips the end of the area if necessary. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));

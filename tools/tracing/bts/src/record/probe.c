@@ -4,11 +4,11 @@
  * expected branch.
  *
  * The program is probe_code.S, which lists the expected branches beside the code. A child runs the
- * program and its signal handlers on one CPU. The probe compares only branches within
- * the program, and branches between the program and the kernel. The rows of these branches must be
- * the expected rows, in the expected order. Interrupts may appear between these rows. An interrupt
- * is a branch from any instruction of the program into the kernel, followed by a branch back to the
- * same instruction.
+ * program and its signal handlers on one CPU. The probe compares only branches within the program,
+ * and branches between the program and the kernel. The rows of these branches must be the expected
+ * rows, in the expected order. Interrupts may appear between these rows. An interrupt is a branch
+ * from any instruction of the program into the kernel, followed by a branch back to the same
+ * instruction.
  *
  * The probe reads the trace as the text that the kernel prints with options/raw. The text is the
  * same for packs and for single entries, so one comparison is enough for both.
@@ -255,7 +255,7 @@ static size_t is_interrupt(const struct probe_row *row, size_t left, enum missin
 	       in_kernel(row[1].from) && row[1].to == row[0].from ? 2 : 0;
 }
 
-/* Keep only the rows that compare() needs. */
+/* Remove the rows that compare() does not need. */
 static void select_rows(struct probe_rows *rows)
 {
 	size_t used = 0;

@@ -60,7 +60,7 @@ struct targets {
 	bool		ended;
 };
 
-/* Fork the command, which then waits. Open a pidfd for each target. @inst is for --fork. */
+/* Fork the command, which then waits. Open a pidfd for each target. Only --fork needs @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print that the command cannot be executed, and return -1. */

@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file through the descriptor, because open_own() has checked that file. */
+/* Open the file through its descriptor, because the name may lead to another file by now. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);

@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* By default, 1/PART of free memory for all buffers, within these limits for each CPU. */
+	/* All buffers get 1/PART of free memory by default, but each gets LEAST_KB to MOST_KB. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
