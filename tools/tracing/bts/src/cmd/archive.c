@@ -170,7 +170,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* Create the archive first. Otherwise, each later copy would fail with its own message. */
+	/* Create the archive first. If this fails, one message is enough for all files. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

@@ -16,7 +16,7 @@
 /**
  * struct command - a command that reads a trace
  * @usage:	the text of the help, without the common options
- * @print_usage: prints the whole help. If it is set, @usage is not used
+ * @print_usage: prints the whole help. If @print_usage is set, @usage is not used
  * @shorts:	the command's options for getopt_long(), including -h
  * @longs:	these options in their long form, including --help
  * @option:	handles an option, with its value in optarg. Returns STATUS_OK or, after a message,

@@ -298,7 +298,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Return the contents of each CPU's file stats. The list ends with NULL. */
+/* Return a list of the texts of the CPUs' stats files. The list ends with NULL. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;

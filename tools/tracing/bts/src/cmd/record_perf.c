@@ -79,7 +79,7 @@ static bool has_kernel_side(const struct perf_recording *rec)
 	return rec->options->backend == BACKEND_INTEL_BTS && rec->options->kernel;
 }
 
-/* Return a description of the backend, which bts info prints, too. */
+/* Return a description of the backend, for messages and for bts info. */
 static const char *way(const struct perf_recording *rec)
 {
 	if (rec->options->backend == BACKEND_INTEL_BTS)
@@ -265,7 +265,7 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 
 /*
  * Return the timeout for poll(). Each ring belongs to the event of one task. After this task has
- * ended, poll() always returns POLLHUP for the ring at once, even if other tasks write into the
+ * ended, poll() returns POLLHUP for the ring at once, although other tasks still write into the
  * ring. So exclude such a ring from poll(), and read the ring after each timeout.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)

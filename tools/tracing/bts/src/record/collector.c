@@ -5,8 +5,8 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent. Then the thread
- * reads at most half as many pages. So it usually reads whole pages, seldom disturbs its CPU, and
+ * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads at
+ * most half of this amount. So the thread usually reads whole pages, seldom disturbs its CPU, and
  * soon makes room for the branches that the kernel holds (bts-block). At the end of the recording,
  * the thread reads the remaining pages.
  *

@@ -2,7 +2,7 @@
 /*
  * Describe the entries that the tool itself writes. The fields have the same names as the tracer's
  * fields, so any program that can read the tracer's entries can read these entries, too. Offsets
- * and event numbers are constants, because these entries do not depend on a kernel.
+ * and event numbers are constants, because these entries do not depend on the kernel.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -20,9 +20,9 @@
  *			the first instruction of the handler
  *	end		stops in the kernel
  *
- * At these stops, bts reads the user address at which the task will continue, or would continue if
- * it did not end. The records of perf do not contain this address. bts does not read the address at
- * the stop before a signal's delivery.
+ * At these stops, except the stop before a signal's delivery, bts reads the user address at which
+ * the task will continue. If the task ends, this is the address at which it would have continued.
+ * The records of perf do not contain this address.
  */
 #include <errno.h>
 #include <signal.h>
