@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Find the longest common subsequence of two sequences, by Myers' algorithm (1986). A path of cost
- * d turns the first elements of sequence a into the first elements of sequence b by d insertions
- * and deletions. For each d and each diagonal (position in a minus position in b), the search keeps
- * the path that reaches furthest.
+ * d turns a prefix of sequence a into a prefix of sequence b by d insertions or deletions. For each
+ * d and each diagonal (position in a minus position in b), the search keeps the path with the
+ * longest prefixes.
  *
- * To limit time and memory, a new search begins at the end of the furthest path if d reaches
- * COST_MAX. The result is then a common subsequence, but perhaps not the longest one.
+ * If d reaches COST_MAX, a new search begins at the end of the path with the longest prefixes, to
+ * limit time and memory. The result is then a common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	for each cost d, the positions in @a at which the paths end, one for each of the
+ * @far:	for each cost d, where the paths end: the array has a position in @a for each of the
  *		diagonals -d, -d + 2 ... d
  */
 struct search {
@@ -55,7 +55,10 @@ static long begin_of(const struct search *s, long d, long k)
 	return s->far[d - 1][d - 1 + from] + (from < k);
 }
 
-/* Extend paths to cost @d. Return the furthest path's diagonal. Set *@done if it is complete. */
+/*
+ * Extend the paths to cost @d, and return the diagonal of the path with the longest prefixes. Set
+ * *@done if this path reaches the end of both sequences.
+ */
 static long one_more(struct search *s, long d, bool *done)
 {
 	long best = 0, most = -1;
@@ -107,7 +110,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Search up to cost COST_MAX. Set *@x and *@y to the end of the furthest path. */
+/* Search up to cost COST_MAX. Set *@x and *@y to the lengths of the longest prefixes. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

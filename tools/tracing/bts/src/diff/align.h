@@ -15,7 +15,7 @@ struct match {
 	size_t	b;
 };
 
-/* Store the matches in @out, at most min(@nr_a, @nr_b). Return the number of matches. */
+/* Store at most min(@nr_a, @nr_b) matches in @out. Return the number of matches. */
 size_t align(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b,
 	     struct match *out);
 

@@ -29,7 +29,7 @@ enum part_type {
  * @nr:		total number of items
  * @insns:	instructions executed in each run
  * @branches:	branches taken in each run
- * @again:	the earlier differences
+ * @again:	the earlier differences that occur in the items
  */
 struct stretch {
 	struct stretch_item {

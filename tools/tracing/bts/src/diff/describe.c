@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Set d->place. Return the number of the run that took the branch at d->place, or 2 for both. */
+/* Set d->place. Return 0 or 1 if only this run took the branch at d->place, or 2 if both did. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the straight runs begin at different instructions, use the start of run A's run. */
+	/* If the straight runs begin at different instructions, use the start in run A. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -312,7 +312,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Count two differences at one place as one if each run took the same branch both times. */
+/* A difference occurs again if, at the same place, each run takes the same branch as before. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {
@@ -344,7 +344,7 @@ static void set_path(struct find *s, struct difference *d)
 		d->depth += is_counted(s->f, s->path[i]);
 }
 
-/* If the runs do not meet after this occurrence, store the difference in s->unmet. */
+/* If the runs do not meet after the difference, store its number, plus 1, in s->unmet. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];

@@ -11,7 +11,7 @@
 #include "items.h"
 
 /**
- * struct range - consecutive items of each run, to be compared with each other
+ * struct range - consecutive items of run A, to be compared with consecutive items of run B
  * @after:	the items after the range
  * @type:	the type of @nodes
  * @nodes:	the nodes that contain the items
@@ -27,12 +27,11 @@ struct range {
 /**
  * struct find - a search
  * @groups:	maps differences (group_of()) to their numbers
- * @pairs:	pairs that were compared, with the position and number of each pair's results in
- *		@kept
+ * @pairs:	maps each compared pair to its results in @kept (position and number)
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the enclosing functions, outermost first
  * @depth:	number of enclosing pairs
- * @unmet:	if the runs have not met since the last difference, its number plus 1; otherwise 0
+ * @unmet:	number of the last difference, plus 1; 0 if the runs have met since that difference
  * @calls:	number of counted calls (is_counted()) in each run so far
  */
 struct find {
@@ -57,12 +56,12 @@ struct find {
 
 /* Find the difference in the list, or add the difference. Return its number. */
 uint32_t describe(struct find *s, const struct range *r);
-/* Add the range to the last difference, after which the runs have not met. */
+/* The runs have not met since the last difference, so add the range to this difference. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Find each run's first branch that differs. Return how many equal elements precede the branch. */
+/* Set @tokens to the first branches that differ. Return how many equal elements precede them. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Find each run's first branch after the range. Report whether the two branches are equal. */
+/* Set @tokens to the first branches after the range. Report whether both branches are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

@@ -3,11 +3,12 @@
  * Find all differences of two trees (tree.h describes the nodes).
  *
  *	nodes		equal nodes are skipped
- *	children	equal children of two nodes are aligned; between them, calls of the same
- *			function, loops with the same first instruction, and iterations are paired
+ *	children	equal children of two nodes are aligned; between the aligned children, calls
+ *			of the same function, loops with the same first instruction, and iterations
+ *			are paired
  *	pairs		the two nodes of a pair are compared in the same way; the result is kept, so
  *			a pair that occurs a thousand times is compared only once
- *	the rest	is a difference
+ *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
  * Therefore, the run whose next branch has the higher address did not take the branch at the lower
@@ -21,7 +22,7 @@
 #include "align.h"
 #include "describe.h"
 
-/* Do not compare pairs that are nested more deeply, because each level needs stack space. */
+/* Do not compare pairs beyond this nesting depth, because each level needs stack space. */
 #define DEPTH_MAX	100000
 
 static void found(struct find *s, uint32_t difference, uint64_t times)
@@ -40,7 +41,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Sort s->found from index @begin on, and merge the entries for the same difference. */
+/* Sort the items of s->found from index @begin on, and merge items with the same difference. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -120,7 +121,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align items by @keys. Call @match for a match, @each for a range without matches. Free @keys. */
+/* Align the items by @keys. Call @match for matches, and @each for the ranges between. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -193,7 +194,7 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
 }
 
-/* Set s->calls to the number of calls after @times repetitions. @calls is the number before. */
+/* Set s->calls to @calls (the numbers before the pair) plus the calls of @times repetitions. */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
 {
@@ -380,7 +381,10 @@ static void strip_begin(struct find *s, struct range *r)
 	}
 }
 
-/* Move equal items from the end of @r to @rests, and equal repetitions of another item to @cut. */
+/*
+ * Move equal items from the end of @r to @rests. If the last items then differ only in the number
+ * of repetitions, move the repetitions that both items have to @cut.
+ */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])
 {

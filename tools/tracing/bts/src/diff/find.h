@@ -17,7 +17,7 @@ enum difference_kind {
 
 #define PATH_MAX_NR	12
 
-/* A function, and how many calls or consecutive frames it has. */
+/* A function, and the number of its calls or of its consecutive frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -84,9 +84,9 @@ struct range;
 
 /**
  * struct find_ops - callbacks that receive all parts of two runs, in order
- * @equal:	receives an item that both runs contain @times times
- * @enter:	begins the comparison of two calls, loops or iterations, which are repeated @times
- *		times
+ * @equal:	receives an item that both runs repeat @times times
+ * @enter:	begins the comparison of two nodes (calls, loops or iterations) that both runs
+ *		repeat @times times
  * @leave:	ends the comparison that @enter began, and receives the differences inside the nodes
  * @known:	receives two nodes that were compared before, and the differences inside the nodes
  * @differ:	receives a range in which the runs differ

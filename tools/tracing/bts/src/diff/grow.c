@@ -3,7 +3,7 @@
  * Build the call trees of a run while its branches are read.
  *
  * Each frame of a stack has a body, which collects the frame's branches and completed calls. When
- * the frame ends, its body becomes a node in the body of the outer frame. If a call repeats an
+ * the frame ends, its body becomes a node in the body of the next outer frame. If a call repeats an
  * earlier call, recall.c finds the earlier call's node, and the new call needs no body.
  */
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* If an inlined function calls the frame's function, return the inlined call, otherwise NULL. */
+/* Return the inlined call that contains the call of the frame's function, or NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
@@ -99,7 +99,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* If a stub's body is not empty, the stub had the dynamic linker look up a function. */
+	/* If a stub's body is not empty, the dynamic linker looked up a function for the stub. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -138,7 +138,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* Store the part of a straight run before an interrupt. The straight run continues later. */
+/* An interrupt cuts the straight run, which continues later. Store the part that was executed. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -196,7 +196,7 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* An interrupt of an interrupt handler does not cut the program's straight run again. */
+	/* An interrupt inside an interrupt handler does not cut the program's straight run. */
 	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
@@ -289,7 +289,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* The call does not repeat an earlier call. Process all its branches so far. */
+/* The recalled call does not repeat an earlier call, so process its branches so far. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* End all recalls, because they point to steps, which the pipeline is about to free. */
+/* The pipeline is about to free all steps. So end all recalls, which point to steps. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

@@ -18,8 +18,8 @@
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt cut a straight run, which began at @start, has executed @insns
- *		instructions so far, and continues at @resume
+ * @cut:	an interrupt cut a straight run that began at @start; after @insns instructions, the
+ *		straight run continues at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -75,7 +75,7 @@ struct grown {
 	bool		open;
 };
 
-/* Read the trace. Return STATUS_OK or STATUS_FAILURE. If g->open is set, call grown_free(). */
+/* Return STATUS_OK or STATUS_FAILURE. In both cases, call grown_free() later if g->open is set. */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

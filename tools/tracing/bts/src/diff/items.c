@@ -8,10 +8,10 @@
 #include "lib/mem.h"
 #include "items.h"
 
-/* A NODE_RUN with more iterations is not expanded. */
+/* Do not expand a NODE_RUN with more iterations than this. */
 #define RUN_MAX		256
 
-/* A node around the cursor. @at is its next element, @times its number of remaining repetitions. */
+/* A node that contains the cursor: @at is the next element, @times counts the repetitions left. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;
@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* Skip equal elements. Open nodes that differ, until two branches differ or a run ends. */
+/* Skip equal elements, and descend into nodes that differ, until a branch differs or a run ends. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {

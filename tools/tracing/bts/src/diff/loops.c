@@ -4,11 +4,10 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that was executed before. This execution must
- * be in the current iteration of the enclosing loop or, outside of loops, in the same call. The
- * node LOOP contains only the iterations between the first and the last iteration. Therefore, a
- * loop that ran once has the same elements as the first and the last iteration of a loop that ran
- * often.
+ * A loop begins at a backward jump to an instruction that was already executed in the current
+ * iteration of the enclosing loop or, outside of loops, in the current call. The node LOOP contains
+ * only the iterations between the first and the last iteration. The first and the last iteration
+ * stay outside the node, so they can be matched with the elements of a loop that ran only once.
  *
  * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
  * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
@@ -25,7 +24,7 @@
 #define CHUNK_MIN	64
 #define CHUNK_MAX	1024
 #define CHUNK_MASK	63
-/* How many of the last elements to search for a loop's first instruction. */
+/* Search only this number of last elements for a loop's first instruction. */
 #define SEARCH_MAX	512
 /* When a body is emptied, only sequences with at most this many elements keep their memory. */
 #define ROOM_KEPT	64
@@ -167,7 +166,7 @@ static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 	return false;
 }
 
-/* Begin a loop in the current iteration of @level if this iteration executed @place before. */
+/* Begin a loop in the current iteration of @level if this iteration has already executed @place. */
 static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
 		       const struct place *place, uint32_t object)
 {
@@ -214,8 +213,8 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * If a straight run reaches the first instruction of a loop that is being executed, begin an
- * iteration. If the straight run reaches the target of an earlier forward jump, begin a loop.
+ * If a straight run reaches the first instruction of a loop that is being executed, begin the
+ * loop's next iteration. If it reaches the target of an earlier forward jump, begin a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {

@@ -37,7 +37,8 @@ struct entry {
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	a ring buffer of the last of the @nr_entries forward jumps in @now
+ * @entries:	a ring buffer of the last forward jumps in @now
+ * @nr_entries:	number of forward jumps in @now
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter

@@ -3,10 +3,10 @@
  * Find executed code that differs between two runs by chance (noise). Without --all, noise is not
  * compared:
  *
- *	interrupts, page faults	are left out, and a straight run that they cut is joined again
- *	the kernel		a system call is one branch
- *	lazy binding		the first call of a library function looks up the function; the call
- *				is compared, the work of the dynamic linker is not
+ *	interrupts, page faults	are left out; the parts of an interrupted straight run are joined
+ *	the kernel		a system call counts as one branch
+ *	lazy binding		at the first call of a library function, the dynamic linker looks up
+ *				the function; the call is compared, but not the linker's branches
  *	functions below		some functions of the C library depend on addresses, the clock or
  *				other threads. Calls of these functions are compared, but not the
  *				branches inside. If a call has a different result, the caller's
@@ -49,12 +49,12 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* These functions name a stack after a PID, and only the first call reads a tunable. */
+	/* These depend on a PID (in the name of a stack), or on whether a tunable was read before. */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* Rust's library is part of the program. The patterns match both schemes of name mangling. */
+/* Rust's library is linked into programs. The patterns match both schemes of name mangling. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };

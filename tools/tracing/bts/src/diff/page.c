@@ -5,7 +5,7 @@
  * For each pair of tasks, the page contains a table of the differences, and then the aligned call
  * tree (beside.h). Calls with differences are unfolded, and all other calls are folded with
  * <details>, which needs no script. The page's security policy forbids scripts and access to the
- * network. So a malicious name in a trace would be harmless even if this program did not escape it.
+ * network. So a malicious name in a trace would be harmless even without escapes.
  *
  * The page is also well-formed XML, so that tests can parse it.
  */
@@ -17,17 +17,19 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum rows of code for each run at a difference, and for each end of a stretch. */
+/* The maximum number of rows for the code of each run at a difference. */
 #define SIDE_ROWS	300
+/* The maximum number of rows for the code of each end of a stretch. */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
-/* Do not nest the HTML elements of deeper pairs, because browsers limit the nesting. */
+/* Nest HTML elements only up to this depth of pairs, because browsers limit the nesting. */
 #define NESTED_MAX	48
 /* Indent pairs beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* For each stretch, how many called functions to name, and the maximum length of a name. */
+/* The maximum number of called functions to name for each stretch. */
 #define CALLS_MAX	6
+/* The maximum length of each of these names. */
 #define CALLED_MAX	60
 
 static const char style[] =
@@ -148,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return a straight run that both runs execute up to the difference, or NULL. */
+/* Return the straight run that both runs execute before the difference, or NULL. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -177,9 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * If the runs meet inside a straight run of this run (@side), write this straight run up to the
- * first instruction that both runs execute. Begin at @begin or, if NULL, at the start of the
- * straight run.
+ * If the runs meet in the middle of a straight run of run @side, write the part of this straight
+ * run before the place where the runs meet. Begin at @begin or, if @begin is NULL, at the start.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -417,7 +418,7 @@ static void put_head(struct page_task *t, const struct part *part)
 	fputs("</s>", out);
 }
 
-/* Write the beginning of a pair. If the pair is nested too deeply, write only a line. */
+/* Write the beginning of a pair. If the pair is nested too deeply, it cannot be folded. */
 static void put_enter(struct page_task *t, const struct part *part)
 {
 	const struct node *n = node_of(t->p->forest, part->nodes[0]);

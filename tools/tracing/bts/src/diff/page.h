@@ -29,9 +29,9 @@ struct page {
  * @file:	the file of the last row (initially the function's file), or NULL
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
- * @listed:	the last row is still open, and lists line numbers of @file, which cannot be read
- * @blind:	number of instructions without a source line since the last row; the first is at
- *		@begin
+ * @listed:	because @file cannot be read, the last row lists line numbers; the row is still open
+ * @blind:	number of instructions without a source line after the last row; the first of these
+ *		instructions is at @begin
  * @depth:	maximum number of call levels that can be unfolded
  */
 struct rows {

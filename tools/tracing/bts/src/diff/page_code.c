@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether one more row may be written. In place of the last row, write a remark. */
+/* Report whether a row may be written. Use the last permitted row for a remark instead. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)

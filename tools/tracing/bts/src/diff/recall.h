@@ -46,7 +46,7 @@ struct recall {
 };
 
 /**
- * struct pending - a call that has not returned, in the body of its caller
+ * struct pending - a call that has not returned, stored in the body of its caller
  * @token:	the call, or NONE
  * @begin:	index of the call's first branch in the log
  * @ret:	the return address
@@ -82,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Do not remember the calls in progress, because the log lacks an event in these calls. */
+/* Do not remember the calls in progress, because an event occurred that the log cannot contain. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
@@ -99,7 +99,7 @@ bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* End the recall of a call that repeats no earlier call. Remove its branches from the log. */
+/* The call repeats no earlier call, so end its recall and remove its branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

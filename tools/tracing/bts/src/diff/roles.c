@@ -4,8 +4,8 @@
  *
  * The role of a task consists of its program and, for a thread, the first function that the thread
  * entered outside of the C and C++ libraries. Tasks with the same role are paired in the order of
- * their PIDs, which is the order in which they were created. In contrast, the order in which tasks
- * first run depends on the scheduler.
+ * their PIDs, because tasks get PIDs in the order of their creation. In contrast, the order in
+ * which tasks first run depends on the scheduler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static size_t order_of(const struct role_pair *p)
 	return p->side[0] ? p->side[0]->order : p->side[1]->order;
 }
 
-/* Sort by the order of the tasks in run A. Put the tasks without a partner in run A last. */
+/* Sort pairs by the order of run A's tasks. Pairs without a task of run A come last. */
 static int by_order(const void *left, const void *right)
 {
 	const struct role_pair *a = left, *b = right;

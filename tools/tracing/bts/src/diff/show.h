@@ -10,8 +10,8 @@
 #include "compare.h"
 
 /**
- * struct route - the output for the names on a path of calls, outermost first
- * @json:	write the names as elements of a JSON array, otherwise with " > " between them
+ * struct route - writes the names of the functions on a path of calls, outermost first
+ * @json:	write the names as elements of a JSON array; otherwise, write " > " between names
  * @begun:	at least one name has been written
  */
 struct route {
@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the inlined functions whose code calls the function, followed by the function. */
+/* route.c: write the function after the inlined functions that contain its call. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: write the inlined functions at the place, if f->inlines is set. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -42,7 +42,7 @@ void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
-/* Write way_text(), the number of instructions until the runs meet, and the called functions. */
+/* Write way_text(), the number of instructions before the runs meet, and the called functions. */
 void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */

@@ -3,8 +3,8 @@
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
  * Subtrees with equal elements are stored as a single node, to save memory. A comparison of two
- * runs skips equal nodes at once. Equal subtrees also begin with equal straight runs, so they
- * execute the same instructions.
+ * runs skips equal nodes at once. In equal subtrees, the first straight runs and all branches
+ * are equal, so equal subtrees execute the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* Return a number for a pair of places. @from and @to are numbers of objects, and @to may be 0. */
+/* Return the number of a pair of places. @from and @to are numbers of objects; @to may be 0. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Report whether to compare the branch's target. The target of a return depends on the caller. */
+/* Report whether to compare the branch's target. A return's target depends on the caller. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

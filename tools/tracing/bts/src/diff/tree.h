@@ -112,8 +112,8 @@ struct memory;
 /**
  * struct forest - the nodes of all runs
  * @slots:	a hash table of indexes into @nodes, plus 1
- * @recent:	a cache of nodes, indexed by a hash of a few elements; most calls repeat a recent
- *		call
+ * @recent:	a cache of nodes, indexed by a hash of a few elements, because most calls repeat a
+ *		recent call
  * @places:	maps branches and places to numbers
  * @steps:	maps each step to the number of its token
  * @names:	maps each function to its number
@@ -200,7 +200,7 @@ uint32_t forest_token(struct forest *f, const struct step *s, const struct place
 /* Return the number of a branch. The number also stands for the outcome "not taken". */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
- * Return the index of a function. If the code has no symbol, @addr is the code's entry; otherwise,
+ * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,
  * @addr is ignored. If an inlined function calls the function, @within is the inlined call;
  * otherwise NULL.
  */
