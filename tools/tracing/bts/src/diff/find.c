@@ -121,7 +121,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align the items by @keys. Call @match for matches, and @each for the ranges between. Free @keys. */
+/* Align the items by @keys. Call @match for matches, and @each for other ranges. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))

@@ -10,14 +10,15 @@
  *			current stack calls longjmp() itself, guess another stack, because
  *			coroutines may switch stacks by longjmp()
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
- *			leads to this pad according to the table of call sites (lsda.c)
+ *			has this pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
  *			stacks contain this address, guess the stack with the fewest frames inside
- *			the frame that returns to it. Of several such stacks, guess the stack that
- *			the task left longest ago, because schedulers are often fair. If a later ret
- *			disproves the guess, correct() moves the frames. A new stack begins if a
- *			function that switches stacks (roles.c) leads to an unknown frame, or if a
- *			ret leads to the start of a function
+ *			the frame that returns to this address. If several stacks have equally few
+ *			frames there, guess the stack that the task left longest ago, because
+ *			schedulers are often fair. If a later ret disproves the guess, correct()
+ *			moves the frames. A new stack begins if a function that switches stacks
+ *			(roles.c) branches to an unknown frame, or if a ret leads to the start of
+ *			a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search only this many frames of a stack, because a switch returns to an inner frame. */
+/* Search only this many frames of a stack, because a stack switch returns to an inner frame. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -148,10 +149,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The current stack is a guess among several stacks that the task had left at the same address, but
- * a ret shows that the task is on stack @index. The frames that ended since the guess were removed
- * from the current stack instead of stack @index. To correct this, move the inner frames of stack
- * @index to the current stack.
+ * The current stack was guessed among several stacks with the same return address. Now a ret shows
+ * that the task is on stack @index. The frames that ended since the guess were removed from the
+ * current stack instead of stack @index. To correct this, move the inner frames of stack @index to
+ * the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

@@ -13,8 +13,8 @@
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
  *			function is a signal handler, and a frame is added for the handler. If a
- *			program was mapped during the system call, the call is exec(), and all
- *			stacks end
+ *			program was mapped during the system call, the system call is exec(), and
+ *			all stacks end
  *	rt_sigreturn	ends the innermost handler. The target is not checked, because the
  *			handler may have changed the address at which the program continues
  *
@@ -23,13 +23,13 @@
  * assumed to lead to the innermost frame of the function at the branch target. This assumption is a
  * guess.
  *
- * A gap or a loss does not change the stack. If the function after the gap is on the stack, its
- * frame becomes the innermost frame. Otherwise a frame is added, and the next matching ret corrects
- * the stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch
- * out of the kernel ends only the kernel's frames.
+ * After a gap or a loss, the next straight run shows the current function. If this function is on
+ * the stack, its frame becomes the innermost frame. Otherwise, a frame is added for the function,
+ * and the next matching ret corrects the stack. In both cases, the stack is a guess. If the branch
+ * into the kernel is lost, the branch out of the kernel ends only the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
- * The inlined frames are set for each run. The rules above ignore inlined frames.
+ * Each straight run replaces these inlined frames. The rules above ignore inlined frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump to nameless code is no guess, because a switch statement may cause such a jump. */
+	/* A switch statement may jump to nameless code, so do not count such a jump as a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -165,7 +165,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns. The branch into this handler may be lost. */
+	/* A signal handler returns. It has no frame if the branch into the handler was lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -195,7 +195,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* Other stacks may contain the same return address, so try the other stacks first. */
+	/* A stack switch leads to another stack, even if this stack has the return address, too. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -237,7 +237,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost signal handler that returns to @to (anywhere if 0), or -1. */
+/* Return the index of the innermost signal handler that returns to @to (0: any handler), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -452,7 +452,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Assume a ret if the branch leads to a return address in another function. */
+		/* Assume a ret if the branch leads to a known return address in another function. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -570,7 +570,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Without branches out of the kernel, do_exit() does not clear @exec. */
+		/* Nothing calls do_exit() without branches out of the kernel, so clear @exec. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -23,7 +23,7 @@ struct entries {
 	bool			begun;
 };
 
-/* Report each inlined call that contains @to, but not @from. Both may be NULL. */
+/* Report each inlined call that contains @to, but not @from. Both arguments may be NULL. */
 static void move(const struct entries *e, const struct inlined *from, const struct inlined *to)
 {
 	for (unsigned int depth = 1; to && depth <= to->depth; depth++) {
@@ -56,8 +56,8 @@ static bool is_whole(const struct step *s)
 }
 
 /*
- * Return the inlined call from which the branch leads to @target. If the branch enters no inlined
- * call, return @target.
+ * Return the inlined call that contains the source of the branch, or NULL. If the branch cannot
+ * enter an inlined call, return @target.
  */
 static const struct inlined *origin(const struct step *s, const struct inlined *target)
 {
@@ -82,7 +82,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	case BRANCH_JUMP_IND:
 		break;
 	default:
-		/* The branch enters or leaves the kernel. */
+		/* The branch enters or leaves the kernel, so it enters no inlined call. */
 		return target;
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))

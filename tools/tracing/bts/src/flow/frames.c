@@ -66,7 +66,7 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
-/* Add frames for @in and the calls around it. @depth is the result of calls_depth(). */
+/* Add frames for @in and for the inlined calls that contain @in. @depth is from calls_depth(). */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {
@@ -160,7 +160,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Exclude the instructions and branches on other stacks from the counts of the frames. */
+/* The counts of a frame must not contain what the task executed on other stacks. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {

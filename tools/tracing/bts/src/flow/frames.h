@@ -28,7 +28,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Replace the inlined frames on top by frames of @in (NULL: none) and of the calls around @in. */
+/* Replace the inlined frames on top by frames for @in (or NULL) and for the calls around @in. */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
@@ -43,7 +43,7 @@ uint32_t chain_begin(const struct calls *c);
 uint32_t side_begin(const struct calls *c);
 /* Return the index of the function's innermost frame from index @begin on, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Return the first index in the innermost chain of tail calls that returns to @to, or -1. */
+/* Find the innermost chain of tail calls that returns to @to. Return its first index, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess, and count the guess. */
 void guess(struct calls *c);

@@ -149,7 +149,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add the files that changed or may have changed since the recording, or that cannot be read. */
+/* Add a line for each file that has or may have changed since the recording, or is unreadable. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {

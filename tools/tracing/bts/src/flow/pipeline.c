@@ -313,8 +313,8 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader skips
- * some batches outside of the wanted time, but not all, so ignore the others here.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader does
+ * not skip all branches outside of the wanted time, so skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
@@ -491,7 +491,7 @@ int pipe_run(struct pipe *p)
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* If a stream's thread ran out of memory, the stream ended too early. */
+	/* A stream ends too early if its thread runs out of memory, so fail in this case. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

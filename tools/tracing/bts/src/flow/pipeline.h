@@ -146,7 +146,7 @@ struct task {
 
 enum row_type {
 	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
-	/* The code cannot have led to the next branch, or a loss on a CPU may concern this task. */
+	/* The code cannot have led to the next branch, or the task may have taken lost branches. */
 	ROW_GAP,
 	ROW_DEPARTS,
 	ROW_ARRIVES,
@@ -160,18 +160,18 @@ enum row_type {
  * struct row - a row that is not a branch
  * @ts:		time in nanoseconds
  * @count:	loss: number of lost branches, 0 if unknown
- * @cause:	loss: its cause
+ * @cause:	loss: cause of the loss
  * @from:	gap: target of the previous branch; mapping: first address; signal: start of the
  *		run that the signal interrupted
  * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
- *		signal: handler
+ *		signal: address of the handler
  * @inferred:	signal: inferred from the code
  * @voluntary:	departure: the task gave up the CPU by itself
  * @state:	departure: state of the task, in the kernel's encoding
  * @dead:	departure: the task has ended
  * @user_ip:	departure or arrival: address in user space
  * @kernel_ip:	departure: address in the kernel
- * @text:	mapping or event: its text, valid only during the row() callback
+ * @text:	mapping or event: text of the row, valid only during the row() callback
  */
 struct row {
 	enum row_type		type;
@@ -193,8 +193,8 @@ struct row {
 /**
  * struct consumer - the callbacks of a command; each callback may be NULL
  * @ctx:	argument of the callbacks
- * @branch:	receives each branch in order, and must check STEP_SHOWN. A non-zero return
- *		value ends pipe_run(), and a negative value makes pipe_run() fail
+ * @branch:	receives each branch, in order; the callback must check STEP_SHOWN. A non-zero
+ *		return value ends pipe_run(), and a negative value makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
  * @fold:	receives each step with its final count before the pipeline frees the step. Later
  *		steps may have the same addresses. Only fold() receives steps with STEP_END
@@ -269,7 +269,7 @@ struct pipe_private;
  * @user_only:	the trace contains only branches within user space
  * @progress:	NULL, or a function that pipe_run() calls with @progress_ctx from time to time, and
  *		at the end with @done equal to @total
- * @error:	the last failure, or the damage of the file
+ * @error:	the last failure, for example that the file is damaged
  */
 struct pipe {
 	struct consumer			consumer;

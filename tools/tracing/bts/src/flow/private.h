@@ -46,10 +46,10 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq at the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of its last task
- * @by_address:		do not share steps, because a filter is an address
+ * @by_address:		do not share steps between processes, because a filter is an address
  * @shown:		at least one step passes the filters
- * @departs:		the trace contains bts_departs rows
- * @departures:		bts_departs rows of chosen tasks, which are the switches if @departs is set
+ * @departs:		the trace contains bts_departs rows, so @departures counts the switches
+ * @departures:		number of bts_departs rows of chosen tasks
  * @text:		the result of the last row_text()
  */
 struct pipe_private {
@@ -85,7 +85,7 @@ void pipe_stop(struct pipe_private *v);
 /* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* Report a gap if a loss on the old or the new CPU of the task may concern the task. */
+/* Report a gap if branches lost on the old or the new CPU of the task may belong to the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* pipeline.c: return the step whose run leads from @start to the branch. */
@@ -99,7 +99,7 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
-/* Handle a bts_arrives row with an address. The task begins, calls exec() or handles a signal. */
+/* Handle a bts_arrives row with an address: the task begins, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
 /* Handle the end of the task, whose last address in user space is @user_ip. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);

@@ -9,8 +9,9 @@
  * mapping gives the space a new number.
  *
  * To check its guess at the next step, the pipeline adds the file's bias in the space to the step's
- * shared addresses, and compares the sums with the branch. This check saves a look-up. Therefore, a
- * bias is valid only while the space maps the whole part of the file that the first process mapped.
+ * shared addresses, and compares the sums with the branch. The check looks up no mapping.
+ * Therefore, a bias is valid only while the space maps the whole part of the file that the first
+ * process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +200,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Remove the parts of mappings that @map replaces. Report whether the object or bias changes. */
+/* Remove the parts of mappings that @map replaces. Report whether an object or bias changes. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

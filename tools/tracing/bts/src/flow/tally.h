@@ -20,7 +20,7 @@ struct tally_key {
 
 /**
  * struct tally_entry - the sums of a key
- * @calls:	number of calls or entries
+ * @calls:	number of calls, or another count of the command
  * @kind:	kind of the branch or frame
  * @self:	data of the command
  */
