@@ -452,7 +452,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Assume a ret if the branch leads to a known return address in another function. */
+		/* Assume a ret if the branch leads to a return address in another function. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);

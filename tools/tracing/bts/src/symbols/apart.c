@@ -5,8 +5,8 @@
  *
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
- * Global functions with the same name differ only in the version of the symbol, such as memcpy() in
- * the C library. Such functions and PLT stubs keep their names.
+ * Global functions with the same name, for example memcpy() in the C library, differ only in the
+ * version of the symbol. These functions and PLT stubs keep their names.
  */
 #include <stdlib.h>
 #include <string.h>

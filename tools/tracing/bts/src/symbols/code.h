@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* The result of code_run(): the code leads to the end of the run, cannot do so, or is unknown. */
+/* Result of code_run(): the code leads to the end, cannot lead to the end, or is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -48,7 +48,7 @@ struct run {
 
 enum run_verdict code_run(struct object *o, uint64_t start, uint64_t end, struct run *run);
 
-/* Call @each for each instruction of a run except the last. */
+/* Call @each for each instruction of a run, except for the last instruction. */
 void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx);
 
@@ -72,7 +72,7 @@ bool code_ends_handler(struct object *o, uint64_t addr);
 /* Report whether the instruction at the address loads or stores the constant @number. */
 bool code_loads(struct object *o, uint64_t addr, int32_t number);
 
-/* Find an instruction's kind and branch target. Return its length in bytes, or 0 if unknown. */
+/* Find an instruction's kind and branch target. Return the length in bytes, or 0 if unknown. */
 uint32_t code_insn(struct object *o, uint64_t addr, enum insn_kind *kind, uint64_t *target);
 
 #endif

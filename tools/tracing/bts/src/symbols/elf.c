@@ -2,9 +2,9 @@
 /*
  * Read the build ID, the segments and the symbols of an ELF file.
  *
- * Read the whole file into memory, because it may change on disk while the tool runs. Code and
- * symbols must belong to one build. Use only executable segments, and only the bytes of these
- * segments that the file contains.
+ * Code and symbols must belong to one build, but the file may change on disk while the tool runs.
+ * So read the whole file into memory at once. Use only executable segments, and only the bytes of
+ * these segments that the file contains.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -221,8 +221,8 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	unsigned int rank = RANK_NOTYPE;
 
 	/*
-	 * An STT_FILE symbol precedes the local symbols of its file. The linker's own symbols
-	 * follow an STT_FILE symbol with an empty name.
+	 * An STT_FILE symbol precedes the local symbols of its file. The symbols that the
+	 * linker creates follow an STT_FILE symbol with an empty name.
 	 */
 	if (type == STT_FILE)
 		*file = *name ? name : NULL;

@@ -10,9 +10,9 @@
  *	inner()		            [-----]
  *	spans		      outer inner outer
  *
- * All inlined calls of a function share one struct sym. A function is identified by its linked name
- * or, without a linked name, by its name in the source, and also by the file and line of its
- * declaration.
+ * All inlined calls of a function share one struct sym. A function is identified by the file and
+ * line of its declaration, and by its linked name or, without a linked name, by its name in the
+ * source.
  */
 #include <dwarf.h>
 #include <search.h>
@@ -79,7 +79,7 @@ static int function_order(const void *left, const void *right)
 	return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Make room for another item in a list of @nr items. */
+/* Make room for one more item in a list of @nr items. */
 static void *list_room(void *list, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? list : mem_realloc(list, nr ? 2 * nr : 1, size);
@@ -195,7 +195,7 @@ struct flat {
 	uint64_t	done;
 };
 
-/* If a call is open, add a span from f->done to @addr for the innermost open call. */
+/* Add a span from f->done to @addr for the innermost call that has not ended, if any. */
 static void flat_to(struct flat *f, uint64_t addr)
 {
 	if (f->nr_open && f->done < addr)

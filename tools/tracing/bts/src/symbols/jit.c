@@ -8,7 +8,7 @@
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
  * files are read when an address in such memory is looked up for the first time. If a file contains
- * several functions with the same address, the last of them is used. The files are not trusted,
+ * several functions with the same address, the last function is used. The files are not trusted,
  * because another user may have written them.
  */
 #include <elf.h>
@@ -54,7 +54,7 @@ struct dump_load {
 	uint64_t	index;
 };
 
-/* A function. Its code is at @offset in the dump, or its name in line @offset of the map. */
+/* A function. In a dump, its code is at @offset. In a map, its name is in line @offset. */
 struct load {
 	uint64_t	addr;
 	uint64_t	size;
@@ -76,7 +76,7 @@ bool jit_is_dump(const char *path)
 	       !slash[length];
 }
 
-/* Append a load to the list, and return its members, which the caller fills. */
+/* Append a function to the list and return it. The caller fills the members. */
 static struct load *add_load(struct loads *all)
 {
 	if (!(all->nr & (all->nr - 1)))
@@ -94,7 +94,7 @@ static int compare(const void *left, const void *right)
 	return a->offset > b->offset ? -1 : a->offset < b->offset;
 }
 
-/* Sort the loads by address. Of each address, keep the last function in the file. */
+/* Sort the functions by address. For each address, keep only the last function in the file. */
 static void keep_last(struct loads *all)
 {
 	size_t nr = 0;

@@ -6,17 +6,17 @@
  * patch the code. The code may also be patched during the recording, so it is read twice:
  *
  *	tracing on	kernel_code_take()
- *	tracing off	kernel_code_save() reads the code again and writes it to kcore. The function
- *			also writes the first copies of changed and removed pages to kcore.before
+ *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
+ *			changed or was removed, the first copy of this page goes to kcore.before
  *
  * If both copies of an instruction are equal, the CPU executed this instruction, and a run that
  * contradicts the instruction is a gap. The command bts archive reads the code only after the
- * recording, so its copy is called kcore.later. The kernel's notes are also saved, because they
- * contain the build ID of vmlinux.
+ * recording, so its copy, kcore.later, may differ from the executed code. The kernel's notes are
+ * also saved, because they contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
- * trampolines, the pages up to LAST_FUNCTION bytes after each text symbol in /proc/kallsyms are
- * saved.
+ * trampolines, LAST_FUNCTION bytes from each text symbol in /proc/kallsyms on are saved, rounded to
+ * pages.
  */
 #include <elf.h>
 #include <errno.h>

@@ -18,7 +18,7 @@
 /**
  * struct unit - a compilation unit
  * @dir:	the directory to which relative file names refer
- * @names:	the names of its files; each name is NULL until it is used
+ * @names:	the names of its files; each name is NULL until it is used for the first time
  */
 struct unit {
 	struct object	*object;

@@ -2,15 +2,15 @@
 /*
  * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
- *	.eh_frame	a CIE for many FDEs; an FDE for each function, with the addresses of
- *			the function and of its LSDA
- *	LSDA		in .gcc_except_table: a table of call sites, with the landing pad of
- *			each call site, or 0
+ *	.eh_frame	a CIE (common information entry) for many FDEs; an FDE (frame description
+ *			entry) for each function, with the addresses of the function and its LSDA
+ *	LSDA		(language-specific data area) in .gcc_except_table: a table of call sites,
+ *			with the landing pad of each call site, or 0
  *
  * The section .eh_frame is read once for each object. An LSDA is read at each look-up, because
- * exceptions are rare. The file is not trusted, so a cursor has an end. A cursor that tries to read
- * beyond its end is marked as spoilt. See "Exception Frames" in the Linux Standard Base, and
- * "Exception Handling Tables" in the Itanium C++ ABI.
+ * exceptions are rare. The file is not trusted, so each cursor knows where its data ends. A cursor
+ * that tries to read beyond this end is marked as spoilt. See "Exception Frames" in the Linux
+ * Standard Base, and "Exception Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
 #include <libelf.h>

@@ -61,7 +61,7 @@ void nameless_syms(struct object *o)
 	free(n.list);
 	n.nr += o->nr_syms;
 	qsort(o->syms, n.nr, sizeof(*o->syms), compare);
-	/* A function ends before the next function. A damaged file may list a function twice. */
+	/* Let functions end before the next function. Skip duplicates, as in a damaged file. */
 	for (size_t i = 0; i < n.nr; i++) {
 		if (nr && o->syms[nr - 1].addr == o->syms[i].addr)
 			continue;

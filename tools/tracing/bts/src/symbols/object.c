@@ -3,7 +3,7 @@
  * Find the code and symbols of an object by the path, build ID and inode of its mapping.
  *
  * A file is read from the archive beside the trace. If the archive does not contain the file, it is
- * read from the path at which it was mapped. Its build ID must be the build ID that the kernel
+ * read from the path at which it was mapped. The file must have the build ID that the kernel
  * recorded, because a rebuilt file has different code at the same addresses. A file without a build
  * ID should have the same device and inode as the recorded file, and a ctime before the recording.
  * Otherwise, the file is still used, because it is often the right file, but a question mark is
@@ -220,7 +220,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The start is known only in seconds, so an equal ctime may be later than the start. */
+	/* The recording began within the second all->began, so an equal ctime may be later. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -247,7 +247,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return a process's object for memory that is not mapped from a file. */
+/* Return the object for the memory of a process that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };

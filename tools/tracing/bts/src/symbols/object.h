@@ -249,9 +249,9 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 		  unsigned int rank);
 /* elf.c: return the name of a section, or an empty string if unknown. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
-/* elf.c: set *@list to the loaded segments with all of @flags (PF_*). Return their number. */
+/* elf.c: set *@list to the loaded segments that have all @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
-/* elf.c: add a symbol if it is a function. Set *@file to the name of an STT_FILE symbol. */
+/* elf.c: add the symbol of a function. For an STT_FILE symbol, set *@file to the name. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
 /* debug.c: read the symbols of a file, and set o->debug_path. */
