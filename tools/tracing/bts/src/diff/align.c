@@ -37,7 +37,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* The path to diagonal @k extends a path of cost @d - 1. Return the diagonal of that path. */
+/* Return the diagonal of the path with cost @d - 1 that the path to diagonal @k extends. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;

@@ -52,7 +52,7 @@ struct track {
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	called for each trace event, or NULL; track.call is up to date
+ * @event:	called for each trace event, after track.call was updated; or NULL
  * @ctx:	data of @event
  */
 struct grown {

@@ -130,7 +130,7 @@ uint32_t cursor_next(struct cursor *c)
 	return elem;
 }
 
-/* Skip equal elements, and descend into nodes that differ, until a branch differs or a run ends. */
+/* Skip equal elements, and descend into nodes that differ, until branches differ or a run ends. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same)
 {

@@ -24,9 +24,9 @@
 #define CHUNK_MIN	64
 #define CHUNK_MAX	1024
 #define CHUNK_MASK	63
-/* Search only this number of last elements for a loop's first instruction. */
+/* Search only the last SEARCH_MAX elements for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* When a body is emptied, only sequences with at most this many elements keep their memory. */
+/* When a body is emptied, free the memory of sequences with room for more elements than this. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -214,7 +214,8 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 
 /*
  * If a straight run reaches the first instruction of a loop that is being executed, begin the
- * loop's next iteration. If it reaches the target of an earlier forward jump, begin a loop.
+ * loop's next iteration. If the straight run reaches the target of an earlier forward jump, begin
+ * a loop.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {

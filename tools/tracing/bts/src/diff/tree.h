@@ -2,8 +2,8 @@
 /*
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
- * An element of a sequence is the number of a token or, if NODE_BIT is set, of a node. A token is a
- * straight run and the branch at its end. The types of nodes are:
+ * An element of a sequence is the number of a token or, if NODE_BIT is set, the number of a node. A
+ * token is a straight run and the branch at its end. The types of nodes are:
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function

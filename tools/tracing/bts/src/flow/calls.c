@@ -3,7 +3,7 @@
  * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
- *	ret		ends all frames up to and including the frame that returns to the target
+ *	ret		ends the frame that returns to the target, and all frames inside this frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
  *			address as the function that jumps. A jump back to a function of the same
  *			chain of tail calls ends the frames inside that function. A jump to a part

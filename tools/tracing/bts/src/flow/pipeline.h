@@ -166,7 +166,7 @@ enum row_type {
  * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
  *		signal: address of the handler
  * @inferred:	signal: inferred from the code
- * @voluntary:	departure: the task gave up the CPU by itself
+ * @voluntary:	departure: the task gave up the CPU voluntarily
  * @state:	departure: state of the task, in the kernel's encoding
  * @dead:	departure: the task has ended
  * @user_ip:	departure or arrival: address in user space

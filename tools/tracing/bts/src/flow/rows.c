@@ -3,8 +3,8 @@
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
  * A loss may concern each task that last ran on the same CPU, or that runs on this CPU after the
- * loss. So the loss is reported as a row, which names one task if known. A gap is reported before
- * the next branch of each other task that the loss may concern.
+ * loss. So the loss is reported as a row, which names a task if the task is known. Before the next
+ * branch of each other task that the loss may concern, a gap is reported.
  */
 #include <string.h>
 #include <sys/sysmacros.h>

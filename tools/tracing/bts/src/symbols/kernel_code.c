@@ -15,8 +15,8 @@
  * also saved, because they contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
- * trampolines, LAST_FUNCTION bytes from each text symbol in /proc/kallsyms on are saved, rounded to
- * pages.
+ * trampolines, the pages from each text symbol in /proc/kallsyms to LAST_FUNCTION bytes after this
+ * symbol are saved.
  */
 #include <elf.h>
 #include <errno.h>

@@ -220,7 +220,7 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The recording began within the second all->began, so an equal ctime may be later. */
+	/* The start is known only in seconds. With an equal ctime, the file may be newer. */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }
@@ -247,7 +247,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return the object for the memory of a process that is not mapped from a file. */
+/* Return a process's object for all memory that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };
