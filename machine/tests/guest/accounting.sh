@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/accounting.sh: trace programs, then all tasks for a moment, and print bts_stats.
+# guest/accounting.sh: trace three programs, then trace all tasks for a moment, then print
+# bts_stats.
 
 set -e
 

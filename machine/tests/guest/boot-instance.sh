@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/boot-instance.sh: the kernel's command line creates a tracefs instance. Check that this
-# instance traces a program exactly. The exit status identifies the failed step.
+# instance records exactly the expected branches of a program. The exit status identifies the failed
+# step.
 
 cd /sys/kernel/tracing/instances/early || exit 2
 [ "$(cat current_tracer)" = nop ] || exit 3

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
-# trace all tasks, because the scheduler may run any task on CPU 1 in addition to the spinning
-# program.
+# trace all tasks, so that CPU 1 records even if the scheduler runs other tasks there in addition to
+# the spinning program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -26,7 +26,7 @@ echo bts > current_tracer
 echo 1 > tracing_on
 
 # Wait until each target has run after tracing was switched on. Compare the sum of user and system
-# time, because a tick during a return from an interrupt counts as system time.
+# time, because a tick counts as system time if it comes during a return to user space.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -57,7 +57,7 @@ online() {
 	echo bts > current_tracer
 	check "one CPU is online" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
 	check "a program on CPU 0 is traced exactly" exact_on 0
-	# The kernel must report the erratum AAJ122 of the emulated CPU model.
+	# The emulated CPU model has the erratum AAJ122, which the kernel must report.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	check "Meltdown is reported once" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
 	echo > set_ftrace_pid
@@ -87,8 +87,8 @@ online() {
 	check "bts record reads CPU 1, which comes online later" tool_reads
 }
 
-# While CPU 1 is offline, a new ring buffer does not contain pages for CPU 1. Check that bts record
-# then waits without polling, and uses less than 0.5 s of CPU time in 2 s.
+# A ring buffer that is created while CPU 1 is offline has no pages for CPU 1. Check that bts record
+# waits without polling on such a ring buffer, and uses less than 0.5 s of CPU time in 2 s.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -113,7 +113,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the tracer reads more records on both CPUs without a write to tracefs.
+# Check that the tracer reads new records on both CPUs, although no write to tracefs restarts it.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)

@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After each of them, the host sends an
-# NMI to each CPU, and each CPU must report this NMI. The output consists of KTAP results.
+# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After the script has created a file,
+# the host sends one NMI to each CPU, and each CPU must report its NMI. The output consists of KTAP
+# results.
 
 out=$1
 cd /sys/kernel/tracing || exit
 unknown() {
 	dmesg | grep -c "Uhhuh. NMI received for unknown reason"
 }
-# nmi FILE NUMBER NAME: create FILE, and check that the kernel reports exactly two more NMIs.
+# nmi FILE NUMBER NAME: create FILE, and check that the kernel then reports exactly two unknown
+# NMIs.
 nmi() {
 	before=$(unknown)
 	: > "$1"
@@ -37,8 +39,8 @@ nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. An idle CPU
-# reports both NMIs, so stop the task.
+# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. Therefore, stop
+# the task, because an idle CPU reports both NMIs.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"

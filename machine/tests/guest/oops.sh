@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/oops.sh: trace a shell in two instances, and kill the shell with an oops. For each instance,
-# print how the trace ends, and how many branches the instance records afterwards.
+# print how the trace ends, and how many branches the instance records after it is switched on
+# again.
 
 set -e
 

@@ -19,7 +19,7 @@ spinner=$!
 taskset -p 2 "$spinner" > /dev/null
 echo "$spinner" > set_ftrace_pid
 
-# Record with a circular DS buffer, so that the DS buffer is full of branches.
+# Make the DS buffer circular, because a circular DS buffer fills with branches and stays full.
 echo 1 > options/bts-circular
 echo bts > current_tracer
 sleep 0.1
@@ -27,7 +27,7 @@ step 1
 echo 0 > tracing_on
 step 2
 
-# While perf uses an event, the kernel does not free the DS buffers of the CPUs.
+# While perf counts an event, the kernel keeps the DS buffers even after the tracer has stopped.
 perf stat -a -e cycles -o /dev/null -- sleep 10000 &
 stat=$!
 until readlink "/proc/$stat/fd/"* | grep -q perf_event; do
@@ -41,7 +41,8 @@ step 3
 kill "$stat"
 
 # With a circular DS buffer, the tracer does not drain before the machine check. If the host is slow
-# at step 4, branches might overwrite the row of the machine check, so filter out all branches.
+# at step 4, rows of branches might overwrite the row of the machine check in the ring buffer, so
+# filter out all branches.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

@@ -40,8 +40,9 @@ dpkg -L bts bts-vm | sort -u > "$said/installed"
 step record as_user 'bts-trace record -- ls -R /etc > /dev/null'
 step replay as_user 'bts-trace replay | head'
 step shadow as_user 'bts-trace record -o shadow.dat -- cat /etc/shadow'
-# List the files of Debian's devscripts. Our packages must not contain files of the same names.
+# List the files of Debian's devscripts. Our packages must not contain files with these names.
 step download sh -c 'apt-get download devscripts && dpkg-deb -c devscripts_*.deb'
-# With --autoremove, apt-get also removes the packages that only our packages needed.
+# With --autoremove, apt-get also removes the packages that were installed only because our packages
+# depend on them.
 step remove apt-get purge -y --autoremove bts bts-vm
 files > "$said/after"

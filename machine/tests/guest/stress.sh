@@ -6,7 +6,7 @@
 # check for memory leaks. The output is KTAP, and machine/vm/run --strict checks the console.
 # $BTS_PROGS is the directory with the programs of the selftests.
 #
-#	hotplug	CPU 1 goes offline and comes back
+#	hotplug	CPU 1 goes offline and comes online again
 #	switch	the tracer alternates between bts and nop, while perf samples and counts.
 #		With BTS_STRESS_PERF_BTS, perf also uses BTS
 #	random	each round makes a hundred random changes of settings in three instances.
@@ -48,7 +48,8 @@ sums() {
 	return 1
 }
 
-# Check that each delivered row is still in the ring buffer, was read, or was overwritten.
+# Check that each row that the tracer delivered is still in the ring buffer, was read, or was
+# overwritten.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -101,8 +102,8 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Start a program with a low priority. Under a debug kernel, the changes of CPUs and settings need
-# most of the CPU time.
+# Start a program with a low priority. A debug kernel needs most of the CPU time to change CPUs and
+# settings, so the programs must not compete with these changes.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -205,7 +206,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS. Sometimes, perf or the tracer fails with EBUSY.
+# Let perf and the tracer compete for BTS. The one that comes second fails with EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -442,8 +443,8 @@ memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# Allow 64 KiB, the size of the smallest buffer, for each round, but at
-			# least 16 MiB.
+			# Allow 64 KiB (the size of the smallest buffer) for each round, but at
+			# least 16 MiB in total.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -454,7 +455,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Allow 32 bytes for each round, and 256 KiB for the normal variation of caches.
+		# Allow 32 bytes for each round, plus 256 KiB, because the sizes of caches always
+		# vary.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1

@@ -5,7 +5,8 @@
 # behind. The exit status identifies the failed step.
 
 cd /tmp || exit
-# Do not let bts start another emulated machine, whose files may be visible in this guest.
+# This guest may see the host's files for emulated machines. Do not let bts use these files to start
+# an emulated machine inside this guest.
 export BTS_VM=none
 bts check && exit 2
 bts check | grep "^NO .*Branch Trace Store" || exit 3
