@@ -15,8 +15,8 @@
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
  * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
  * many branches are missing. This option is off by default, because it works only if the plugin
- * gets every entry of one ring buffer in order. trace-cmd report passes the entries in this way if
- * it reads a single instance without a filter. KernelShark never does.
+ * gets every entry of one ring buffer in order. trace-cmd report passes all entries in order only
+ * if it reads a single instance without a filter. KernelShark never does.
  *
  * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
  * entries for this damage, because libtraceevent would read past the end of a damaged entry.
@@ -44,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* For each CPU, 1 + the expected sequence number of the CPU's next branch; 0 if unknown. */
+/* For each CPU, the sequence number that its next branch should have, plus 1; 0 if unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)

@@ -100,8 +100,8 @@ struct bts_place {
 /*
  * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The code is
  * unknown. HEAD: The trace does not show the straight run before @from. END: The straight run ends
- * without a branch, because the kernel does not return to the interrupted code. Only a bts_total_fn
- * can see END.
+ * without a branch, because the kernel does not return to the interrupted code. END is set only for
+ * a bts_total_fn.
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -119,8 +119,8 @@ struct bts_place {
  * @insns:	number of instructions executed from @start to @from, including the branch
  * @count:	number of executions of this run and branch so far
  * @user:	value that the program stored for this run and branch; initially NULL. Processes
- *		that execute the same file share the value. After a bts_total_fn was called for this
- *		run and branch, the value is NULL again
+ *		that execute the same file share the value. After each call of a bts_total_fn for
+ *		this run and branch, the library sets the value to NULL
  */
 struct bts_branch {
 	uint64_t		time;
@@ -137,8 +137,8 @@ struct bts_branch {
 /**
  * enum bts_row_type - the type of a row between branches
  * @BTS_ROW_LOST:	branches were lost
- * @BTS_ROW_GAP:	no path leads from the previous branch to the next branch, or branches
- *			that were lost on the CPU may belong to this task
+ * @BTS_ROW_GAP:	branches of this task may be missing, because no path leads from the
+ *			previous to the next branch, or because the CPU lost branches
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task begins to run on a CPU
  * @BTS_ROW_MAP:	the process maps code
@@ -205,8 +205,8 @@ enum bts_frame_kind {
  * @stack:	number of the task's stack; most tasks have only stack 0
  * @time:	when the function was entered
  * @ret:	address to which the function returns; 0 if unknown
- * @insns:	number of instructions since the function was entered, on this stack, including
- *		callees
+ * @insns:	number of instructions executed on this stack since the function was entered,
+ *		including callees
  * @branches:	number of branches since the function was entered, counted like @insns
  * @unfinished:	the frame ends because the task or the trace ends
  * @user:	value that the program stored for this call; initially NULL
@@ -292,7 +292,7 @@ const char *bts_error(const struct bts_trace *trace);
  * bts_set - set a filter
  * @trace:	the trace, before bts_run()
  * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel", "vmlinux" or
- *		"inline", which adds frames for inlined functions
+ *		"inline"; "inline" adds frames for inlined functions
  * @value:	value of the option with this name in bts(1); NULL for "user", "kernel", "inline"
  *
  * Return: 0 or a negative errno value.
@@ -311,9 +311,10 @@ void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several
- *		times for the same addresses. After each call, the branch's @user is NULL again
+ *		times for the same addresses. After each call, the library sets the branch's @user
+ *		to NULL
  *
- * If no other callback is set, bts_run() is faster, because it only counts the branches.
+ * If this is the only callback, bts_run() is faster, because it only counts the branches.
  */
 void bts_on_total(struct bts_trace *trace, bts_total_fn fn);
 
@@ -495,7 +496,7 @@ const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_plac
 				  unsigned int depth);
 
 /**
- * bts_kind_name - return a short name of a kind of branches
+ * bts_kind_name - return the short name of a kind of branch
  * @kind:	the kind
  *
  * Return: the name that bts report(1) prints, such as "jcc" or "call".
@@ -506,8 +507,8 @@ const char *bts_kind_name(enum bts_kind kind);
  * bts_sym_name - return the name of a function
  * @sym:	the function
  *
- * Return: the name in the source; "[libfoo.so]" for code without a symbol. If the file contains
- * several functions of the same name, an addition distinguishes them.
+ * Return: the name in the source; "[libfoo.so]" for code without a symbol. If several
+ * functions in the file have the same name, the library adds arguments, a file or an address.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 

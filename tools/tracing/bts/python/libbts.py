@@ -254,7 +254,7 @@ class Trace:
                                  None if value is None else os.fsencode(str(value))))
 
     def _call(self, function, *args):
-        """Call function. If it raises an exception, store the exception, and end the run."""
+        """Call function. If function raises an exception, store the exception and end the run."""
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
@@ -278,9 +278,9 @@ class Trace:
         self._run()
 
     def counts(self, function):
-        """Read the trace, and call function with each different Branch and its total count, like
-        bts_on_total(). counts() is much faster than run(). An exception is raised only after the
-        trace has been read."""
+        """Read the trace, and call the program's function with each different Branch and its
+        total count, like bts_on_total(). counts() is much faster than run(). An exception is
+        raised only after the trace has been read."""
         total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
         _lib.bts_on_total(self, total)
         self._run()

@@ -44,8 +44,8 @@ static void print_usage(FILE *out)
 	fputs("Usage: bts COMMAND [OPTIONS...]\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].help);
-	fputs("\nbts COMMAND -h prints the options of a command, bts --version the version.\n",
-	      out);
+	fputs("\nbts COMMAND -h prints the options of a command.\n"
+	      "bts --version prints the version.\n", out);
 }
 
 static void no_memory(void)

@@ -4,8 +4,8 @@
  *
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
- * An edge is a taken branch, or the step from a conditional jump that was not taken to the next
- * instruction. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
+ * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
+ * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
  * uses edges inside a file, so edges between files are left out. Edges of the kernel, PLT stubs and
  * code without symbols are left out, too. If several traces contain the same builds, the counts of
  * edges with equal names and offsets are added.
@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Number the local functions that have equal names. The number of o->syms[i] is at index i. */
+/* Number the local functions of equal name from 1. The number of o->syms[i] is at index i. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Store the build of each file whose branches were added to the sums. Branches of a different build
- * must not be added, because the same address belongs to different code there.
+ * must not be added, because an address belongs to different code in each build.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
  * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux.
- * For each trace, the build ID of the vmlinux has already been compared with the build ID of the
- * recorded kernel.
+ * The path is sufficient, because for each trace, the vmlinux has already been compared with the
+ * recorded kernel by build ID.
  */
 #include <stdlib.h>
 #include <string.h>

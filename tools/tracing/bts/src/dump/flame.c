@@ -25,7 +25,7 @@ enum {
 	LETTER		= 7,		/* a little more than the width of a letter */
 };
 
-/* A box that is narrower than this is not drawn. */
+/* The minimum width of a box that is drawn. */
 #define NARROW		0.3
 
 struct box {

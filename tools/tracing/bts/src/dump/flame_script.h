@@ -57,7 +57,7 @@ static const char flame_script[] =
 "	back.textContent = past.length ? 'back' : '';\n"
 "}\n"
 "\n"
-"/* Mark the matching boxes. Add up their widths, without boxes above another match. */\n"
+"/* Mark the matching boxes. Add up their widths, except for boxes above another match. */\n"
 "function search(word) {\n"
 "	let end = 0, sum = 0;\n"
 "	for (const b of boxes.slice().sort((a, b) => a.x - b.x || b.y - a.y)) {\n"

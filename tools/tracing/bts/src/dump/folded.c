@@ -11,7 +11,7 @@
 #include "lib/mem.h"
 #include "stacks.h"
 
-/* Append a name. Replace ';' and newlines in the name, because they separate names and stacks. */
+/* Append a name. Replace ';' and newlines, because these characters separate names and stacks. */
 static size_t append(char **stack, size_t *room, size_t used, const struct stacks_node *n)
 {
 	const char *name = n->comm ? n->comm : n->sym->name;

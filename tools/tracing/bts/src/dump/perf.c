@@ -25,7 +25,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The type of the PMU, which may be any number that AUXTRACE_INFO and the attribute share. */
+/* The type of the PMU can be any number, but AUXTRACE_INFO and the attribute must share it. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -91,7 +91,7 @@ struct mmap2 {
 	uint32_t	flags;
 };
 
-/* The trailer of the kernel's records with sample_id_all (TID, TIME, IDENTIFIER). */
+/* With sample_id_all, records such as COMM and MMAP2 end with these fields. */
 struct trailer {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -272,7 +272,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the step's last execution was by the same process, the mappings have been written. */
+	/* If the last execution of this step was by the same process, the mappings are written. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -98,7 +98,7 @@ static void put_message(struct message *m, unsigned int field, const struct mess
 	put_bytes(m, field, part->bytes, part->used);
 }
 
-/* Replace non-ASCII bytes, which may be invalid UTF-8. Cut the string to fit into a message. */
+/* Replace non-ASCII bytes, which may be invalid UTF-8. Truncate a string that is too long. */
 static void put_string(struct message *m, unsigned int field, const char *string)
 {
 	char plain[512];
@@ -133,7 +133,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return the number of a name, which is cached in *@kept. Add a new name to @interned. */
+/* Return the number of a name, and cache the number in *@kept. Add a new name to @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {

@@ -66,7 +66,7 @@ static void set_segments(struct profile *p)
 	p->nr_segments = o->nr_segments;
 }
 
-/* Report whether the addresses in p->object can be added to the sums, or print a message. */
+/* Report whether the addresses in p->object can be added to the sums. If not, print a message. */
 static bool usable(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -266,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The 0 is the size of a section for single addresses, between the runs and the branches. */
+/* Between the runs and the branches, the format has a section for single addresses, of size 0. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @late:	number of consecutive pages that begin after the wanted time
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing before the next entry, and no batch reports this loss yet
- * @missing_count: the size of this loss; 0 if unknown
+ * @missing_count: the number of these branches; 0 if unknown
  */
 struct decode {
 	struct cpu_reader	*r;

@@ -164,7 +164,7 @@ static void section_read(struct dat *dat, struct sections *all, struct section *
 	free(bytes);
 }
 
-/* Return where the compressed chunks from @offset on end, or 0 if a chunk is damaged. */
+/* Return the end of the compressed chunks that begin at @offset, or 0 if a chunk is damaged. */
 static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 {
 	uint32_t chunks, sizes[2];

@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if an early version of the tracer wrote the packs, all in BTS_PACK_FORMAT. */
+	/* NULL if all packs have the format BTS_PACK_FORMAT (early versions of the tracer). */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass batches to the pipeline. They come from a thread that reads one CPU's part of a trace.
+ * Pass batches to the pipeline from a thread that reads one CPU's part of a trace.
  *
  * Included by: file/, flow/.
  */

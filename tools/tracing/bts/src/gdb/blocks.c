@@ -2,9 +2,9 @@
 /*
  * Convert the branches of a thread to blocks for gdb.
  *
- * An interrupt or a fault is recorded as a branch from the next instruction, which was not
- * executed. The block before the interrupt must end with the last executed instruction. The address
- * of this instruction is not in the trace:
+ * An interrupt or a fault is recorded as a branch from the interrupted instruction, which was
+ * not executed. The block before the interrupt must end with the last executed instruction. The
+ * address of this instruction is not in the trace:
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If this branch is a system call that does not return, such as exit(), this PC remains. */
+	/* After a system call that does not return, such as exit(), this is the last PC. */
 	t->pc = s->from + s->length;
 }
 

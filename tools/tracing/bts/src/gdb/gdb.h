@@ -118,10 +118,10 @@ struct gdb_session {
 	int			kernel_file;
 };
 
-/* position.c: find @stop, @tgid and the threads of the process. Return false after a message. */
+/* position.c: find @stop, @tgid and the threads. On failure, print a message and return false. */
 bool gdb_find_position(struct gdb_session *g);
 
-/* run.c: read the threads and the images. Return false after a message. */
+/* run.c: read the threads and the images. On failure, print a message and return false. */
 bool gdb_read_run(struct gdb_session *g);
 void gdb_free_run(struct gdb_session *g);
 
@@ -133,8 +133,9 @@ void gdb_add_gap(struct gdb_thread *t, size_t window);
 void gdb_clear_blocks(struct gdb_thread *t);
 /* Complete the blocks at the end of the run. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
-/* Return the number of stored blocks. gdb_block_before() returns the block before the last @nth. */
+/* Return the number of stored blocks. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
+/* Return a stored block, counted back from the last block, for which @nth is 0. */
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
@@ -142,7 +143,7 @@ bool gdb_is_gap(struct gdb_block block);
 void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr);
 /* Keep only the files that were mapped after the last branch to user space. */
 void gdb_forget_images(struct gdb_session *g);
-/* Use the first mapped file as the program, because exec() maps the program first. */
+/* Choose the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);
 /* Return the program, or NULL if unknown. */
 const struct gdb_image *gdb_program(const struct gdb_session *g);
@@ -152,7 +153,7 @@ void gdb_free_images(struct gdb_session *g);
 /* Read code and constants. Return the number of bytes that were read. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* kernel_file.c: create an ELF file for the kernel. Return a descriptor, or -1 after a message. */
+/* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */
 int gdb_make_kernel_file(const struct object *kernel);
 
 /* xfer.c: write the document of qXfer:@object:read:@annex:, or return false if it is unknown. */

@@ -144,7 +144,7 @@ const struct gdb_image *gdb_interpreter(const struct gdb_session *g)
 	return NULL;
 }
 
-/* Read from read-only segments. If the file ends inside a page, the rest is 0. */
+/* Read from read-only segments. If the file ends inside a page, the rest of the page is 0. */
 static size_t read_constants(const struct gdb_image *i, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	const struct object *o = i->object;

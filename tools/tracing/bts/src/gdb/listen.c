@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listen for gdb on a local port. Only this machine can access the port, because each program that
- * connects can read the run and the program's code.
+ * Listen for gdb on a local port. The port must be local, because anyone who can connect can read
+ * the recorded run and its code.
  */
 #include <arpa/inet.h>
 #include <errno.h>

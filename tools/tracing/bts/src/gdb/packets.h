@@ -20,7 +20,7 @@
  * @out:	descriptor for replies
  * @acks:	each packet is acknowledged, until gdb switches acknowledgements off
  * @input:	a buffer of @input_size bytes, of which the bytes from @input_at are unread
- * @input_old:	index in @input; the bytes before it arrived before the last reply was sent
+ * @input_old:	index in @input of the first byte that arrived after the last reply was sent
  * @packet:	the packet, with a 0 after its last byte
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */

@@ -4,9 +4,10 @@
  *
  * gdb reads the blocks of a thread once, and then steps through the blocks without further packets.
  * Replies contain the threads, the last PC of each thread, and memory from mapped files. Registers
- * other than the PC are unavailable, and gdb cannot write registers or memory. If gdb wants to
- * continue past the end, the reply reports the end of the history. The reply to an unknown packet
- * is empty, as the protocol requires. The reply to a malformed packet is an error.
+ * other than the PC are unavailable, and gdb cannot write registers or memory. If gdb asks to
+ * continue past the end of the history, the reply reports that the history ends there. The reply to
+ * an unknown packet is empty, as the protocol requires. The reply to a malformed packet is an
+ * error.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -26,13 +26,14 @@ enum colour {
 
 /*
  * Handle the option --color of a command. The argument @when is "always", "auto", "never", or NULL
- * for "always". Return STATUS_OK or, after a message, STATUS_MISUSE.
+ * for "always". Return STATUS_OK. If @when is another word, print a message and return
+ * STATUS_MISUSE.
  */
 int colour_option(const char *command, const char *when);
 /*
  * If colours are on, print the following characters in this colour. In the mode auto, only standard
- * output has colours, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is
- * empty.
+ * output has colours. Standard output must also be a terminal, TERM must be set but not "dumb", and
+ * NO_COLOR must be empty.
  */
 void colour(FILE *out, enum colour c);
 /* Print a line in this colour, and add a newline. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocate memory. If no memory is left, abandon the caller's work.
+ * Allocate memory. If memory runs out, return to the innermost mem_try().
  *
  *	mem_try(run) -> run() -> ... mem_alloc()
  *	     ^-------------------------'	no memory: mem_try() returns false

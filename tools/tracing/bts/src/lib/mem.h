@@ -23,13 +23,13 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. If only local variables of @run
- * point to some memory, this memory is leaked.
+ * Call @run. If memory runs out, abandon @run and return false. Memory to which only local
+ * variables of @run point is leaked.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Do what a failed allocation does. */
+/* Return to the innermost mem_try() or end the program, as a failed allocation does. */
 __attribute__((noreturn)) void mem_fail(void);
-/* Set the function that failed allocations outside mem_try() call, before any thread starts. */
+/* Before any thread starts, set the function for allocations that fail outside mem_try(). */
 void mem_on_failure(void (*end)(void));
 
 #endif

@@ -24,12 +24,12 @@ int msg_error(const char *what, const char *object, const char *reason, ...)
 /* Call msg_error() with errno's text as the reason. */
 int msg_errno(const char *what, const char *object);
 
-/* Print a remark, which is not a failure, after "bts:" on standard error. */
+/* Print "bts:" and a remark on standard error. A remark is not a failure. */
 void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print the reason, and "see bts COMMAND -h", on standard error. The command may be NULL. Return
- * STATUS_MISUSE.
+ * Report misuse: print the reason and "see bts COMMAND -h" on standard error. The command may be
+ * NULL. Return STATUS_MISUSE.
  */
 int msg_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Format text faster than printf(). The command bts report prints a row in 200 ns, and a call of
- * printf() alone would take longer. Each function except text_format() adds only one kind of value
- * to a buffer.
+ * Format text faster than printf(). The command bts report prints a row in 200 ns, but a single
+ * call of printf() would already take longer. Each function except text_format() adds only one kind
+ * of value to a buffer.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -339,7 +339,7 @@ static void enter_key(struct screen *s)
 		t->nodes[s->cursor].folded = !t->nodes[s->cursor].folded;
 }
 
-/* Fold or unfold the selected call. If it cannot be folded, select the enclosing call. */
+/* Fold or unfold the selected call. If there is nothing to fold, select the enclosing call. */
 static void fold_call(struct screen *s, bool folded)
 {
 	struct tree *t = tree(s);

@@ -92,7 +92,7 @@ uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
-/* Search, cyclically, for a call whose name contains @text or, without @text, for a loss. */
+/* Find a call whose name contains @text or, without @text, a loss. Wrap around at the last node. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*

@@ -3,10 +3,10 @@
  * Find the condition in the kernel that made a system call fail.
  *
  * If system calls with the same number succeeded, compare the failed call with the most similar of
- * these calls, which contains most of the failed call's branches. The failing check is at a
- * difference between these two calls. The most likely check is a condition next to an instruction
- * that loads the error number. Of equally likely conditions, list the last executed condition
- * first.
+ * these calls. This is the call in which the fewest branches of the failed call are missing. The
+ * failing check is at a difference between these two calls. The most likely check is a condition
+ * next to an instruction that loads the error number. If several conditions are equally likely,
+ * list the last executed condition first.
  *
  * Without a successful call, rank all conditions of the failed call in the same way.
  */
@@ -88,7 +88,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* Find the condition at a difference. Differences are sorted by time, so begin at *@from. */
+/* Find the condition at a difference. Begin at *@from, because differences are sorted by time. */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {
@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error was loaded after a condition that never had this outcome in @good. */
+/* Report whether the error was loaded after @c, and @c never had the same outcome in @good. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
@@ -127,8 +127,9 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add later conditions, because the failing check may be in code that only the failed call executed
- * after a difference, or in a caller that tests the function's return value.
+ * Add conditions after a difference, because the failing check may follow the difference. It may be
+ * in code that only the failed call executed, or in a caller that tests the function's return
+ * value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

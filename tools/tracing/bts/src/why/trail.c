@@ -2,7 +2,7 @@
 /*
  * Collect the conditions that a system call executed.
  *
- * The code of a check in the kernel loads an error number:
+ * A check in the kernel loads an error number, either after the condition or before it:
  *
  *	if (flags & ~ALLOWED)			test; jne 1f ... 1: mov $-EINVAL, %eax
  *		return -EINVAL;
@@ -12,7 +12,8 @@
  *		goto out;
  *
  * The executed code is decoded to find the conditional jumps, and the instructions that loaded the
- * error number. Decoding also finds jumps that were not taken, which the trace does not contain.
+ * error number. The trace does not contain jumps that were not taken, but decoding finds these
+ * jumps.
  */
 #include <stdlib.h>
 #include <string.h>
