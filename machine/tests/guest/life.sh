@@ -134,7 +134,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# Trace this shell, too, because it runs on CPU 0 when the machine suspends.
+	# This shell runs on CPU 0 when the machine suspends. Trace it, so that CPU 0 has records.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

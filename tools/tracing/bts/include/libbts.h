@@ -507,8 +507,8 @@ const char *bts_kind_name(enum bts_kind kind);
  * bts_sym_name - return the name of a function
  * @sym:	the function
  *
- * Return: the name in the source; "[libfoo.so]" for code without a symbol. If several
- * functions in the file have the same name, the library adds arguments, a file or an address.
+ * Return: the name in the source; "[libfoo.so]" for code without a symbol. If several functions in
+ * the file have the same name, the library usually adds arguments, a source file or an address.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 
