@@ -12,7 +12,7 @@ grep -m 1 " [^ ]*-1 .*bts_arrives: comm=swapper/0 pid=1 " trace || exit 3
 echo 16384 > buffer_size_kb
 echo > trace
 echo 1 > tracing_on
-# Let dd clear a buffer in a loop. A real-time shell preempts dd each time it wakes.
+# Let dd clear a buffer in a loop. A real-time shell preempts dd each time the shell wakes.
 taskset -c 0 dd if=/dev/zero of=/dev/null bs=1M &
 taskset -c 0 sh -c "dd if=/dev/zero bs=4096 count=300 | chrt -f 10 cat > /dev/null"
 # shellcheck disable=SC2016 # the inner shell runs seq

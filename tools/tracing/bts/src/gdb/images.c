@@ -3,9 +3,9 @@
  * List the files that the process has mapped, and read memory from these files.
  *
  * gdb can only read code and constants, which are in the read-only segments of files, because a
- * trace does not contain other memory. The segments are extended to whole pages, as in the memory of
- * the process. Without this extension, gdb would be a hundred times slower, because gdb reads whole
- * cache lines.
+ * trace does not contain other memory. The segments are extended to whole pages, as in the memory
+ * of the process. Without this extension, gdb would be a hundred times slower, because gdb reads
+ * whole cache lines.
  */
 #include <stdlib.h>
 #include <string.h>
