@@ -2,11 +2,12 @@
 """Derive the branches of the CPU from the emulator's log of executed instructions.
 
     Trace      the CPU is about to execute this instruction
-    Stopped    the CPU did not execute the instruction after all
+    Stopped    the CPU did not execute the instruction of the last Trace line
     in_asm     the bytes of the instruction that was just translated
     int        an exception or interrupt is delivered; the line has the interrupted IP
 
-The log does not depend on the Debug Store, and branches.py does not depend on the emulator.
+The log does not depend on the Debug Store, and branches.py does not depend on the emulator. So
+the derived branches can prove that the Debug Store contains the right records.
 """
 
 import array
@@ -30,7 +31,7 @@ IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*
 class Log:
     """A log of executed instructions, and the branches derived from its lines.
 
-    `at` is the latest instruction that the CPU was about to execute, or None if it is unknown.
+    `at` is the latest instruction that the CPU was about to execute, or None if unknown.
     Between an interrupt and the first instruction of its handler, `interrupted` is the interrupted
     IP. Otherwise `interrupted` is None.
     """
@@ -159,7 +160,7 @@ def follow(monitor, fifo, log, enough, begun=None):
     stopper = None
     monitor.human("singlestep on")
     # The emulator's open() returns only when the fifo has a reader. To end the log, make the
-    # emulator open another log file, because this closes the fifo.
+    # emulator open another log file, so that the emulator closes the fifo.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

@@ -45,10 +45,10 @@ def ok(passed, name, *why):
 
 
 def run(plan, judge, where=None):
-    """Call judge(directory), which prints `plan` results. Return the exit status.
+    """Call judge(directory), which must print as many results as `plan` says.
 
-    The directory is temporary, below `where`. If the machine or a command fails, print the
-    directory's file `errors`.
+    Return the exit status. The directory is temporary, and is created in `where`. If the machine
+    or a command fails, print the directory's file `errors`.
     """
     print(f"KTAP version 1\n1..{plan}", flush=True)
     try:

@@ -3,8 +3,8 @@
  * kinds: take near branches of every kind, and execute system calls, page faults and string
  * instructions between the branches.
  *
- * The judge uses two labels: SYSCALLS calls of getppid() return to after_syscall, and je_0 is a
- * taken conditional branch to the next instruction.
+ * The judge uses two labels. At after_syscall, SYSCALLS calls of getppid() return. At je_0, a
+ * conditional branch to the next instruction is taken.
  */
 #define SYSCALLS	100
 #define PAGES		32
@@ -23,7 +23,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* Each store causes a page fault. The repetition of the store is not a branch. */
+	/* Each movq causes a page fault. The CPU then repeats the movq, which is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

@@ -75,7 +75,7 @@ static struct page *lock_pages(size_t n)
 	return pages;
 }
 
-/* Return the first of @want pages whose page frames are consecutive. */
+/* Find @want pages whose page frames are consecutive, and return the first of these pages. */
 static const struct page *find_run(const struct page *pages, size_t n, size_t want)
 {
 	size_t start = 0;

@@ -8,7 +8,7 @@ records. A branch is the tracer's own
    mappings, its hook before user mode, the functions that it calls on other CPUs) to the return
    to the instruction after the call;
  - from the branch into the NMI's entry code to the branch back to the interrupted
-   instruction. The machine has no other NMIs.
+   instruction. In this machine, all NMIs come from the tracer.
 """
 
 import collections
@@ -26,10 +26,10 @@ class OwnLog(Log):
     """A log that knows which of its branches are the tracer's own.
 
     `inside` has an entry for each unfinished visit to the tracer: the address at which the
-    traced code continues, and whether the visit is an NMI. `own` has a byte for each branch
-    taken, 1 if the branch is the tracer's own. `windows` has the numbers of three branches: the
-    first call of a function in CALLS, the first branch after the return of this call, and the
-    second call.
+    traced code continues, and whether the visit is an NMI. `own` has a byte for each taken
+    branch. The byte is 1 if the branch is the tracer's own. `windows` has the numbers of
+    three branches: the first call of a function in CALLS, the first branch after the return of this
+    call, and the second call.
     """
 
     def __init__(self, symbols):

@@ -15,7 +15,7 @@
  *	the machine ended or panicked, QEMU died	125 and the console's tail
  *	Ctrl-] three times, with --tty			125
  *	the timeout has passed				124 and the console's tail
- *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, or
+ *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, or,
  *							with FORWARD, of the second signal
  *	SIGKILL						the kernel kills the emulator
  *
@@ -58,7 +58,7 @@ enum option {
 	NAME		= 'n',	/* the name of this program in messages */
 	TROUBLE		= 'S',	/* regular expression for console lines that report trouble */
 	TIMEOUT		= 'T',	/* seconds */
-	TTY		= 't',	/* the command gets a terminal, like this program */
+	TTY		= 't',	/* give the command a terminal */
 };
 
 enum end { RUNNING, COMMAND_ENDED, MACHINE_LOST, TIMED_OUT, SIGNALLED, LEFT };
@@ -212,7 +212,7 @@ static enum end serve_once(void)
 		{ .fd = sockets[MONITOR], .events = POLLIN },
 	};
 
-	/* Send the size before waiting, because the next event may come much later. */
+	/* Send the terminal's size before waiting, because the next event may come much later. */
 	if (tty_resized)
 		send_size();
 	streams[IN].paused = in_background();

@@ -5,13 +5,13 @@
 #ifndef BTS_INIT_H
 #define BTS_INIT_H
 
-/* The words of one type in the job, without the type. word[nr] is NULL. */
+/* The words of one type in the job. The words do not contain their type. word[nr] is NULL. */
 struct words {
 	char	**word;
 	int	nr;
 };
 
-/* Mount all file systems for the job. The index of @job is a wire_type. */
+/* Mount all file systems for the job. @job[TYPE] has the words of the wire_type TYPE. */
 void root_mount(const struct words *job);
 
 #endif

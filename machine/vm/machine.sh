@@ -2,17 +2,18 @@
 # shellcheck shell=sh disable=SC2034
 #
 # Define the machine for machine/vm/run, for the tests and for machine/baremetal/run. The script
-# machine/baremetal/run only reads the lines NAME=VALUE.
+# machine/baremetal/run reads only the lines NAME=VALUE.
 
 # Use a q35, because the i440fx reports its interrupt routing with a loop in AML. The loop takes
-# longer than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1, because
-# 7.2 stores a random seed in memory that a large kernel overwrites during decompression.
+# longer than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1 of the
+# q35, because version 7.2 writes a random seed to memory that a large kernel overwrites during
+# decompression.
 machine_type=pc-q35-7.1
 # Use one thread, because QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches
 # code.
 machine_accel=tcg,thread=single
 machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
-# The CPU properties in machine_cpu, so that a test can add them to another CPU model.
+# A test can add these CPU properties to another CPU model.
 machine_ds=${machine_cpu#*,}
 # With a Skylake, the tests cover perf's late acknowledgement of PMIs. SMAP is off, because QEMU 7.2
 # handles a far return in user mode like a read by the kernel, which SMAP would forbid.
@@ -45,7 +46,7 @@ machine_options() {
 	skylake) set -- "--smp 2 --cpu $machine_skylake" ;;
 	skylake_nopti) set -- "--smp 2 --cpu $machine_skylake --append pti=off" ;;
 	pebs) set -- "--smp 2 --cpu $machine_pebs" ;;
-	# A kernel with checkers needs CPUs without ticks to be fast enough (see
+	# A kernel with checkers is fast enough only on CPUs without ticks (see
 	# config/debug.config).
 	debug)
 		set -- '--smp 3 --mem 3072 --append nohz_full=1,2 --append tsc=reliable'

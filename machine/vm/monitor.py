@@ -86,7 +86,7 @@ class Monitor:
             "command-line": command, "cpu-index": cpu}).replace("\r", "")
 
     def info_bts(self, name):
-        """Return the value of `name` in `info bts` for each CPU that reports it."""
+        """Return the values of `name` in the output of `info bts`, one for each CPU."""
         return [int(number, 0) for number in
                 re.findall(rf"^{name}: (0x\w+|\d+)$", self.human("info bts"), re.M)]
 

@@ -7,8 +7,8 @@
     bugs.py judge BTS DIR...            judge the traces that record.sh made, and print KTAP
 
 A mutant has one broken line (see mutate.py), which the program's own tests notice. bts diff ranks
-the branches that separate failed runs from passed runs. The broken line is found if it is the line
-of one of the first branches, or the line to which such a branch leads.
+the branches that separate failed runs from passed runs. The broken line counts as found if
+one of the first branches is in this line or leads to this line.
 """
 import collections
 import concurrent.futures
@@ -34,7 +34,8 @@ INPUTS = 150
 # The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# For a share WANTED of the mutants, the first ROWS rows of bts diff must contain the mutated line.
+# The first ROWS rows of bts diff must contain the mutated line for at least the share WANTED of the
+# mutants.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -152,7 +153,7 @@ class Drawing:
         return passed, failed
 
     def mutant(self, site, number):
-        """Make a mutant. Return its description, or None if the tests do not notice it."""
+        """Make a mutant. Return its description, or None if attempt() refuses the mutant."""
         backup = site.path + '.orig'
         shutil.copy2(site.path, backup)
         mutate.write(site)

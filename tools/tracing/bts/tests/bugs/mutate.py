@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draw mutants of C sources: programs with one broken line.
+"""Draw mutants of C sources. A mutant has one broken line.
 
 sites(path) returns all mutations of a file. A mutation changes one line in one of these ways:
 
@@ -8,7 +8,7 @@ sites(path) returns all mutations of a file. A mutation changes one line in one 
     off-by-one  < and <=, > and >= are exchanged; + 1 or - 1 is deleted
     negation    ! is deleted; && and || are exchanged
     constant    a number is one higher; 1 becomes 0
-    statement   an assignment or a call that fills its line is deleted
+    statement   an assignment or a call that is alone on its line is deleted
 
 Comments, strings, directives of the preprocessor and declarations are not changed.
 """

@@ -58,7 +58,7 @@ class Program:
         self.must(*self.configure, 'CFLAGS=' + CFLAGS)
 
     def make(self, cflags=CFLAGS):
-        """Return whether the program could be made."""
+        """Build the program. Return whether the build succeeded."""
         return all(self.run('make', '-s', '-C', folder, 'CFLAGS=' + cflags, *self.words, target)[0]
                    for folder, target in self.targets)
 
@@ -135,7 +135,7 @@ class Bc(Program):
         return sorted(set(rng.sample(found, min(ITERATIONS, len(found)))), key=found.index)
 
     def of_file(self, text):
-        """Yield the bc programs of one test. Each begins with definitions that print nothing."""
+        """Yield the bc programs of one test. Each program begins with silent definitions."""
         setup, then = [], list(statements(text))
         for nr, statement in enumerate(then):
             loop = re.match(r'\s*(for ?\((\w+)\s*=[^;]*;[^;]*;[^)]*(?:\([^)]*\)[^)]*)*\) ?)'

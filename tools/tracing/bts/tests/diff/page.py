@@ -50,7 +50,7 @@ def differences_of_page(root):
 
 
 def outside(page, root):
-    """Return the parts of the page that refer to something outside of the page, or could run."""
+    """Return the parts of the page that refer to something outside of it, or could run code."""
     wrong = ['<%s %s="%s">' % (e.tag, name, value) for e in root.iter()
              for name, value in e.attrib.items()
              if name in ('src', 'srcset', 'action', 'style') or name.startswith('on') or
@@ -65,7 +65,7 @@ def outside(page, root):
 
 
 def links(root):
-    """Return links to ids that are missing, and ids that occur twice."""
+    """Return the links to missing ids, and the ids that occur twice."""
     ids = [e.get('id') for e in root.iter() if e.get('id')]
     return ['link to %s' % e.get('href') for e in root.iter('a')
             if e.get('href')[1:] not in ids] + \
@@ -73,7 +73,7 @@ def links(root):
 
 
 def missing_lines(root, sources):
-    """Return the differences whose source line is known, but is missing in their section."""
+    """Return the differences whose section lacks the source line, although the line is known."""
     wrong = []
     for section in root.iter('section'):
         m = re.search(r'\(([^ :()]+):(\d+)\)', text_of(section.find('h3/span')))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Does bts diff find exactly the differences that were made?
 
-    toggles.py list RUNS EQUAL PROGRAM...   print the runs for record.sh. EQUAL runs have the
-                                            same argument
+    toggles.py list RUNS EQUAL PROGRAM...   print RUNS runs of each PROGRAM for record.sh.
+                                            EQUAL of these runs have the same argument
     toggles.py judge DIR BTS PAIRS [STEPS]  compare PAIRS pairs of the traces in DIR, and print
                                             KTAP. STEPS is the single-stepping program
 
@@ -13,8 +13,8 @@ argument must not differ.
 
 The second judge is GNU diff. It compares the addresses of all instructions that the program
 executed, which steps.c found by single-stepping. The branch of each difference must be in a hunk or
-right before it. Each hunk must contain such a branch, or lie between a difference and the place
-where the runs meet again. Before this place, GNU diff may match parts of the runs by chance.
+right before it. A hunk without such a branch must lie between a difference and the place where
+the runs meet again, because GNU diff may match parts of the runs by chance before this place.
 
 For each pair, page.py checks that the page (--html) contains the differences of the text and their
 source lines.
@@ -37,7 +37,7 @@ import addr2line
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
-# The number of pairs of runs to single-step. It is small, because a run may take seconds.
+# The number of pairs of runs to single-step. The number is small, because a run may take seconds.
 STEPPED_PAIRS = 12
 # The number of inlined functions that bts diff --inline has shown for each program.
 INLINED = {}
@@ -87,7 +87,7 @@ def compare(bts, a, b, *options):
 
 
 def filtered(bts, a, b):
-    """Return what is wrong with a filtered output, in which both runs may end without a branch."""
+    """Return what is wrong with the output of --dso, where a difference may lack branches."""
     wrong = []
     for words in [], ['--json'], ['--html', '-']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -158,7 +158,7 @@ class Steps:
         return sorted(logs, key=lambda log: int(log.split('.')[-1]))
 
     def text(self, program):
-        """Return the addresses of .text. The PLT is left out, because it binds lazily."""
+        """Return the addresses of .text. Leave out the PLT, whose path depends on lazy binding."""
         if program not in self.texts:
             said = subprocess.run(['readelf', '-SW', os.path.join(self.folder, program)],
                                   stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -200,8 +200,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # Ignore recursions, because deeper calls have already returned to the address at which
-            # the runs meet.
+            # Ignore recursions, because deeper calls return to the address at which the runs meet
+            # even before the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -223,7 +223,7 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """Return the faults that source lines show, and the faults that GNU diff shows."""
+    """Return the faults found with source lines, and the faults found with GNU diff."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)

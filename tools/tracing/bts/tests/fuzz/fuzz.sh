@@ -41,7 +41,7 @@ build() {
 		$(pkg-config --libs libtracefs libtraceevent libelf libdw libzstd ncursesw) -liberty -lpthread
 }
 
-# build_writer PROGRAM WORD...: build a program that writes a trace. The words are files and flags.
+# build_writer PROGRAM WORD...: build a program that writes a trace. The words are arguments of gcc.
 build_writer() {
 	out=$1
 	shift

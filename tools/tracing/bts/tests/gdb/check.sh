@@ -55,8 +55,8 @@ record_all() {
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
-	# Use one CPU, so that the main thread's branches are copied last. On two CPUs, another
-	# thread that is still exiting could be switched out later than the main thread.
+	# Use one CPU, so that the main thread is the last thread that is switched out, and its
+	# branches are written last. On two CPUs, another thread could exit later.
 	record threads -u -- taskset 1 ./threads
 	record both -e syscalls:sys_enter_exit_group -- sh -c '/bin/true; exec ./words to be or not'
 	[ "$slow" = 1 ] || return 0

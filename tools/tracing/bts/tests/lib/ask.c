@@ -85,7 +85,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* Look up each distinct branch only once, and attach the kind's name to each branch. */
+/* Look up equal branches only once. Then b->user is the name of the branch's kind. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;

@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: whether the library returned a failure if, and only if, a request failed. */
+/* Return: true if the library returned -ENOMEM exactly when a request failed. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

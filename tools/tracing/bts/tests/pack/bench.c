@@ -144,7 +144,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* Return: the number of records in the batch, which all belong to one task. */
+/* Return: the number of records in the batch. All of these records belong to one task. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;
@@ -252,7 +252,7 @@ static void bench(const char *name, unsigned int id, double *sums)
 		value[i] = (double)make_packs(&b, batches[i], &packs) / b.nr;
 		if (check_packs(&packs, &b))
 			continue;
-		fprintf(stderr, "pack_bench: %s: the branches are not what they were\n", name);
+		fprintf(stderr, "pack_bench: %s: decoding a pack gives other branches\n", name);
 		exit(1);
 	}
 	value[3] = coding_speed(&b, &packs);

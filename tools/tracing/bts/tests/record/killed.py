@@ -4,9 +4,9 @@
 
     killed.py BTS KILLED DIR     print KTAP
 
-KILLED writes a trace, and is killed at any of its writes. The rows of each CPU of the restored
+KILLED writes a trace, and is killed at one of its writes. The rows of each CPU of the restored
 trace must be the first rows of the whole trace. If KILLED was killed after all chunks were written,
-no row may be missing. A kill at a later write must not leave fewer rows.
+no row may be missing. A kill at a later write must not leave fewer rows than an earlier kill.
 """
 import glob
 import os
@@ -32,7 +32,7 @@ def run(*words):
 
 
 def rows():
-    """Return the branches of each task without the task's name, because no row has the name."""
+    """Return the branches of each task, without the task's name, which is not in the rows."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
     branches = [row.split(b',', 2)[2] for row in out if row.endswith(b',?,0')]

@@ -6,8 +6,8 @@ THEIRS is a file of callgrind. OURS is a file of `bts dump -f callgrind`. An arc
 caller and a callee in the object. The first line of the output has the number of arcs with equal
 counts, and the number of all arcs. The differences follow.
 
-If the object has no local symbols, callgrind counts code that is reached by a jump as a part of the
-function that jumps. bts treats such code as a function.
+If the object has no local symbols, a jump may lead to a function without a name. callgrind counts
+this function as a part of the function that jumps, but bts counts it as a separate function.
 """
 import collections
 import os

@@ -27,7 +27,7 @@ def shifted(address, by):
 
 
 def branches(bts, trace, clone=0):
-    """Return the branches of each task, with their addresses and PID in a clone."""
+    """Return the branches of each task, with the addresses and the PID of a clone."""
     tasks = {}
     for row in csv.DictReader(run(bts, "dump", "-f", "csv", trace).splitlines()):
         if row["kind"] == "row" or row["ts"].startswith("#"):

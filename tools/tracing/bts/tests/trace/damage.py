@@ -151,7 +151,7 @@ def damage(servers, traces, contents, number):
 
 
 def with_program(servers, trace, calls, data, args, name):
-    """Run a command on the trace, with data as the program in its archive."""
+    """Run a command on the trace, whose archive contains `data` as the program `calls`."""
     path = os.path.join(servers.directory, name + ".dat")
     os.symlink(os.path.abspath(trace), path)
     program = path + ".archive/root" + calls

@@ -4,14 +4,14 @@
 
 OURS is the output of `bts top --json -n 0`. THEIRS are the files of `callgrind --dump-instr=yes`,
 one for each process. Without symbols, the profiles disagree about where a function begins. So
-flat.py adds up callgrind's counts of single instructions, from each function that bts knows to the
-next. Only .text is compared, because callgrind knows no object for the stubs of the PLT. callgrind
-counts the iterations of a REP instruction, which BTS cannot see. So flat.py counts a REP
-instruction only as often as the instruction after it.
+for each function that bts knows, flat.py adds up callgrind's counts of the single instructions up
+to the next function. Only .text is compared, because callgrind knows no object for the stubs of
+the PLT. callgrind counts the iterations of a REP instruction, which BTS cannot see. So flat.py
+counts a REP instruction only as often as the instruction after it.
 
 The first line of the output has four numbers: the number of functions in the object with equal
-counts, the number of all its functions, the sum of the differences, and the sum of callgrind's
-counts. The largest differences follow.
+counts, the number of all functions in the object, the sum of the differences, and the sum of
+callgrind's counts. The largest differences follow.
 """
 import bisect
 import collections

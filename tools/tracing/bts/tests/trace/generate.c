@@ -22,8 +22,9 @@
  *				different addresses
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
- *	BTS_SHIFT=HEX		move the addresses of a program that is not relocated, as if it were
- *				part of the kernel; BTS_KALLSYMS=FILE has the program's symbols
+ *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
+ *				addresses were the kernel
+ *	BTS_KALLSYMS=FILE	add the symbols in FILE to the symbols of the trace
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -644,6 +645,6 @@ int main(int argc, char **argv)
 		return msg_errno("write", argv[2]);
 	generate(dat, o, &layout, strtoul(argv[3], NULL, 10));
 	if (o->nr_from)
-		printf("%lu left out, or wrong\n", o->left_out);
+		printf("%lu branches left out or changed\n", o->left_out);
 	return fclose(o->file) ? msg_errno("write", argv[2]) : 0;
 }

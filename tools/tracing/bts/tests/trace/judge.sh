@@ -252,8 +252,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# The command join drops lines that are in only one of the files. According to gcov, a
-	# function begins at its name. In the debug information, the function begins at its brace.
+	# The command join drops lines that only one file counts, for example the first line of a
+	# function: gcov counts the line of its name, and bts counts the line of its brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -266,8 +266,8 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# The counts of five runs must add up. If a line was never executed, all its jumps must have the
-# count "-".
+# Counts of five traces together must equal the counts of gcov, and the sums of the single traces.
+# All jumps of a line must have the count "-" exactly if the line was never executed.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -522,7 +522,7 @@ filter() {
 	csv "$@" "$trace" >"$work/ours"
 	[ "$(wc -l <"$work/ours")" -gt 3 ] && ! cmp -s "$work/all" "$work/ours" &&
 		cmp "$work/theirs" "$work/ours" && return
-	echo "# $trace $*: not those with $condition"
+	echo "# $trace $*: selects other branches than $condition"
 	return 1
 }
 
@@ -550,9 +550,9 @@ judge_filters() {
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
-	# To compute fib(12), the program calls fib() 465 times. To compute fib(5) ten times, it
-	# calls fib() 15 times for each. The function fib() calls only itself, and its outermost
-	# call includes the instructions of inner calls.
+	# To compute fib(12), the program calls fib() 465 times. Then the
+	# program computes fib(5) ten times, with 15 calls each. The function fib() calls only
+	# itself, and its outermost call includes the instructions of inner calls.
 	awk -v own="$own" '
 		$4 == "main" { main = $1 }
 		$4 == "fib" && !all && $2 { inner = 1 }
@@ -740,8 +740,8 @@ judge_perf() {
 		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
 }
 
-# The recording of calls-more computes fib(13), and the recording of calls computes fib(12). Each of
-# the F(12) = 144 calls of fib(1) becomes a call of fib(2), which makes two more calls.
+# The program computes fib(12) in calls.dat, and fib(13) in calls-more.dat. In calls-more.dat, each
+# of the F(12) = 144 calls of fib(1) becomes a call of fib(2), which makes two more calls.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
@@ -821,15 +821,15 @@ judge_ways_in() {
 		out=$("$work/generate" kernel.dat "$work/in.dat" 1 packs none "$nth" \
 			$(cat "$work/from")) || return 1
 		lossy=$(running "$work/in.dat")
-		echo "# each ${nth}th: $out, $lossy of $whole running before"
+		echo "# every ${nth}th entry: $out; running before: $lossy, without losses $whole"
 		[ "${out%% *}" -gt 20 ] && [ "$lossy" -le $((whole + 2)) ] &&
 			tail -n 1 "$work/text" | grep -q ' [0-9]* stacks guessed' || return 1
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT, but leave out every NTH-th
-# branch from an address in $work/from, or change its source (BTS_WRONG=1). Each of these branches
-# must cause a gap, and the trace must have no other gaps.
+# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT without every NTH-th branch from
+# an address in $work/from. If ENV is BTS_WRONG=1, change the sources of these branches instead.
+# Each of these branches must cause a gap, and the trace must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -840,7 +840,7 @@ each_a_gap() {
 		out=$(env ${env:+"$env"} "$work/generate" "$whole" "$spoilt" 1 packs none "$nth" \
 			$(cat "$work/from")) || return 1
 		gaps=$("$bts" top -n 0 "$spoilt" | sed -n 's/.* \([0-9]*\) gaps.*/\1/p')
-		echo "# each ${nth}th: $out, $gaps gaps"
+		echo "# every ${nth}th branch: $out; $gaps gaps"
 		[ "${out%% *}" -gt 20 ] && [ "${out%% *}" -eq "$gaps" ] || return 1
 	done
 }
@@ -890,8 +890,7 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# If N is 2 or more, two successive records are never left out, so each record causes its
-	# own gap.
+	# At most every second record is left out, so each missing record causes its own gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 

@@ -30,8 +30,8 @@ record() {
 	else
 		# shellcheck disable=SC2086 # may be empty
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel may be unable to read build IDs, so other machines need the archived
-		# files.
+		# The trace may lack build IDs, because the kernel cannot always read them. So other
+		# machines need the archived files.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
 		esac
@@ -117,7 +117,7 @@ record mix-1 ./mix 1
 record mix-2 ./mix 2
 # The script judge.sh treats this program as a kernel. The archive does not contain the code of the
 # real kernel, so the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
-# record again.
+# record the program again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
 		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \
@@ -149,7 +149,8 @@ record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The kernel runs a copy of the probed instruction, so exceptions do not return to the probe.
+# The exception of a uprobe does not return to the probed instruction, because the kernel runs a
+# copy of this instruction.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"

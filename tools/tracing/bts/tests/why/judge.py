@@ -78,13 +78,14 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# The share of calls for which the check must be the first row, or one of the first three.
+# The check must be the first row for the share FIRST_WANTED of the calls. With --alone, the check
+# must be one of the first three rows for the share THREE_WANTED.
 FIRST_WANTED = 18 / 20
 THREE_WANTED = 14 / 20
 
 
 def lines_of(linux, checks):
-    """Return the places of the checks, as (file, line). The line after the text also matches."""
+    """Return the places of the checks, as (file, line): the line of the text and the next line."""
     found = set()
     for name, text in checks:
         with open(os.path.join(linux, name), encoding="utf-8") as source:
@@ -130,7 +131,7 @@ def judge(what, where, bts, options, linux, cases, rows, part):
         else:
             print(f"# {name}: {', '.join(text(r) for r in found[:3])}")
     print(f"{'ok' if good >= wanted else 'not ok'} {what}: {good} of {len(cases)}, "
-          f"{wanted} are wanted")
+          f"at least {wanted} needed")
     return good >= wanted
 
 

@@ -25,7 +25,7 @@ int main(void)
 	map = fopen(path, "w");
 	if (!map)
 		return 1;
-	/* As if the address had held another function before. */
+	/* Pretend that the address contained another function before. */
 	fprintf(map, "%lx %zx old\n", (unsigned long)memory, sizeof(code));
 	fprintf(map, "%lx %zx made_up\n", (unsigned long)memory, sizeof(code));
 	fclose(map);

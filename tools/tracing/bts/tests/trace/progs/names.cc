@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Overloads; two static functions with the same name, one in names-more.cc; functions with names of
- * Rust's compilers; and a function with two names.
+ * Call overloads; two static functions with the same name, one of them in names-more.cc; functions
+ * with names of Rust's compilers; and a function with two names.
  */
 #include <cstdio>
 
@@ -33,7 +33,7 @@ template <class T> T twice(T n)
 
 template int twice<int>(int);
 
-/* Names in Rust's current scheme (a function, an instance of a generic function) and old scheme. */
+/* The first two names follow Rust's current scheme. The last two names follow the old scheme. */
 int rust_add(int n) __asm__("_RNvCs1234_4rust3add");
 int rust_max(int n) __asm__("_RINvNtCs1234_4rust3cmp3maxlE");
 int rust_old(int n) __asm__("_ZN4rust3old17h05af221e174051e9E");

@@ -5,9 +5,9 @@
  *
  * The depth is computed from the addresses of frames. When a function is entered, all frames at
  * lower addresses have ended. So after longjmp() or an exception, no call of
- * __cyg_profile_func_exit() is needed. After a return, such a call is needed, because the frame of
- * the next function may be at a still lower address. A program with several stacks puts them one
- * after another at told_stacks, with TOLD_STACK bytes each.
+ * __cyg_profile_func_exit() is needed. After a return, such a call is needed, because the next
+ * function's frame may be at a lower address than the frame that ended. A program with several
+ * stacks puts them one after another at told_stacks, with TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>

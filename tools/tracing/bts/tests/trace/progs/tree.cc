@@ -51,7 +51,7 @@ int catcher(int n)
 	return total;
 }
 
-/* Level 3 catches an int and throws an "other". Each outer level catches and rethrows it. */
+/* Level 3 catches an int and throws an "other". Each outer level rethrows the "other". */
 int recurse(int level)
 {
 	guard g(level);

@@ -148,8 +148,8 @@ func worker(id int, in, out chan int, done *sync.WaitGroup) {
 	done.Done()
 }
 
-// The goroutines wait in different functions. If several waited in the same function, branches
-// would not show which goroutine continues.
+// The goroutines wait in different functions. If several goroutines waited in the same function,
+// branches would not show which goroutine continues.
 func goroutines() {
 	enter()
 	var done sync.WaitGroup
