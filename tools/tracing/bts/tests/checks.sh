@@ -43,7 +43,7 @@ says() {
 	"$@" >words 2>&1
 	said_status=$?
 	tail -n 20 words
-	grep -q -e "$pattern" words || { echo "no line is like: $pattern"; return 1; }
+	grep -q -e "$pattern" words || { echo "no line matches: $pattern"; return 1; }
 	return $said_status
 }
 

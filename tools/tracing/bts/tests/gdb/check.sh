@@ -88,7 +88,7 @@ says() {
 	for pattern; do
 		line=$(tail -n +$((at + 1)) "$work/text" | grep -n -m 1 -e "$pattern" | cut -d: -f1)
 		[ "$line" ] || {
-			echo "# no line is like '$pattern' after line $at of"
+			echo "# no line after line $at matches '$pattern':"
 			sed 's/^/#	/' "$work/text"
 			return 1
 		}

@@ -61,7 +61,7 @@ class Stub:
             data += c
             total += c[0]
         if int(self.byte() + self.byte(), 16) != total % 256:
-            sys.exit('wrong sum of %r' % data)
+            sys.exit('wrong checksum of %r' % data)
         return data
 
     def ask(self, packet):
@@ -83,11 +83,11 @@ def check_bad(stub):
 def check_sums(stub):
     stub.send(b'$?#00')
     if stub.byte() != b'-':
-        sys.exit('a wrong sum is taken')
+        sys.exit('the stub accepts a wrong checksum')
     first = stub.ask(b'qC')
     stub.send(b'-')
     if stub.reply() != first:
-        sys.exit('the reply does not come again')
+        sys.exit('the stub does not repeat its reply')
 
 
 def check_random(stub, count):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times with failing requests for memory. For various N, first only request N
- * fails, and then request N and all later requests fail. In each case, the library must return a
- * failure, and must be able to close the trace.
+ * Read a trace many times while requests for memory fail. For various N, read the trace twice:
+ * first only request N fails, then request N and all later requests fail. Each time, the library
+ * must return a failure, and must be able to close the trace.
  *
  *	memory TRACE	linked with --wrap for the functions below
  */
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	for (at = 1; !tries || atomic_load(&failed); at += 1 + at / 16) {
 		for (int on = 0; on < 2; on++) {
 			if (!try(argv[1], at, on)) {
-				printf("wrong: request %lu%s\n", at, on ? " and all others" : "");
+				printf("wrong: request %lu%s\n", at, on ? " and all later" : "");
 				return 1;
 			}
 			tries++;

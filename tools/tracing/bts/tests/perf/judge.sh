@@ -93,7 +93,7 @@ live_kernel() {
 		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
 check "intel_bts -k: no branch within user space, and names of the kernel" live_kernel
-# After a loss, bts must start the PMU again.
+# The kernel stops intel_bts after a loss, so bts must start intel_bts again.
 live_lost() {
 	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
 }

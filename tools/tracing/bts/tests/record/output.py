@@ -80,7 +80,7 @@ def harmless(data):
 
 
 def page():
-    """Check that a page is well-formed, has the names as text, and none of their tags."""
+    """Check that a page is well-formed, and contains the names as text, not as tags."""
     out = run('diff', '--html', '-', TRACE, TRACE.replace('.dat', '-3.dat'))
     try:
         root = xml.etree.ElementTree.fromstring(out)

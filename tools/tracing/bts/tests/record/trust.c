@@ -211,7 +211,7 @@ static void test_instance(void)
 
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
-	/* No process has these PIDs. Locking an instance simulates an owner in another namespace. */
+	/* No process has these PIDs. The lock simulates an owner in another PID namespace. */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
 	lock = lock_directory("tracing/instances/bts-99999999", 0);

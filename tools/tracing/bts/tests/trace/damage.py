@@ -5,12 +5,12 @@
 #
 # Truncate TRACE at 1,000 positions. Damage TRACE and each SMALL at random, RUNS times. Damage
 # CALLS, the program of the last trace, RUNS / 10 times. SERVE is serve.c with the tool, which
-# should be built with SAN=1. Each command must exit by itself, with status 0, or with status 1 and
-# a message of one line. If TRACE is truncated, the branches of each CPU must be the first branches
-# of this CPU in the whole trace. If TRACE is whole, each command must free all memory. The folder
-# PROGRAMS contains two programs that use libbts, also built with SAN=1. The program "ask" reads
-# several traces at once. The program "memory" reads a trace while requests for memory fail. Print
-# KTAP.
+# should be built with SAN=1. Each command must exit by itself, and a command that fails must print
+# what is wrong with which file. If TRACE is truncated, the branches of each CPU must be the first
+# branches of this CPU in the whole trace. If TRACE is whole, each command must free all memory. The
+# folder PROGRAMS contains two programs that use libbts, also built with SAN=1. The program "ask"
+# reads several traces at once. The program "memory" reads a trace while requests for memory fail.
+# Print KTAP.
 
 import collections
 import concurrent.futures
@@ -65,8 +65,8 @@ class Servers:
             out = f.read()
         with open(local.out + ".err", "rb") as f:
             err = f.read()
-        # The command bts diff exits with 1 after a difference, like diff(1), and with 3 after a
-        # failure.
+        # Like diff(1), bts diff exits with 1 if the traces differ. If bts diff fails, it exits
+        # with 3.
         known = {0: 0, 1: 0, 3: 1} if args[0] == "diff" else {0: 0, 1: 1}
         result = known.get(os.waitstatus_to_exitcode(status))
         if result is None or b"Sanitizer" in err or b"runtime error" in err:

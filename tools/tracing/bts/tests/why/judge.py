@@ -124,7 +124,7 @@ def judge(what, where, bts, options, linux, cases, rows, part):
     for name, (error, checks, *_) in cases.items():
         found, said = reasons(bts, options, name, error, f"{where}/{name}.dat")
         if found is None or said != ("--alone" in options):
-            print(f"# {name}: {said if found is None else 'not what was asked for'}")
+            print(f"# {name}: {said if found is None else 'the field hypothesis is wrong'}")
             continue
         if any(is_at(reason, lines_of(linux, checks)) for reason in found[:rows]):
             good += 1
