@@ -153,10 +153,7 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/*
- * Decide what an instance records of @task. At a task switch, first write the rows about the
- * switch.
- */
+/* Decide what an instance records of @task. If @switches, also write the rows about the switch. */
 static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			      bool switches)
 {
