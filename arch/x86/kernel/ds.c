@@ -6,7 +6,7 @@
  * share. A claim borrows the BTS half of this area, and fails with -EBUSY if perf already uses
  * BTS. While BTS is claimed, perf's own BTS events fail with -EBUSY. For a claim, perf allocates
  * the buffers and maps them in the cpu_entry_area, which KPTI's user page tables contain, too.
- * perf writes MSR_IA32_DS_AREA on each online CPU at once, and on other CPUs when they come
+ * perf writes MSR_IA32_DS_AREA on each online CPU immediately, and on other CPUs when they come
  * online. Until the release, the claim counts as an active event of perf, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
  *
@@ -38,8 +38,8 @@
 
 /*
  * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample
- * in a thousand at 4 kHz.
+ * but delays perf's interrupts. If perf samples at 4 kHz, 512 records per interrupt make perf
+ * lose less than one sample in a thousand.
  */
 static unsigned int ds_threshold = 512;
 
@@ -70,7 +70,7 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Ask the client what to record, and restart stopped recording. Context: this CPU, BTS off. */
+/* Record what the client wants, even if recording has stopped. Context: this CPU, BTS off. */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;
@@ -161,9 +161,9 @@ void ds_bts_flush_cpu(void)
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
  * If this CPU crashes during a drain, the records of this drain stay in the buffer. A CPU
- * records nothing more until it calls the client's turn() again. If two CPUs crash at once, each
- * of them requests the other CPU's records. A CPU that does not respond in time still drains at
- * its next NMI.
+ * records nothing more until it calls the client's turn() again. If two CPUs crash at the same
+ * time, each of them requests the other CPU's records. A CPU that does not respond in time still
+ * drains at its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
  * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
@@ -183,7 +183,7 @@ void ds_bts_crash(void)
 	ds_run(&job);
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
-		/* Pairs with ds_bts_on(): once @crash is false, the CPU's records are delivered. */
+		/* Pairs with ds_bts_on(): the CPU delivers its records before it clears @crash. */
 		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
@@ -197,7 +197,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* While ds_bts_claim() runs (ds_online_state is 0), the client prints the failures. */
+	/* During ds_bts_claim() (ds_online_state is 0), the client prints the failures instead. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -313,9 +313,9 @@ bool ds_bts_available(void)
  * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
- * Each online CPU probes its BTS at once, and other CPUs probe their BTS when they come online.
- * If a CPU's BTS works, that CPU then calls the client's turn(). If not, BTS is not used on
- * that CPU, ds_bts_fault() returns the reason, and the batch of each flush has @dead set.
+ * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). If not, BTS is not used
+ * on that CPU, ds_bts_fault() returns the reason, and the batch of each flush has @dead set.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no

@@ -23,9 +23,9 @@
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
  * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, the APIC masks further PMIs
- * until perf unmasks them. If a PMI is lost while PMIs are masked, ds_bts_nmi() drains if it
- * finds the index above the threshold. Otherwise a later drain finds the buffer full and unmasks
- * the PMI.
+ * until perf unmasks them. If a PMI is lost while PMIs are masked, the next call of
+ * ds_bts_nmi() finds the index above the threshold and drains. If no such call comes, a later
+ * drain unmasks the PMI when it finds the buffer full.
  *
  * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
  * TR is cleared, the hardware may still store a few records, which are own records. While TR is
@@ -121,8 +121,9 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, the records
- * are own records that the CPU stored late. Otherwise, either an NMI that had to drain did not
- * call its handlers (microcode update), or something other than this driver set TR.
+ * are own records that the CPU stored late. Otherwise they are in the buffer because an NMI that
+ * had to drain did not call its handlers (during a microcode update), or because something other
+ * than this driver set TR.
  * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -169,17 +170,17 @@ __ds_text void ds_bts_on(void)
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* A crash's NMI may have cleared @ctl just before BTS went on, so check @ctl. */
+		/* A crash's NMI may clear @ctl just before BTS goes on, so check @ctl again. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
 }
 
 /*
- * Switch BTS off if this NMI must drain, or if it interrupts a drain, because the drain may not
- * have switched BTS off yet. This function usually leaves BTS on, so its records are in the
- * middle of a batch. The records of .text..ds are left out only at the ends of a batch, so this
- * function is not in that section.
+ * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
+ * because that drain may not have switched BTS off yet. This function usually leaves BTS on, so
+ * its records are in the middle of a batch. The records of .text..ds are left out only at the
+ * ends of a batch, so this function is not in that section.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -242,8 +243,8 @@ static bool ds_unmask_pmi(void)
  * The index has reached the threshold, so set @pmi to DS_PMI_DUE: a PMI is still to come. If the
  * PMI came during this drain, ds_bts_nmi() has already set @pmi to DS_PMI_SEEN. If the buffer is
  * full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask the PMI.
- * In an NMI, the mask does not show that the PMI was lost, because a PMI that is delivered
- * during the NMI comes when the NMI ends.
+ * In an NMI, the mask does not mean that the PMI was lost, because the CPU takes a PMI that the
+ * APIC delivers during an NMI only when this NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -271,7 +272,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
-/* Move the counts since the CPU's last batch into a new batch. */
+/* Report the CPU's @strays and @discarded in a batch, and reset them. */
 static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
 	batch->own = c->strays;
@@ -291,7 +292,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If an NMI interrupted code that switches BTS off or on, BTS may be off without a loss. */
+	/* If BTS is off because an NMI interrupted code in .text..ds, no branches are lost. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -307,7 +308,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
-	/* If each interrupt finds only own records, the traced code makes no progress, so stop. */
+	/* Traced code makes no progress if interrupts find only own records, so stop recording. */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
 		pr_warn("CPU %d: interrupts without records, recording stops there\n",
@@ -331,7 +332,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* A flush keeps the counts, because the client may not be ready to receive them yet. */
+	/* Do not move the counts in a flush, because the client may not be ready for them yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -355,7 +356,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* An NMI may have set @back while nothing was recorded, so no batch contains its exit. */
+	/* No batch contains the exit of an NMI that set @back while nothing was recorded. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -480,7 +481,7 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * @c: the CPU's state
  *
  * Context: This CPU, which is online; @busy is set and the NMI handler is registered.
- * Return: DS_FAULT_*. After DS_FAULT_NONE, the driver uses BTS until it calls ds_put_back().
+ * Return: DS_FAULT_*. If DS_FAULT_NONE, the driver uses this CPU's BTS until ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
 {

@@ -168,7 +168,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index, records are lost if TR is set, but not if TR is clear. */
+/* When perf resets the index, records are lost only if TR is set. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -229,7 +229,7 @@ static void ds_test_wrap(struct kunit *test)
 	}
 }
 
-/* Records stored after BTS is off are left out. These records may overwrite the oldest records. */
+/* Records that the CPU stores after BTS is off are left out, but may overwrite other records. */
 static void ds_test_late(struct kunit *test)
 {
 	const unsigned int size = 20, late = 3;
@@ -382,7 +382,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The branch to the NMI entry has a wrong origin. An earlier branch has the right origin. */
+/* The NMI's entry is found although its origin is wrong and another branch has the right origin. */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -414,7 +414,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, other events use the same entry points. The last branch there is the NMI's. */
+/* With FRED, all events share the entry points. The last branch to them is the NMI's. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {

@@ -9,10 +9,10 @@
  *	 | slice[1]            | x | slice[0]                  |
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
- * shows that the buffer was filled exactly, or has wrapped. In either case the buffer counts as
- * wrapped. Record x, which is the oldest record, is then dropped, so that each reported wrap
- * loses at least one record. A batch ends at @end, the index when BTS went off. Records after
- * @end are "own" records: they show branches of the driver or of the tracer.
+ * shows that the buffer was filled exactly or has wrapped. The driver cannot distinguish these
+ * cases, so it reports a wrap in both. It then drops record x, the oldest record, because a
+ * reported wrap means that records are lost. A batch ends at @end, the index when BTS went off.
+ * Records after @end are "own" records: they show branches of the driver or of the tracer.
  *
  * Except in NMIs, all code of the driver and the tracer that runs while BTS is on is in the
  * section .text..ds. So the addresses of a record show whether it is an own record. Own branches
@@ -199,7 +199,7 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Return the index of the record with which the NMI's entry begins, or @nr if none is found. */
+/* Return the index of the first record of the NMI's entry, or @nr if this record is not found. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {

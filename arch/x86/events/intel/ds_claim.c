@@ -35,7 +35,7 @@ bool intel_ds_has_bts(void)
  *
  * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area. Meanwhile perf
  * refuses events that use BTS or LBR and, on some CPUs, events that use Intel PT. perf sets
- * DS_AREA on each online CPU at once, and on other CPUs when they come online. PEBS and the
+ * DS_AREA on each online CPU immediately, and on other CPUs when they come online. PEBS and the
  * counters keep working, and perf's PMI handler keeps unmasking the PMI. The caller must not
  * claim BTS again before the release.
  *

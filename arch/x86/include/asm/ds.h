@@ -54,9 +54,9 @@ struct ds_bts_record {
 
 /*
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
- * slots. The slots above the maximum are for the branches that the CPU takes after it has
- * reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS on, an
- * NMI takes about a dozen branches. Sanitizers do not increase this number, because they
+ * slots. The slots above the maximum threshold are for the branches that the CPU takes after it
+ * has reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS on,
+ * an NMI takes about a dozen branches. Sanitizers do not increase this number, because they
  * instrument neither the end of exc_nmi() nor assembly code. The minimum is several times this
  * number, so that these branches cannot raise the next interrupt.
  */
@@ -204,8 +204,8 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if the CPU still waits for a PMI although the PMI's records are
- * drained. Then the branches of the NMI's handlers cannot raise the next interrupt.
+ * interrupts a drain, or if the records of a PMI are already drained but the PMI is still to
+ * come. While BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
