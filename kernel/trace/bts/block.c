@@ -20,8 +20,8 @@
  * Only tasks whose PIDs are in set_ftrace_pid wait. If this file is empty, no task waits,
  * because the reader may depend on any task of the system. Branches of a task that cannot wait
  * are never held: see bts_can_wait(). A task never waits in the kernel. Branches that the task
- * takes in the kernel are held while the backlog has room, and are then dropped and counted. A
- * waiting task can be killed, stopped, traced and frozen.
+ * takes in the kernel are held while the backlog has room, and are dropped and counted when the
+ * backlog is full. A waiting task can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
@@ -37,8 +37,8 @@
  *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
  *	  unpaused, or switched off by a trigger, but these actions wake no task. Second, a CPU
  *	  may hold entries that must follow the entries of another CPU. After the other CPU has
- *	  written its entries, perhaps only the worker drains the first CPU, because waiting
- *	  tasks take no branches.
+ *	  written its entries, the first CPU might be drained only by the worker, because
+ *	  waiting tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -216,7 +216,7 @@ void bts_block_task(void)
 }
 
 /**
- * bts_reader - note that a task opens, reads or closes a file, and write held entries
+ * bts_reader - note that a task opens, reads or closes a file, and write the held entries
  * @iter:	the file's iterator
  * @event:	what the current task does
  */

@@ -193,7 +193,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* Count the losses that follow the branches of a batch. */
+/* Count the losses that occurred after the branches of a batch. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -560,7 +560,7 @@ err_map:
 	return ret;
 }
 
-/* If no instance is left, release the hardware. Afterwards, no CPU uses the removed instance. */
+/* Release the hardware if no instance is left. On return, no CPU uses the removed instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

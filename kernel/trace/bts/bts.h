@@ -136,7 +136,7 @@ struct bts_counts {
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	how many entries had found no room in the ring buffer at the last check
+ * @refusals:	the last known number of entries for which the ring buffer had no room
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -215,7 +215,7 @@ struct bts_cpu {
  * @can_pack:	the CPUs have packers
  * @pack_node:	gives a packer to each CPU that comes online
  * @turn:	the turn of the latest batch; older batches have lower turns, on any CPU
- * @mapped:	PIDs of the processes whose mappings were shown
+ * @mapped:	PIDs of the processes that have shown, or are showing, their mappings
  * @showing:	PIDs of the tasks that are showing their mappings
  * @maps_missed: mappings were not shown because the ring buffer was off
  * @wake:	wakes the tasks that wait for room

@@ -129,7 +129,7 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* If the entry is a pack, this does not copy the encoded branches. */
+		/* @held has no room for the encoded branches of a pack, so they are not copied. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -179,14 +179,14 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* Pairs with itself. If two CPUs empty their backlogs at once, one CPU finds both empty. */
+	/* Pairs with itself. If two CPUs empty their backlogs concurrently, one finds both empty. */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
 }
 
 /**
- * bts_begin_holding - write held entries, and decide whether a batch may be held
+ * bts_begin_holding - write the held entries, and decide whether a batch may be held
  * @b:		the instance
  * @c:		the instance's part of this CPU
  * @task:	the task of the batch
@@ -253,7 +253,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Free the backlog of a CPU that has gone offline, or on behalf of bts_free_backlogs(). */
+/* Free the backlog of a CPU that has gone offline, or of any CPU for bts_free_backlogs(). */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

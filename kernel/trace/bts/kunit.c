@@ -177,7 +177,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Except at the end of a page, events reserved together take no more room than single events. */
+/* Events that are reserved together need no more room than single events, except at page ends. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;

@@ -9,10 +9,10 @@
  * or tracing is off. During a batch, only refusals change the count, because only this CPU
  * increments the count, and a reset of the ring buffer waits until the batch ends.
  *
- * If the cause of refusals changes during a batch, the first branches lost after the change may
- * be counted under the wrong cause. If tracing goes off just before bts_drop() checks whether
- * tracing is on, branches that were lost because of a pause are counted as dropped_off. If
- * tracing goes on just before this check, branches that were lost because tracing was off are
+ * If the cause of refusals changes during a batch, the first branches that are lost after the
+ * change may be counted under the wrong cause. If tracing goes off just before bts_drop() checks
+ * whether tracing is on, branches that were lost because of a pause are counted as dropped_off.
+ * If tracing goes on just before this check, branches that were lost because tracing was off are
  * counted as dropped_paused.
  */
 
@@ -67,9 +67,9 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry, which is the number of branches that this CPU took (lost
- * or not) between the last clear of the ring buffer and the entry. The entry of a single branch
- * has no sequence number.
+ * Set the sequence number of an entry. This number says how many branches (lost or not) this CPU
+ * took between the last clear of the ring buffer and the entry. The entry of a single branch has
+ * no sequence number.
  */
 static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 {

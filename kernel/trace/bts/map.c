@@ -21,15 +21,15 @@
  * ID. A task switch reads this bit without a lock. The bit is cleared when a new process gets
  * the ID. No row is written for a task that does not return to user space.
  *
- * In the trace, the row of a mapping must follow the last branch before the mapping was made,
- * and precede the first branch after that. So the DS buffer is drained first, and nothing is
- * recorded while the row is written. Therefore __bts_resume_user() and bts_probe_mmap_exec() run
- * with interrupts off and do not sleep. The path is written into a per-CPU buffer. The build ID
- * is read from the page cache, which usually contains the beginning of a file that was just
- * mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user() handles
- * at most BTS_VMAS mappings. The first call handles no mapping if another thread holds mmap_lock
- * for writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep, so
- * that the call handles at least one mapping.
+ * In the trace, the row of a mapping must follow the branches that were taken before the mapping
+ * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
+ * first, and nothing is recorded while the row is written. Therefore __bts_resume_user() and
+ * bts_probe_mmap_exec() run with interrupts off and do not sleep. The path is written into a
+ * per-CPU buffer. The build ID is read from the page cache, which usually contains the beginning
+ * of a file that was just mapped. A process may have up to 65,530 mappings, so each call of
+ * __bts_resume_user() handles at most BTS_VMAS mappings. The first call handles no mapping if
+ * another thread holds mmap_lock for writing. Before each further call, bts_resume_lock() takes
+ * mmap_lock and may sleep, so that the call handles at least one mapping.
  *
  * The trace needs no rows for removed mappings. No code is executed at addresses that are not
  * mapped, and a later mapping replaces an older mapping where the two mappings overlap.
@@ -209,7 +209,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (bts_pids_has(&b->mapped, task->tgid))
 		return;
-	/* @task is the current or the next task here, so it checks both flags before user mode. */
+	/* This CPU's current or next task checks both flags on its way to user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -286,8 +286,8 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
  * shows its mappings to these instances, except to an instance that forgets all processes
- * meanwhile. An instance that does not need the mappings until then receives them when a CPU
- * next switches to a task of the process.
+ * meanwhile. If another instance needs the mappings only later, it receives them when a CPU next
+ * switches to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -404,7 +404,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record of the current task. Without @again, do not request its mappings. */
+/* Decide again what to record of the current task. Request its mappings only if @again is true. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -521,10 +521,10 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 /**
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
- * With bts-block the task first waits until no entries are held, because the backlog may
- * have no room for further rows. After that wait, this function lets other tasks use the CPU
- * and mmap_lock first. A trace of the kernel shows the branches of this function as branches of
- * the task.
+ * With bts-block the task first waits until no entries are held, because the backlog may have no
+ * room for further rows. Before this function takes mmap_lock, it lets other waiting tasks use
+ * the CPU and mmap_lock. A trace of the kernel shows the branches of this function as branches
+ * of the task.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task is being killed.
@@ -542,7 +542,7 @@ static void bts_map_free_paths(void)
 	struct bts_path __percpu *paths = bts_paths;
 
 	WRITE_ONCE(bts_paths, NULL);
-	/* CPUs use the paths with interrupts off, so wait for a grace period. */
+	/* CPUs use the paths with interrupts off, so after a grace period no CPU uses them. */
 	synchronize_rcu();
 	free_percpu(paths);
 }

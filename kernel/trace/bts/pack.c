@@ -13,9 +13,9 @@
  *				      return, call[] finds its call
  *
  * If a prediction is correct, the coder only compares both addresses, and stores nothing. Only
- * the coder has the tables edge[] and call[]. They may lack nodes or contain nodes of earlier
- * packs, because the coder compares each node that it finds there with the branch. So a new pack
- * need not reset the tables.
+ * the coder has the tables edge[] and call[]. The coder compares each node that it finds in a
+ * table with the branch. So a table may lack nodes or contain nodes of earlier packs, and a new
+ * pack need not reset the tables.
  *
  * Two alternatives were rejected. Prediction from the last two branches takes longer, and
  * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
@@ -24,7 +24,7 @@
  * readers would have to read every pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
- * coder takes no lock and allocates nothing. The number of records bounds its run time.
+ * coder takes no lock and allocates nothing. The number of records bounds the coder's run time.
  */
 
 #include "pack.h"

@@ -442,7 +442,7 @@ static void bts_pack_test_misses(struct kunit *test)
 	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
 	pack_round_trip(test, 4040);
-	/* Here, the number of nodes limits a pack. Branches cannot use node 0. */
+	/* Here, each pack ends because no node is left. Branches cannot use node 0. */
 	nr = pack_round_trip(test, MAX_CODE);
 	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
 }

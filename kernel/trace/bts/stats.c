@@ -146,7 +146,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
 	}
-	/* The counters include only earlier drains, because reading bts_stats does not drain. */
+	/* Reading bts_stats does not drain, so the counters do not include undrained records. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
 	bts_show_left_out(m, cpu);

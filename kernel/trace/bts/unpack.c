@@ -9,9 +9,9 @@
  * format's number and decodes no branches of another format.
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
- * branch that has occurred in the pack. Each node refers to the nodes of two branches that have
- * followed the node's branch. @next is the latest such branch, and @other is the latest such
- * branch that differs from @next.
+ * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next
+ * is the latest branch that followed the node's branch. @other is the latest branch that
+ * followed the node's branch and differs from @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -97,7 +97,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* Decode a branch target. Return: the byte after it, or NULL if it is invalid. */
+/* Decode a branch target. Return: the byte after the target; NULL if the target is invalid. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;

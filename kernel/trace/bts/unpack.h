@@ -53,7 +53,7 @@ enum bts_target {
 	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
 	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node that is n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after a node's @from; the next byte: nodes back */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of the node that the next byte selects */
 	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };

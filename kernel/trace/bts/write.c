@@ -255,7 +255,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* Free the packer of a CPU that has gone offline, or on behalf of bts_free_packers(). */
+/* Free the packer of a CPU that has gone offline, or of any CPU for bts_free_packers(). */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
