@@ -31,7 +31,7 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose records are drained outside of the PMI's NMI. */
+/* The state of a PMI if the records that raised it are drained outside of the PMI's NMI. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
@@ -47,7 +47,7 @@ enum ds_pmi {
  *		afterwards
  * @back:	the return address of the last NMI that drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
- * @pmi:	the state of a PMI whose records are drained outside of the PMI's NMI
+ * @pmi:	whether a PMI is still to come, or came during a drain: see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
  * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives

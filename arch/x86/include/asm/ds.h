@@ -39,7 +39,7 @@ struct ds_bts_record {
 /*
  * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
  * belongs to both sides. By default the hardware stores the branches of both sides, and the
- * tracer leaves out the branches that belong only to the unwanted side. With DS_BTS_CPL_FILTER,
+ * tracer leaves out the branches that belong only to an unwanted side. With DS_BTS_CPL_FILTER,
  * the driver sets BTS_OFF_OS or BTS_OFF_USR. Then the hardware itself leaves out these branches,
  * which saves time. But the hardware also leaves out the crossings in one direction. The
  * direction depends on the CPU.
