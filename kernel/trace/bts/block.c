@@ -90,7 +90,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether any CPU holds entries and may continue to hold them, so that tasks must wait. */
+/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;

@@ -169,7 +169,7 @@ struct bts_writer {
  * @turn:	the turn of the current batch, if @may is set
  * @may:	the current batch may be held
  * @refused:	the current batch must not be held, because its task cannot wait
- * @wait:	entries held on any CPU must be written before the current batch
+ * @wait:	entries that a CPU holds must be written before the current batch
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
