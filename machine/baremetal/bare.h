@@ -82,7 +82,7 @@
 /* Flags of a branch test. */
 #define BT_NO_ALIAS	1	/* the body must run at addresses below 4 GiB */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
-#define BT_USER_IF	4	/* interrupts are on when CPL 3 starts */
+#define BT_USER_IF	4	/* the body at CPL 3 runs with interrupts on */
 #define BT_SMI		8	/* the test raises an SMI */
 
 #ifndef __ASSEMBLER__
@@ -106,7 +106,7 @@ typedef void (*ap_function)(void);
 
 /* A taken branch of a test body. The macro BR emits this structure into the section .expect. */
 struct branch {
-	u64 from;	/* 0 stands for the interrupted RIP */
+	u64 from;	/* 0: the branch begins at the interrupted RIP */
 	u64 to;
 	u64 cpl_from;
 	u64 cpl_to;
@@ -136,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The stack after pmi_entry, or the slow path of a stub, has pushed the registers. */
+/* The layout of the stack when pmi_entry or the slow path of a stub has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;

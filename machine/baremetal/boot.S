@@ -294,7 +294,7 @@ walk_end:
 	wrmsr
 	ret
 
-	/* u64 fib(u64 n): assembly, so that the number of branches does not depend on a compiler */
+	/* u64 fib(u64 n): in assembly, because a compiler could change the number of branches */
 	.globl	fib
 fib:
 	movq	%rdi, %rax

@@ -23,7 +23,7 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* CPU 0 polls the function for CPU 1, and the number of times that CPU 1 has started. */
+/* CPU 1 calls ap_fn and clears it. CPU 1 increments ap_runs when it starts. CPU 0 polls both. */
 static ap_function ap_fn;
 u32 ap_runs;
 
@@ -189,7 +189,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the value of @name that `info bts` prints for CPU @cpu. Without a value, fail the test. */
+/* Return the value of @name that `info bts` prints for CPU @cpu. Fail the test if there is none. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
- * IA32_DEBUGCTL, performs the action in its name, and writes 0 to IA32_DEBUGCTL. With x-bts-tail=N
- * the CPU then stores N more branches. Therefore, the bodies for test-property.c take at least
- * TAIL_JUMPS branches at their end.
+ * IA32_DEBUGCTL, performs the action that its name indicates, and writes 0 to IA32_DEBUGCTL. With
+ * x-bts-tail=N the CPU then stores N more branches. Therefore, the bodies for test-property.c take
+ * at least TAIL_JUMPS branches at their end.
  */
 #include "bare.h"
 
@@ -69,7 +69,7 @@ late_body:
 	OFF
 	ret
 
-	/* The pending interrupt VEC_IRQ ends the sleep. The interrupt's stub returns to `fixup`. */
+	/* VEC_IRQ is pending, and wakes the CPU. The interrupt's stub returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
 	ON

@@ -53,7 +53,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With interrupts on, the interrupt comes before the body's FIX, so set `fixup` here. */
+	/* With BT_USER_IF, the interrupt comes before the body can set `fixup`, so set it here. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)

@@ -204,9 +204,9 @@ TEST(stored_count, "info bts counts the stored records and shows the DS area")
 }
 
 /*
- * Map two consecutive pages of the window to two page frames in the opposite order. In four rounds,
- * the second record begins 0, 8, 16 and 24 bytes before the second page. Read the records word by
- * word from the page frames, not through the window.
+ * Map two consecutive pages of the window to frames[1] and frames[0], in this order. In four
+ * rounds, the second record begins 0, 8, 16 and 24 bytes before the second page. Read the records
+ * word by word from the page frames, not through the window.
  */
 TEST(straddle, "a record across a page boundary")
 {
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs only the lost records 1, 2, 4, 8 and so on, so lose records until QEMU logs a loss. */
+/* QEMU logs the lost records 1, 2, 4, 8 and so on. Lose records until one of these is logged. */
 static void check_logged_loss(void)
 {
 	u32 i;

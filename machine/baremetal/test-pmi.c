@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the threshold interrupt on one CPU and on two CPUs, and of a trace that continues during
- * a migration. INIT and RESET must switch BTS off.
+ * Tests of the threshold interrupt on one CPU and on two CPUs, of a trace that continues during a
+ * migration, and of INIT and RESET, which must switch BTS off.
  *
  * Each CPU has a stream, which checks the records of walk(). Like a driver, the PMI handler drains
  * the CPU's buffer into the CPU's stream. While walk() runs on a CPU, only this CPU may write to
@@ -176,7 +176,7 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count the branches of user_loop(). Count the others as odd, unless they enter or leave CPL 3. */
+/* Count user_loop()'s branches. Count all others as odd, except those that enter or leave CPL 3. */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -363,7 +363,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	else
 		/* Each PMI adds two records: its delivery and its return. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* After this threshold, the buffer has no room for the record of the PMI's return. */
+	/* With this threshold, the buffer can store the PMI's delivery, but not its return. */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -413,8 +413,9 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 }
 
 /*
- * COM1 accepts a character only after the guest has read the previous character. So a character
- * arrives during each walk. The emulator's main thread then accesses the APIC of this CPU.
+ * COM1 accepts a character only after the guest has read the previous character. The guest reads
+ * one character after each walk, so another character arrives during the next walk. The emulator's
+ * main thread then accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {

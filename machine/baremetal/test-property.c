@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of the x-bts properties of the CPU. Where Intel's manual leaves a behaviour open, the
- * default Debug Store behaves in the way that is easiest for software, and a property selects
- * another behaviour. The command line names the properties of this CPU. The same tests also run
- * without a property, and then expect the default behaviour.
+ * default behaviour is the easiest one for software. A property selects another behaviour. The
+ * command line names the properties of this CPU. The same tests also run without a property, and
+ * then expect the default behaviour.
  *
  * With x-bts-tail=N, the CPU stores N more records each time that BTS is switched off.
  */

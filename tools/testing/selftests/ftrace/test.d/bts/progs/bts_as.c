@@ -5,8 +5,8 @@
  *	bts_as PID PROGRAM [ARGUMENT...]
  *
  * The tool waits until the program has ended. Afterwards, another program can have the same PID.
- * The exit status of the tool is 0 if that of the program is 0. Like bts_launch, the tool is linked
- * far from the programs.
+ * The exit status of the tool is 0 only if the program ends with status 0. Like bts_launch, the
+ * tool is linked far from the programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

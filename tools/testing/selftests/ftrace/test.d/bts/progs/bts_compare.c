@@ -52,8 +52,8 @@
 #define MAX_RANGES	1024
 
 /*
- * The maximum number of bytes of kernel code that the CPU executes without a taken branch. For
- * example, blake2s_compress() contains 5 KB of such code.
+ * The CPU executes at most this many bytes of kernel code without a taken branch. For example,
+ * blake2s_compress() contains 5 KB of such code.
  */
 #define MAX_STRAIGHT	8192
 

@@ -83,7 +83,7 @@ j_loope: loope	back_e			/* expect: j_loope -> back_e x2 */
 	mov	$2, %ecx
 	loopne	bad_near			/* not taken, because ZF is set */
 
-	/* Make direct calls, indirect calls and jumps, and returns. */
+	/* Execute direct calls, indirect calls, indirect jumps, and returns. */
 c_dir:	call	f_dir			/* expect: c_dir -> f_dir */
 r_dir:					/* expect: f_dir -> r_dir */
 	lea	f_reg(%rip), %rax

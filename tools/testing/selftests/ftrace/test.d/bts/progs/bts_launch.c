@@ -12,7 +12,7 @@
  * and writes 1 to tracing_on. Then the launcher closes the pipe, and all children call exec
  * together. When the last child has ended, and bts_stats shows that no branches or rows are held,
  * the launcher writes 0 to tracing_on. The launcher prints the PIDs on stdout, in the order of the
- * programs. The exit status of the launcher is 0 if that of each program is 0.
+ * programs. The exit status of the launcher is 0 only if all programs end with status 0.
  *
  * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, all the
  * directories trace the programs. Until its exec, a traced child takes branches in the code of the

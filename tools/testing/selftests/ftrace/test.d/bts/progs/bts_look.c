@@ -5,11 +5,11 @@
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
  * The program opens FILE, writes 1 to tracing_on in the working directory, and checks for data 10
- * ms later. The first argument selects the call that checks. The words "poll" and "epoll" select
- * poll() and epoll_wait(). The words "wait" and "splice-wait" select blocking calls of read() and
- * splice(). These four calls wait for up to MILLISECONDS. The words "read" and "splice" select
- * non-blocking calls. At the end, the program writes 0 to tracing_on, and prints "ready" or
- * "nothing". The exit status is 0 unless an error occurs.
+ * ms later. The first argument selects the system call that checks for data. The words "poll" and
+ * "epoll" select poll() and epoll_wait(). The words "wait" and "splice-wait" select blocking calls
+ * of read() and splice(). These four calls wait for up to MILLISECONDS. The words "read" and
+ * "splice" select non-blocking calls. At the end, the program writes 0 to tracing_on, and prints
+ * "ready" or "nothing". The exit status is 0 unless an error occurs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +41,7 @@ static void tracing_on(const char *text)
 	close(fd);
 }
 
-/* Report whether a call with the result @n has found data. */
+/* Report whether a system call that returned @n has found data. */
 static bool some(ssize_t n, const char *what)
 {
 	if (n < 0 && errno != EAGAIN && errno != EINTR)

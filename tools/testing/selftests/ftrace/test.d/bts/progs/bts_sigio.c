@@ -7,9 +7,9 @@
  * The program requests a real-time signal for new data in FILE (F_SETOWN, F_SETSIG, O_ASYNC). The
  * signal contains the file's descriptor. After each signal, the program reads all data. If FILE is
  * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program.
- * The kernel delivers it only when no other signal is pending. On standard error, the program
- * prints "0" before it waits for the first signal. At the end, it prints the number of signals. The
- * exit status is 1 if a signal does not belong to FILE.
+ * The kernel delivers this signal only when no other signal is pending. On standard error, the
+ * program prints "0" before it waits for the first signal. At the end, it prints the number of
+ * signals. The exit status is 1 if a signal does not belong to FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +40,7 @@ static void copy_all(int fd)
 		die("read");
 }
 
-/* Return the next signal. Wait again after EINTR, which a stop and SIGCONT cause. */
+/* Return the next signal. If SIGCONT continues the stopped program, EINTR occurs, so wait again. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;

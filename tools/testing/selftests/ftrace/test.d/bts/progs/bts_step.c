@@ -313,8 +313,8 @@ static void instruction_done(int index, unsigned long next)
 
 	if (is_kernel(at)) {
 		/*
-		 * The address is in the vsyscall page. The kernel emulates the call, and the trap
-		 * comes one instruction after the return.
+		 * The program has called a function in the vsyscall page. The kernel emulates the
+		 * function, and the trap comes one instruction after the return.
 		 */
 		print_return(index, task->emulated_return);
 		task->in_kernel = false;
@@ -334,7 +334,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* The task has stopped in a system call for a ptrace event. Print the entry to this system call. */
+/* The task is in a system call. Print the entry to this system call. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];

@@ -9,8 +9,8 @@
  *
  * The script expect.awk replaces the labels by addresses, which it reads from the output of nm. The
  * word "kernel" replaces the kernel address in the record of a system call, a fault or a signal.
- * The lines between "repeat N" and "end" count N times. The line "task N" starts the list of task
- * N. Tasks are numbered from 0 in order of creation.
+ * The list contains the lines between "repeat N" and "end" N times. The line "task N" starts the
+ * list of task N. Tasks are numbered from 0 in order of creation.
  *
  * An interrupt returns to the interrupted instruction, and so does a page fault that only maps a
  * page. Records of such events may be anywhere in the trace, and need not be in the list.
