@@ -9,7 +9,7 @@
 #define FIB_N		27
 #define FIB_LEAVES	317811UL		/* F(FIB_N + 1) */
 #define FIB_CALLS	(2 * FIB_LEAVES - 1)
-/* Each fib() takes two branches, a call and a return. Each fib(0) and fib(1) also takes a jump. */
+/* Each call of fib() takes two branches: call and ret. Each fib(0) and fib(1) also takes a jump. */
 #define FIB_RECORDS	(2 * FIB_CALLS + FIB_LEAVES)
 #define THRESHOLD	1000
 #define ROUNDS		30
