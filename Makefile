@@ -4,19 +4,21 @@
 #
 #	make demo	build everything, then trace a small program and show the trace
 #	make test	run the tests, which takes some minutes; make test-full: add the slow
-#			tests, and repeat all on the newest kernel; make test-debug: run the
+#			tests, and repeat all tests on the newest kernel; make test-debug: run the
 #			test cases under KASAN, lockdep and the like
 #	make mutants	break source lines, one at a time, and check that a test fails for each
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
 #	make bench	measure the costs of branches, packs, task switches, interrupts, the
 #			patches to the emulator, and the tool
-#	make fuzz	run AFL++ on each kind of file that the tool reads, FUZZ_SECONDS=600 each
+#	make fuzz	run AFL++ on each kind of file that the tool reads; FUZZ_SECONDS=600
+#			sets the time for each kind
 #	make check	run checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 #	make series	write the kernel patches to build/series, for git am
 #	make deb	build a patched kernel as Debian packages, for real hardware, from the
-#			running kernel's configuration or CONFIG=FILE
+#			running kernel's configuration or from CONFIG=FILE
 #	make deb-tool	build Debian packages of the user tool and of the emulated machine
-#	make tool	build the user tool, build/tool/bts; make tool-install PREFIX=DIR
+#	make tool	build the user tool as build/tool/bts; make tool-install PREFIX=DIR
+#			installs the tool
 #	make deps	install the Debian packages for building and testing
 #
 # With BASE=mainline, make builds the newest kernel of Debian's backports in build/mainline. With
