@@ -152,7 +152,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* If a vDSO is archived, keep it, because this machine may have another vDSO. */
+	/* Keep an archived vDSO, because this machine may have another vDSO. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
@@ -170,7 +170,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* Create the archive first. If this fails, one message is enough for all files. */
+	/* Create the archive first, so that a failure is reported once and not for each file. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

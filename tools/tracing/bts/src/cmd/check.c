@@ -329,7 +329,7 @@ static void check_vm(struct check *check)
 	free(run);
 }
 
-/* List the instances that already use the tracer. These do not prevent a new recording. */
+/* List the instances that use the tracer. These instances do not prevent a new recording. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command for the completion scripts of shells, because a script cannot read
- * a table in a C file. This file reads the options from the help text of the command:
+ * Print the options of a command. The completion scripts of shells need this list, because a script
+ * cannot read a table in a C file. This file reads the options from the help text of the command:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
@@ -22,7 +22,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* The values of these options, which the help texts do not list in a form that can be parsed. */
+/* The values of options whose help texts do not list the values in a parsable form. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -54,12 +54,12 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* If the help repeats an option, an argument in upper case (TIME) is no value. */
+		/* For a repeated option, ignore an argument such as TIME, which is not a value. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* Drop the text of the option, because the text describes only the first value. */
+		/* Drop the description, which applies only to the option's first value. */
 		*o->text = 0;
 		return;
 	}

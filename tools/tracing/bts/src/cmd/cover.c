@@ -206,7 +206,7 @@ static char *test_name(const char *path)
 	return name;
 }
 
-/* Read a trace. With --tests, write the sums of this trace alone. */
+/* Read a trace. With --tests, write and then clear the sums of this trace. */
 static int add_trace(struct cover *c, const char *path, const struct options *options)
 {
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add the sums of several traces. If several traces contain a file, each trace has a struct object
- * for the file. The sums for the file's addresses then belong to the object of the first trace.
+ * Add the sums of several traces. If a file occurs in several traces, each trace has its own struct
+ * object for the file, but the sums for the file's addresses belong to the first trace's object.
  * Different builds of a file have separate sums. But in lcov's output, the sums for lines and
  * functions include all builds, because lcov identifies a line by the name of the source file and
  * the line number.

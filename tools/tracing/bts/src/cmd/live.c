@@ -65,7 +65,7 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	_exit(STATUS_FAILURE);
 }
 
-/* Wait for @seconds. If the recorder ends by itself earlier, return true. */
+/* Wait for @seconds. If the recorder ends by itself during this time, return true. */
 static bool ended_within(pid_t pid, double seconds, int *status)
 {
 	struct timespec slice = { .tv_nsec = 20000000 };

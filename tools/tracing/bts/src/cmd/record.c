@@ -84,7 +84,7 @@ int recording_signals(bool children)
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* Shells make background jobs ignore SIGINT, but kill -INT must end the recording. */
+	/* Reset SIGINT, which background jobs ignore, so that kill -INT ends the recording. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -164,7 +164,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return the descriptors for poll(), which report signals, failed writes and ended targets. */
+/* Return the set for poll(). Its descriptors report signals, failed writes and ended targets. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -224,8 +224,9 @@ static enum reason wait_for_end(struct record *rec)
 
 /*
  * When tracing is switched off, all held branches (see bts-block) are dropped. So first wait until
- * the reader threads have made room for these branches in the ring buffer. Branches are delivered
- * in order. So wait until the counter "delivered" has grown by the number of held branches.
+ * the reader threads have made room in the ring buffer, and the kernel has delivered these
+ * branches. The kernel delivers branches in order, so wait until the counter "delivered" has grown
+ * by the number of held branches.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -274,7 +275,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* Remove only a directory that contains a vDSO, because every archive contains a vDSO. */
+	/* Every archive contains a vDSO, so keep a directory without a vDSO. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -298,7 +299,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Return a list of the texts of the CPUs' stats files. The list ends with NULL. */
+/* Return the texts of all CPUs' stats files, as a list that ends with NULL. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;

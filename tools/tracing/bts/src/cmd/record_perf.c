@@ -55,7 +55,7 @@ struct perf_recording {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf does not support, or that make perf show branches in wrong tasks. */
+/* Reject options that perf does not support, or that make perf show branches in the wrong task. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -170,7 +170,7 @@ static int prepare(struct perf_recording *rec)
 	rec->follow.stands = stands;
 	rec->follow.ctx = rec;
 	perf_rows_init(&rec->rows);
-	/* With -u, skip branches into the kernel, because intel_bts always records them. */
+	/* With -u, skip the branches into the kernel, which intel_bts records even with -u. */
 	rec->rows.user_only = !has_kernel_side(rec);
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	if (rec->targets.child)
@@ -244,7 +244,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* Return the descriptors for poll(), which report signals, data in rings, and ended targets. */
+/* Return the set for poll(). Its descriptors report signals, data in rings, and ended targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;

@@ -13,7 +13,8 @@
  * If root records into another user's directory, that user could replace FILE.vm-XXXXXX. So the
  * machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
- * bts passes signals to the bts inside the machine, which then ends the recording.
+ * bts passes signals on to the second bts, inside the machine. The second bts then ends the
+ * recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,7 @@ struct vm_recording {
 	char				*run;		/* the program that starts the machine */
 	char				*dir;		/* FILE.vm-XXXXXX */
 	int				dir_fd;
-	int				device;		/* a non-regular output, or -1 */
+	int				device;		/* descriptor of a special file, or -1 */
 	int				signals;
 	pid_t				child;
 	int				status;		/* from waitpid() */
@@ -377,7 +378,7 @@ static struct record_result result_of(struct vm_recording *rec)
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
 			  WTERMSIG(rec->status));
-	/* In these cases, the exit status is that of bts inside the machine, not of the command. */
+	/* In these cases, the status comes from bts inside the machine, not from the command. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)
 		return (struct record_result){ .status = status };
 	return (struct record_result){ .wait_status = rec->status, .ended = true };

@@ -213,7 +213,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* Hide the callees of a hidden frame, unless -F may name a callee. */
+	/* Without -F, hide the callees of a hidden frame. With -F, show a callee that -F names. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

@@ -53,7 +53,7 @@ struct report {
 	bool			reverse;
 	struct kept		*kept;
 	size_t			kept_room;
-	/* The task and CPU of the last row, and the beginning of that row. */
+	/* The task, the CPU and the beginning of the previous row. */
 	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];

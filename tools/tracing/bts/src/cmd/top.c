@@ -5,8 +5,8 @@
  * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, the count of
  * each step is added to the sums of all instructions of the step. Therefore, the sums are exact.
  *
- * A loop consists of all backward jumps to an address from inside the same function. The loop's
- * count is the number of these jumps.
+ * The backward jumps inside a function to one address form a loop. The loop's count is how often
+ * these jumps were executed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static void fold(void *ctx, struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If all instructions are in one function, add their number to the sum at once. */
+		/* If the whole step is in one function, add all its instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;

@@ -80,7 +80,7 @@ static int run(void *ctx, const struct options *options)
 {
 	struct tuis *t = ctx;
 
-	/* Check for a terminal before reading the trace, which may take a while. */
+	/* Check for a terminal first, because reading the trace may take a while. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");

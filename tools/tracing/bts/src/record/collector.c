@@ -5,13 +5,14 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads at
- * most half of this amount. So the thread usually reads whole pages, seldom disturbs its CPU, and
- * soon makes room for the branches that the kernel holds (bts-block). At the end of the recording,
- * the thread reads the remaining pages.
+ * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled, and then reads at
+ * most half of this percentage. So the thread usually reads whole pages, seldom disturbs its CPU,
+ * and soon makes room for the branches that the kernel holds (bts-block). At the end of the
+ * recording, the thread reads the remaining pages.
  *
- * A thread writes its pages at least once a second, because poll() waits for half a second at most,
- * and the pages are then written if they are half a second old. So little is lost if bts is killed.
+ * poll() waits for half a second at most. Then the thread writes its pages if its last write was at
+ * least half a second ago. So a thread writes its pages at least once a second, and little data is
+ * lost if bts is killed.
  *
  * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
  * continues to read pages, so that no task waits forever for room in the ring buffer.

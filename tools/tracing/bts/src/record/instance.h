@@ -22,7 +22,7 @@ struct instance {
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Undo all changes and remove the instance. All trace_pipe_raw files must be closed before. */
+/* Undo all changes and remove the instance. Before this call, close all trace_pipe_raw files. */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */

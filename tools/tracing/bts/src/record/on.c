@@ -10,8 +10,8 @@
  *
  * A trigger without a condition fires for every task, but a trigger with a condition fires only for
  * the tasks in set_event_pid. So bts adds a condition to each trigger. Probes are global, and are
- * not removed with the instance. A probe cannot be removed while a trigger uses it, so undo.c
- * removes first the instance, and then the probes.
+ * not removed with the instance. A probe cannot be removed while a trigger uses it, so undo.c first
+ * removes the instance and then the probes.
  */
 #include <errno.h>
 #include <signal.h>

@@ -216,7 +216,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or belongs to /dev, /proc or /sys, which the machine mounts. */
+/* Report whether the path is / or is in /dev, /proc or /sys, which the machine itself mounts. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -241,8 +241,8 @@ static int parse_writable(struct record_options *options, const char *dir)
 	else if (!S_ISDIR(st.st_mode))
 		ret = msg_misuse("record", "--vm-write %s: not a directory", dir);
 	else if (is_of_machine(path))
-		ret = msg_misuse("record", "--vm-write %s: /, /dev, /proc and /sys cannot be kept",
-				 dir);
+		ret = msg_misuse("record", "--vm-write %s: changes in /, /dev, "
+				 "/proc and /sys cannot be kept", dir);
 	else
 		add_word(&options->vm.writable, dir);
 	free(path);

@@ -31,7 +31,7 @@ void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struc
 /* Report whether branches are missing after the part that the AUX record @r describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A part of a task's AUX area. The part begins at @offset there, and at @at in perf.data. */
+/* A part of a task's AUX area. The part begins at @offset in the area, and at @at in perf.data. */
 struct perf_aux_part {
 	uint32_t	tid;
 	uint64_t	offset, size, at;

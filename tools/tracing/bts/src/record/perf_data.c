@@ -179,7 +179,7 @@ static bool find_intel_bts(struct perf_data *d)
 	       record.header.size >= sizeof(record.header)) {
 		if (record.header.type == AUXTRACE_INFO)
 			return record.type == AUXTRACE_INTEL_BTS;
-		/* AUXTRACE_INFO would precede these records, so the file has none. */
+		/* AUXTRACE_INFO never follows these records, so end the search. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;

@@ -20,11 +20,11 @@ struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. Even if not, intel_bts has recorded the
- * branches from user space into the kernel.
+ * Report whether branches in the kernel were recorded. If not, a file of intel_bts still contains
+ * the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);
-/* Report whether intel_bts recorded the file, on a kernel with the running kernel's release. */
+/* Report whether the file is from intel_bts and from a kernel with the running kernel's release. */
 bool perf_data_of_this_kernel(struct perf_data *data);
 /* Return a text of "key: value" lines about the recording. The caller frees the text. */
 char *perf_data_describe(struct perf_data *data);

@@ -280,7 +280,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	attr.enable_on_exec = at_exec;
 	attr.disabled = at_exec;
-	/* The watermark fits, because each ring buffer contains at least LEAST_BYTES. */
+	/* The watermark is below the size of each ring buffer, which is at least LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&

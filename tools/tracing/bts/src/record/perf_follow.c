@@ -21,8 +21,8 @@
  *	end		stops in the kernel
  *
  * At these stops, except the stop before a signal's delivery, bts reads the user address at which
- * the task will continue. If the task ends, this is the address at which it would have continued.
- * The records of perf do not contain this address.
+ * the task will continue. If the task ends, bts reads the address at which the task would have
+ * continued. The records of perf do not contain this address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether a stop with this signal is a group-stop. A new task stops with SIGTRAP. */
+/* Report whether a PTRACE_EVENT_STOP with this signal is a group-stop, not a new task's stop. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;

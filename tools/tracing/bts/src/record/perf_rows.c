@@ -8,9 +8,9 @@
  *	EXIT		departs, for the last time
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
- * branches out of the hardware's buffer. So bts delays the row of the departure until
- * the CPU has a record of another task, or until the task returns to the CPU. A LOST record has the
- * number of lost records, but not the number of lost branches.
+ * branches out of the hardware's buffer. So bts delays the row of the departure until the CPU has a
+ * record of another task, or until the task returns to the CPU. A LOST record has the number of
+ * lost records, but not the number of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keep the name, process and mappings of each task that appears in perf's records. A child process
- * inherits its parent's mappings. They are copied here, because perf writes no records for them. An
- * exec() removes the process's mappings.
+ * inherits its parent's mappings. bts copies these mappings, because perf writes no records for
+ * them. An exec() removes the process's mappings.
  */
 #include <stddef.h>
 #include <stdio.h>

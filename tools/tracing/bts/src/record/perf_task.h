@@ -45,7 +45,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,
 		     bool exec);
 void perf_task_end(struct perf_rows *rows, int tid);
-/* Add a mapping to the process of @row. */
+/* Add the mapping @row, with the path @path, to the process @row->tgid. */
 struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *row,
 			       const char *path, size_t length);
 /* Read the mappings and the name of a process from /proc. */

@@ -23,7 +23,7 @@ struct probe_branch {
 /* In probe_code.S. */
 extern const struct probe_branch probe_branches[], probe_branches_end[];
 extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
-/* Execute all branches once. The page @page must be mapped, but no access may precede this call. */
+/* Execute all branches once. Before the call, map the page @page, but do not access the page. */
 void probe_run(void *page);
 
 /* Run the probe in all configurations and print the results. Return true if all branches match. */

@@ -68,7 +68,7 @@ int targets_cannot_execute(struct targets *targets, const char *name, int error)
 /* Write the targets' PIDs into the PID filters of the instance. With -a, exclude only bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing at the command's exec() (with --fork: before it) or, without a command, now. */
+/* Start tracing at the command's exec(), earlier with --fork, or now if there is no command. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
@@ -83,7 +83,7 @@ bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(const struct instance *inst, const struct record_options *options);
-/* Return a NULL-terminated list of the systems of enabled events. The caller frees the list. */
+/* Return a NULL-terminated list of event systems with enabled events. The caller frees the list. */
 char **record_systems(const struct instance *inst);
 /* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */
 char *record_describe(const struct instance *inst, const struct record_options *options);

@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note the section at w->size, and go past it. Return false at the data section or on failure. */
+/* Note and skip the section at w->size. Return false at the data section or on failure. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file through its descriptor, because the name may lead to another file by now. */
+/* Open the file through its descriptor, because another file may have the name by now. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -171,7 +171,7 @@ static int open_own(const char *path, struct stat *st)
 	return -1;
 }
 
-/* If @name has the form FILE.new.cpuN, add CPU N. */
+/* If @name has the form FILE.new.cpuN, add CPU N to the writer. */
 static int add_cpu(struct restore *r, const char *dir, const char *name, const char *prefix)
 {
 	struct writer_cpu *cpu;

@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* All buffers get 1/PART of free memory by default, but each gets LEAST_KB to MOST_KB. */
+	/* By default, all buffers share 1/PART of free memory, but each has LEAST_KB to MOST_KB. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
@@ -146,7 +146,8 @@ static int set_maps(const struct instance *inst)
 	int ret = path_write(path, "1");
 
 	if (ret && errno == EOPNOTSUPP) {
-		msg_warn("this kernel has PREEMPT_RT and records no mappings (bts-map): user addresses will have no names");
+		msg_warn("this kernel has PREEMPT_RT and records no mappings (bts-map), so "
+			 "user addresses will have no names");
 		ret = 0;
 	} else if (ret) {
 		msg_errno("write", path);
@@ -169,7 +170,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Unwanted branches must not overwrite wanted branches in the DS buffer. */
+		/* Prevent unwanted branches from overwriting wanted branches in the DS buffer. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },
@@ -209,7 +210,7 @@ static int set_event(const struct instance *inst, const char *event)
 	}
 	if (!ret && instance_append(inst, "set_event", name)) {
 		msg_error("enable", name,
-			  "no such event, or it cannot be enabled; see available_events");
+			  "the event does not exist or cannot be enabled; see available_events");
 		ret = -1;
 	}
 	free(name);

@@ -5,8 +5,8 @@
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
  * exec(). A successful exec() closes the second pipe. A pidfd reports the end of each process. To
- * trace a PID, bts adds the existing threads of the process. The option function-fork makes the
- * kernel add later threads.
+ * trace a PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The option
+ * function-fork makes the kernel add later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
@@ -205,7 +205,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 	int ret = 0;
 
 	free(dir);
-	/* The process has ended, which its pidfd reports. */
+	/* If the process has ended, do nothing, because its pidfd reports the end. */
 	if (!stream)
 		return 0;
 	while (!ret && (entry = readdir(stream)))
@@ -271,7 +271,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at the execve of", name, "%s; with --fork, there is no such stop",
+		msg_error("stop at the execve of", name, "%s; with --fork, bts needs no such stop",
 			  strerror(errno));
 		return -1;
 	}

@@ -5,7 +5,7 @@
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
- *						      beginning with the last
+ *						      in reverse order
  *
  * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
  * Ctrl-C does not reach the guard. When the guard reads the end of file, the kernel may not have

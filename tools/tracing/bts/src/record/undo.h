@@ -12,7 +12,7 @@
 void undo_write(const char *path, const char *text);
 /* Register an action that removes a directory. */
 void undo_rmdir(const char *path);
-/* Undo all changes now. Otherwise, exit() undoes the changes. */
+/* Undo all changes now, before the tool ends. */
 void undo_all(void);
 
 #endif

@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* Give the pipe or terminal to the user, who could not open /dev/stdin otherwise. */
+	/* Give pipes and terminals to the user, who could not open /dev/stdin otherwise. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

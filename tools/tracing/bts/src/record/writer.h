@@ -16,14 +16,14 @@ struct writer_cpu;
 
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
- * stays at @path until writer_finish() renames first this file and then the new file. The data of
+ * stays at @path until writer_finish() renames the existing file and then the new file. The data of
  * the CPUs is stored in other temporary files in the same directory. If such files of a killed
  * recording exist, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Write kernel symbols, and the formats of the events in @systems, a NULL-terminated list of event
- * systems. The argument @root is the path of tracefs.
+ * Write the kernel symbols and the formats of all events in the event systems @systems. This list
+ * ends with NULL. The argument @root is the path of tracefs.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
