@@ -155,8 +155,8 @@ static void say_position(const struct gdb_session *g)
 
 /*
  * New versions of gdb print the stub's messages only when the connection ends. If the stub ended
- * without reading all packets, gdb would print an error instead. So discard gdb's packets until gdb
- * closes the connection.
+ * without reading all packets, gdb would print an error instead of the messages. So discard gdb's
+ * packets until gdb closes the connection.
  */
 static void end_connection(void)
 {

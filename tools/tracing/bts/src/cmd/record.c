@@ -99,7 +99,7 @@ static char *numbered(const struct record *rec, const char *file)
 	return rec->nr_written ? mem_format("%s.%u", file, rec->nr_written) : mem_strdup(file);
 }
 
-/* Create the next file of FILE, FILE.1, FILE.2 ..., and write the event formats into the file. */
+/* Create the next file (FILE, FILE.1, FILE.2 ...), and write the event formats into the file. */
 static int open_file(struct record *rec)
 {
 	long long page_kb = instance_read_number(rec->inst, "buffer_subbuf_size_kb");

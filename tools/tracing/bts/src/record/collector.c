@@ -122,7 +122,7 @@ static void flush_pages(struct collector_cpu *c)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
 }
 
-/* Report whether the pages were last flushed at least FLUSH_MS ago. */
+/* Report whether at least FLUSH_MS have passed since the last flush of the pages. */
 static bool is_late(const struct collector_cpu *c)
 {
 	struct timespec now;

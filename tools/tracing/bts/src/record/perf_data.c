@@ -356,7 +356,7 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the event ID at the start of a sample or at the end of another record, or 0 if absent. */
+/* Return the event ID, or 0 if absent. A sample begins with this ID; other records end with it. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);

@@ -219,7 +219,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 {
 	int ring = ring_of(events, cpu), fd = event_open(attr, tid, cpu, ring);
 
-	/* Linux before 5.12 rejects build_id, so try without it. */
+	/* Linux before 5.12 rejects build_id, so try again without this bit. */
 	if (fd < 0 && errno == EINVAL && attr->build_id) {
 		attr->build_id = 0;
 		fd = event_open(attr, tid, cpu, ring);
@@ -391,7 +391,7 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
-/* Read the branches that an AUX record describes. The area is a ring, but r->offset only grows. */
+/* Read the branches of an AUX record, at position r->offset modulo the size of the AUX area. */
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {

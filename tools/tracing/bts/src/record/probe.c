@@ -244,7 +244,7 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * If an interrupt begins at @row, return the interrupt's number of rows, otherwise 0. An interrupt
+ * If an interrupt begins at @row, return how many rows the interrupt has, otherwise 0. An interrupt
  * has a row into the kernel and a row back, or one row if the hardware drops a direction.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
