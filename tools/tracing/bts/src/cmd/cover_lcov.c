@@ -154,7 +154,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Return the index of the first item that differs from item @i. The callers merge equal items. */
+/* Return the index of the first item that differs from item @i. The caller merges equal items. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;
