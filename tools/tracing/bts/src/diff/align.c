@@ -5,8 +5,9 @@
  * d and each diagonal (position in a minus position in b), the search keeps the path with the
  * longest prefixes.
  *
- * If d reaches COST_MAX, a new search begins at the end of the path with the longest prefixes, to
- * limit time and memory. The result is then a common subsequence, but perhaps not the longest one.
+ * To limit time and memory, a search ends when d reaches COST_MAX. A new search then begins at the
+ * end of the path with the longest prefixes. In this case, the result is a common subsequence, but
+ * perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	for each cost d, where the paths end: the array has a position in @a for each of the
+ * @far:	for each cost d, an array with the ends of the paths, as positions in @a, on the
  *		diagonals -d, -d + 2 ... d
  */
 struct search {
@@ -37,7 +38,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* Return the diagonal of the path with cost @d - 1 that the path to diagonal @k extends. */
+/* The path to diagonal @k extends a path with cost @d - 1. Return the diagonal of this path. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;

@@ -344,7 +344,7 @@ static void set_path(struct find *s, struct difference *d)
 		d->depth += is_counted(s->f, s->path[i]);
 }
 
-/* If the runs do not meet after the difference, store its number, plus 1, in s->unmet. */
+/* If the runs do not meet after the difference, set s->unmet to the difference's number plus 1. */
 static void set_end(struct find *s, const struct range *r, uint32_t difference)
 {
 	uint32_t tokens[2];

@@ -6,8 +6,8 @@
  *	children	equal children of two nodes are aligned; between the aligned children, calls
  *			of the same function, loops with the same first instruction, and iterations
  *			are paired
- *	pairs		the two nodes of a pair are compared in the same way; the result is kept, so
- *			a pair that occurs a thousand times is compared only once
+ *	pairs		the two nodes of a pair are compared like the two trees. The result is kept,
+ *			so a pair that occurs a thousand times is compared only once
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
@@ -255,7 +255,7 @@ static void pair_items(struct find *s, const struct range *r)
 		equal(s, a, times);
 	if (a->count == b->count)
 		return;
-	/* If the item is repeated more often in one run, the additional repetitions differ. */
+	/* If one run repeats the item more often, the additional repetitions are a difference. */
 	a->count -= times;
 	b->count -= times;
 	left.nr[0] = !!a->count;
@@ -302,7 +302,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* Compare a range without equal items, by pairing items that have the same shape(). */
+/* Compare a range in which the alignment found no match, by pairing items of the same shape(). */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];
@@ -382,8 +382,8 @@ static void strip_begin(struct find *s, struct range *r)
 }
 
 /*
- * Move equal items from the end of @r to @rests. If the last items then differ only in the number
- * of repetitions, move the repetitions that both items have to @cut.
+ * While the last items of the two runs in @r are equal, move these items to @rests. If the last
+ * items then differ only in their number of repetitions, move the common repetitions to @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

@@ -54,12 +54,12 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* Return the inlined call that contains the call of the frame's function, or NULL. */
+/* Return the inlined call whose code called the frame's function, or NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
 
-	/* If the call instruction is unknown, @site is the start of the called function. */
+	/* If @site is the start of the called function, the call instruction is unknown. */
 	if (!g->forest->inlines || (site->sym == f->sym && site->addr == f->sym->addr))
 		return NULL;
 	return object_inlined(site->sym->object, site->addr, NULL);
@@ -138,7 +138,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* An interrupt cuts the straight run, which continues later. Store the part that was executed. */
+/* An interrupt cuts the straight run, which continues later. Store the part before the cut. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -431,7 +431,7 @@ int grow(struct grown *g, const struct options *options)
 	if (!pipe_open(&g->pipe, g->path, options))
 		return STATUS_FAILURE;
 	g->open = true;
-	/* Show inlined functions in printed paths, but do not add them to the trees. */
+	/* Show inlined functions in printed paths, but do not add these functions to the trees. */
 	g->forest->inlines = options->inlines;
 	g->pipe.inlines = false;
 	g->remembers = !g->forest->all && !g->forest->kernel;

@@ -13,13 +13,13 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index of the task among all tasks with a non-empty tree, in the order of their first
- *		row
+ * @order:	index of the task among all tasks with a non-empty tree, in the order of the tasks'
+ *		first rows
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt cut a straight run that began at @start; after @insns instructions, the
- *		straight run continues at @resume
+ * @cut:	an interrupt cut a straight run that began at @start; the part before the interrupt
+ *		has @insns instructions, and the other part begins at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0

@@ -17,9 +17,9 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum number of rows for the code of each run at a difference. */
+/* The maximum number of code rows for each run at a difference. */
 #define SIDE_ROWS	300
-/* The maximum number of rows for the code of each end of a stretch. */
+/* The maximum number of code rows for each end of a stretch. */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
@@ -29,7 +29,7 @@
 #define INDENTED_MAX	16
 /* The maximum number of called functions to name for each stretch. */
 #define CALLS_MAX	6
-/* The maximum length of each of these names. */
+/* The maximum length of the name of a called function. */
 #define CALLED_MAX	60
 
 static const char style[] =
@@ -179,8 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * If the runs meet in the middle of a straight run of run @side, write the part of this straight
- * run before the place where the runs meet. Begin at @begin or, if @begin is NULL, at the start.
+ * The runs may meet in the middle of a straight run that run @side executes. If so, write the part
+ * of this straight run from @begin (if NULL, from its start) to the place where the runs meet.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -196,8 +196,8 @@ static void put_last_run(struct page_task *t, struct rows *r, const struct part 
 }
 
 /*
- * Write the code of a run at a difference. If @common is set, omit the straight run before the
- * difference, which both runs have executed.
+ * Write the code of a run at a difference. If @common is set, omit the straight run that both runs
+ * have executed before the difference.
  */
 static void put_side(struct page_task *t, const struct part *part, const struct difference *d,
 		     unsigned int side, bool common)

@@ -29,7 +29,7 @@ struct page {
  * @file:	the file of the last row (initially the function's file), or NULL
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
- * @listed:	because @file cannot be read, the last row lists line numbers; the row is still open
+ * @listed:	the last row is still open, and lists line numbers, because @file cannot be read
  * @blind:	number of instructions without a source line after the last row; the first of these
  *		instructions is at @begin
  * @depth:	maximum number of call levels that can be unfolded

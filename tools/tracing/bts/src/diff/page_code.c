@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether a row may be written. Use the last permitted row for a remark instead. */
+/* Report whether a row may be written. If only one row is left, write a remark to that row. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)
@@ -70,7 +70,7 @@ static void put_line(FILE *out, unsigned int line, const char *text, bool mark)
 	fputs("</div>\n", out);
 }
 
-/* List several line numbers in one row, because the file cannot be read. */
+/* If a source file cannot be read, list the numbers of executed lines in one row. */
 static void list_line(struct rows *r, const char *file, unsigned int line)
 {
 	FILE *out = r->page->out;
@@ -134,7 +134,7 @@ static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last)
 {
 	struct object *o = from->sym->object;
-	/* For the kernel, use o->code, which also contains the code of modules. */
+	/* The object o->code contains the code of the kernel and of all modules. */
 	struct insns i = { .rows = r, .object = o->kernel ? o->code : o };
 
 	code_each(i.object, from->addr, to, one_insn, &i);

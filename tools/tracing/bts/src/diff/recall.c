@@ -3,9 +3,10 @@
  * Remember the branches of whole calls.
  *
  * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, the
- * new call's branches are not processed, but compared with the remembered calls from the same call
- * instruction. If the new call ends like an earlier call and returns to its caller, the earlier
- * call's tree is used again. Otherwise, grow.c processes the new call's branches one by one.
+ * new call's branches are not processed. Instead, they are compared with the remembered calls from
+ * the same call instruction (the new call is being recalled). If the new call ends like an earlier
+ * call and returns to its caller, the earlier call's tree is used again. Otherwise, grow.c
+ * processes the new call's branches one by one.
  *
  * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
  * children are the branches that followed it. If too few calls from an instruction repeat an
@@ -280,7 +281,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied after the call had begun, adjust @base. */
+	/* If the log was emptied during the call, @base is higher than the reduced @nr_log. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

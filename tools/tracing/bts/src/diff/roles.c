@@ -15,7 +15,7 @@
 
 #define SEARCH_MAX	4096
 
-/* Return the first function, in depth-first order, outside of the runtime libraries, or NULL. */
+/* Return the first function outside of the runtime libraries, in depth-first order, or NULL. */
 static const struct function *find_entry(const struct forest *f, uint32_t elem,
 					 unsigned int *left)
 {

@@ -9,7 +9,7 @@
 
 #include "grow.h"
 
-/* A task of each run, or NULL for a run without a matching task. */
+/* One task of each run. If a run has no matching task, the pointer for this run is NULL. */
 struct role_pair {
 	struct track	*side[2];
 };

@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the function after the inlined functions that contain its call. */
+/* route.c: write the inlined functions that contain the call of the function, and the function. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: write the inlined functions at the place, if f->inlines is set. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -37,7 +37,7 @@ char *task_notes(const struct comparison *c, const struct compared *task);
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* Write "main+0x12 (sort.c:123)". If the place has no symbol, write "the end". */
+/* Write "main+0x12 (sort.c:123)" or, if neither run has a later branch, "the end". */
 void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,

@@ -2,9 +2,9 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Subtrees with equal elements are stored as a single node, to save memory. A comparison of two
- * runs skips equal nodes at once. In equal subtrees, the first straight runs and all branches
- * are equal, so equal subtrees execute the same instructions.
+ * Equal subtrees are stored as a single node, to save memory. A comparison of two runs skips equal
+ * nodes at once. Subtrees are equal if their first straight runs and all their branches are equal.
+ * Therefore, equal subtrees execute the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Report whether to compare the branch's target. A return's target depends on the caller. */
+/* Report whether to compare the target. A return's target depends on the caller, so ignore it. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

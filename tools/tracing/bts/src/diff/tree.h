@@ -69,8 +69,8 @@ enum node_type {
  * @nr:		number of the node's elements
  * @insns:	executed instructions
  * @branches:	taken branches
- * @key:	the function of a call, the header of a loop or iteration, or the iteration of a
- *		NODE_RUN
+ * @key:	the function of a call, the number of the first instruction of a loop or iteration,
+ *		or the iteration of a NODE_RUN
  * @calls:	number of counted calls (is_counted()), including the node itself, at most
  *		UINT32_MAX
  */
@@ -112,8 +112,8 @@ struct memory;
 /**
  * struct forest - the nodes of all runs
  * @slots:	a hash table of indexes into @nodes, plus 1
- * @recent:	a cache of nodes, indexed by a hash of a few elements, because most calls repeat a
- *		recent call
+ * @recent:	a cache of nodes, indexed by a hash of a few elements; useful because most calls
+ *		repeat a recent call
  * @places:	maps branches and places to numbers
  * @steps:	maps each step to the number of its token
  * @names:	maps each function to its number
@@ -159,7 +159,7 @@ static inline bool is_counted(const struct forest *f, uint32_t function)
 	return f->all || !f->functions[function].sym->object->kernel;
 }
 
-/* Report whether a forward jump enters the loop with this header at the loop's condition. */
+/* Report whether a forward jump leads to @header, the number of a loop's first instruction. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
